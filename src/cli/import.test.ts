@@ -89,7 +89,9 @@ test("what an import refuses is said, and what cannot be read", async () => {
     "",
     'error: An import of this file would be refused: The file is called "cleaned.csv", and no column says who gets no mail. Inspect it again with --status unsubscribed if it holds people who get no mail (or --status bounced), or with --status active\n',
   ]);
-  expect(await inspect("cleaned.csv", "Email\na@x.example\n", "--status", "bounced")).toMatchObject({ code: 0 });
+  expect(await inspect("cleaned.csv", "Email\na@x.example\n", "--status", "bounced")).toMatchObject({
+    code: 0,
+  });
   const broken = await inspect("b.csv", 'Email,First\na@x.example,"A\nb@x.example,"B"\n');
   expect(broken.stderr).toContain("would be refused: The row on line 2");
   const unknown = await inspect("u.csv", "Email\na@x.example\n", "--list", crypto.randomUUID());
@@ -101,7 +103,9 @@ test("what an import refuses is said, and what cannot be read", async () => {
 test("texts name the options of the command", async () => {
   const file = "Email,Active,Unsubscribed\na@x.example,no,yes\n";
   const { stdout } = await inspect("o.csv", file, "--opt-out-column", "Active");
-  expect(stdout).toMatch(/because --opt-out-column names another.*give --opt-out-column "Unsubscribed" as well/);
+  expect(stdout).toMatch(
+    /because --opt-out-column names another.*give --opt-out-column "Unsubscribed" as well/,
+  );
   const both = await inspect("o.csv", file, "--opt-out-column", "Active", "--opt-out-column", "unsubscribed");
   expect([both.code, both.stdout]).toEqual([0, expect.not.stringContaining("Warning")]);
   const guessed = await inspect("g.csv", Buffer.from("Email,First\na@x.example,Zo\xeb\n", "latin1"));
@@ -110,6 +114,9 @@ test("texts name the options of the command", async () => {
 
 test("a file that is not there, and a folder, are said in words", async () => {
   const missing = await inspect("nosuch.csv", undefined);
-  expect([missing.code, missing.stderr]).toEqual([1, `error: There is no file ${join(folder, "nosuch.csv")}\n`]);
+  expect([missing.code, missing.stderr]).toEqual([
+    1,
+    `error: There is no file ${join(folder, "nosuch.csv")}\n`,
+  ]);
   expect((await inspect("", undefined)).stderr).toContain("is no file");
 });

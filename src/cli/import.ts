@@ -75,7 +75,9 @@ async function requireFile(path: string): Promise<void> {
     throw new Error(`${path} is no file`);
   }
   const isMissing = found.code === "ENOENT" || found.code === "ENOTDIR";
-  throw new Error(isMissing ? `There is no file ${path}` : `The file ${path} cannot be read: ${found.message}`);
+  throw new Error(
+    isMissing ? `There is no file ${path}` : `The file ${path} cannot be read: ${found.message}`,
+  );
 }
 
 /** @throws Error with the sentence of a refusal as an import would say it, about the options of the command */
@@ -95,11 +97,19 @@ function inOptions(sentence: string): string {
   return sentence
     .replaceAll(/\bopt_out_column=ignore\b/g, "--opt-out-column ignore")
     .replaceAll(/\bopt_out_column=(.+?)(?=, and it decides| as well$)/g, '--opt-out-column "$1"')
-    .replaceAll(/\b(status|date_format|encoding)=(\w+)/g, (_, field: string, value: string) => `${optionOf(field)} ${value}`)
-    .replaceAll(/\b(?:the form field )?(opt_out_column|date_format|encoding)\b(?! of| is a guess|,)/g, (text, field: string) =>
-      field === "encoding" && !text.startsWith("the form field") ? text : optionOf(field),
+    .replaceAll(
+      /\b(status|date_format|encoding)=(\w+)/g,
+      (_, field: string, value: string) => `${optionOf(field)} ${value}`,
     )
-    .replaceAll(/\b([Ss])end (the file|it) again with/g, (_, s: string, what: string) => `${s === "S" ? "Inspect" : "inspect"} ${what} again with`)
+    .replaceAll(
+      /\b(?:the form field )?(opt_out_column|date_format|encoding)\b(?! of| is a guess|,)/g,
+      (text, field: string) =>
+        field === "encoding" && !text.startsWith("the form field") ? text : optionOf(field),
+    )
+    .replaceAll(
+      /\b([Ss])end (the file|it) again with/g,
+      (_, s: string, what: string) => `${s === "S" ? "Inspect" : "inspect"} ${what} again with`,
+    )
     .replaceAll(/\bsend (?=--)/g, "give ");
 }
 

@@ -43,7 +43,10 @@ function isPhraseOfOptOuts(words: readonly string[]): boolean {
   const isGone = said.some((kind) => kind !== undefined && gone.has(kind));
   if (!isGone) {
     const isTurned = said.includes("negation") !== said.includes("refusal");
-    return isTurned && said.some((kind) => kind === "mail" || kind === "letter" || kind === "subscribed" || kind === "on");
+    return (
+      isTurned &&
+      said.some((kind) => kind === "mail" || kind === "letter" || kind === "subscribed" || kind === "on")
+    );
   }
   const last = telling.at(-1) ?? "";
   const isWithout = telling.length > 1 && (takenOut.has(last) || telling.some((word) => before.test(word)));

@@ -2,9 +2,9 @@
  * Which column of a suppression file holds the entries: the one that is named so, else the one whose cells are addresses. A
  * column of domains counts only where no other column holds addresses, or whole domains would be suppressed by mistake.
  */
+import { addressInCell } from "#audience/files/address.ts";
 import { isAddressName } from "#audience/files/column-names.ts";
 import { columnKey } from "#platform/csv/columns.ts";
-import { unguardFormula } from "#platform/csv/formulas.ts";
 import type { CsvFile } from "#platform/csv/read.ts";
 import { ApiError } from "#platform/errors.ts";
 import { readEntryValue } from "./entry-value.ts";
@@ -49,7 +49,7 @@ export async function findEntryColumn(file: Pick<CsvFile, "batches">): Promise<E
 
 /** The value as the file means it, without what a spreadsheet or an export has put round it. */
 function entryIn(cell: string | undefined) {
-  return readEntryValue(unguardFormula((cell ?? "").trim()));
+  return readEntryValue(addressInCell(cell ?? ""));
 }
 
 class ColumnSearch {

@@ -1,7 +1,7 @@
 /** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
 
+import { addressInCell } from "#audience/files/address.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
-import { unguardFormula } from "#platform/csv/formulas.ts";
 import { openCsv } from "#platform/csv/read.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -52,7 +52,7 @@ export async function importEntries(
     for await (const { line, cells } of file.rows()) {
       if (line <= headerLine) continue;
       // Of an address that an export of subscribers has made safe for spreadsheets.
-      const text = unguardFormula((cells[place] ?? "").trim());
+      const text = addressInCell(cells[place] ?? "");
       if (file.isBroken(text)) tally.refuse(text);
       else tally.read(text);
       if (tally.waiting === BATCH) await store();

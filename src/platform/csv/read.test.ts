@@ -148,6 +148,9 @@ describe("encodings", () => {
     "gbk",
     "utf-16le",
     "utf-16be",
+    "cp437",
+    "cp850",
+    "cp852",
   ])("%s is read where the sender names it, and is no guess", async (name) => {
     const text = /jis|gb/.test(name) ? "山田" : name.startsWith("utf") ? "山é" : "é";
     const path = join(folder, `${files++}.csv`);
@@ -160,6 +163,7 @@ describe("encodings", () => {
   it("that nobody knows are refused with those that are known", () => {
     expect(readEncodingName("CP1252")).toBe("windows-1252");
     expect(readEncodingName("Latin 1")).toBe("iso-8859-1");
+    expect(["CP850", "IBM-850", "DOS 850", "850"].map(readEncodingName)).toEqual(Array(4).fill("cp850"));
     expect(() => readEncodingName("klingon")).toThrow(/must be one of utf-8, .*shift_jis/);
   });
 

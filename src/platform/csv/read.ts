@@ -2,7 +2,7 @@
 import { ApiError } from "#platform/errors.ts";
 import { type Delimiter, detectLayout } from "./delimiter.ts";
 import { detectEncoding, sampleOf, withoutMarks } from "./encoding.ts";
-import type { Encoding } from "./encodings.ts";
+import { decoderOf, type Encoding } from "./encodings.ts";
 import { readPieces } from "./pieces.ts";
 import { type CsvRow, createRecordReader, type RecordFault } from "./records.ts";
 
@@ -40,7 +40,7 @@ export async function openCsv(path: string, given?: Encoding): Promise<CsvFile> 
 
   async function* batches() {
     const reader = createRecordReader(delimiter, LONGEST_ROW, MOST_CELLS);
-    const decoder = new TextDecoder(encoding);
+    const decoder = decoderOf(encoding);
     let hint = hasHint;
     const withoutHint = (rows: CsvRow[]) => {
       if (hint && rows.length > 0) {
