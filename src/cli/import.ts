@@ -40,7 +40,8 @@ export function addImportCommands(program: Command, { stdout, environment }: Cli
     .option(
       "--opt-out-column <name>",
       "a column that says who gets no mail, or ignore; once for each of several",
-      (name: string, others: readonly string[] = []) => [...others, name],
+      (name: string, others: readonly string[]) => [...others, name],
+      [],
     )
     .option("--resubscribe", "members who unsubscribed become active again")
     .option("--keep-existing", "names and custom fields of members stay as they are")

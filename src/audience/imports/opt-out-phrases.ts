@@ -3,7 +3,7 @@
  * word says one thing (opt-out-vocabulary.ts); a name counts by what its words say together.
  */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
-import { type Kind, vocabulary } from "./opt-out-vocabulary.ts";
+import { vocabulary, type WordKind } from "./opt-out-vocabulary.ts";
 import { meanings, moments, wordsOf } from "./opt-out-words.ts";
 
 /** `switch`: the name of a switch without a word for mail, as in `active`; what counts is whether any cell turns it off. */
@@ -12,7 +12,7 @@ export interface PhraseMeaning {
   readonly certainty: "plain" | "doubtful" | "switch";
 }
 
-type Word = Kind | "subscribed";
+type Word = WordKind | "subscribed";
 
 /** Words as they are, and beginnings of words that may have any ending. */
 const whole = new Map<string, Word>();

@@ -3,7 +3,7 @@
  * languages. It is data; opt-out-phrases.ts reads names by it. A star stands for any ending.
  */
 
-export type Kind =
+export type WordKind =
   | "mail"
   | "letter"
   | "consent"
@@ -18,7 +18,7 @@ export type Kind =
   | "list"
   | "filler";
 
-export const vocabulary: readonly (readonly [Kind, string])[] = [
+export const vocabulary: readonly (readonly [WordKind, string])[] = [
   [
     // Mail of any kind: by itself such a name is about an address.
     "mail",

@@ -4,7 +4,7 @@ import { type Delimiter, detectLayout } from "./delimiter.ts";
 import { detectEncoding, sampleOf, withoutMarks } from "./encoding.ts";
 import { decoderOf, type Encoding } from "./encodings.ts";
 import { readPieces } from "./pieces.ts";
-import { type CsvRow, createRecordReader, type RecordFault } from "./records.ts";
+import { type CsvRow, createRecordReader, type RowFault } from "./records.ts";
 
 export interface CsvFile {
   readonly encoding: Encoding;
@@ -100,7 +100,7 @@ export class TooManyCells extends ApiError {
   }
 }
 
-function refusalOf({ kind, line }: RecordFault): ApiError {
+function refusalOf({ kind, line }: RowFault): ApiError {
   if (kind === "too many cells") return new TooManyCells(line);
   return new ApiError(
     "BAD_REQUEST",

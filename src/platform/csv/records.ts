@@ -27,10 +27,10 @@ export interface RecordReader {
   /** Characters of that row that were looked at. */
   readonly openLength: number;
   /** Why no row is read behind the last one that was returned. */
-  readonly fault: RecordFault | undefined;
+  readonly fault: RowFault | undefined;
 }
 
-export interface RecordFault {
+export interface RowFault {
   readonly kind: "text behind a closing quote" | "too many cells";
   /** Line on which the row begins. */
   readonly line: number;
@@ -51,7 +51,7 @@ export function createRecordReader(
   let line = 1;
   /** What has come since, and was not looked at. */
   let unread = "";
-  let fault: RecordFault | undefined;
+  let fault: RowFault | undefined;
   /** What a split has to return for a row with too many cells to be seen. */
   const mostSplit = Math.min(mostCells + 1, 2 ** 32 - 1);
 
@@ -129,7 +129,7 @@ function readRecord(
   delimiter: string,
   mostCells: number,
   isLast: boolean,
-): Record | RecordFault["kind"] | undefined {
+): Record | RowFault["kind"] | undefined {
   const cells: string[] = [];
   let breaks = 0;
   let at = from;
