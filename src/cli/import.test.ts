@@ -13,9 +13,9 @@ const db = await testDatabase();
 const folder = await mkdtemp(join(tmpdir(), "posthaste-inspect-test-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function inspect(name: string, content: string | Uint8Array, ...options: string[]) {
+async function inspect(name: string, content: string | Uint8Array | undefined, ...options: string[]) {
   const path = join(folder, name);
-  await writeFile(path, content);
+  if (content !== undefined) await writeFile(path, content);
   const written = { stdout: "", stderr: "" };
   const output = (to: "stdout" | "stderr") => ({
     write(text: string) {
@@ -79,11 +79,44 @@ test("a file is compared with a list, and nothing is written", async () => {
 
 test("what an import refuses is said, and what cannot be read", async () => {
   const doubtful = await inspect("d.csv", "Email,Newsletter\na@x.example,yes\n");
-  expect([doubtful.code, doubtful.stderr]).toEqual([1, expect.stringContaining("opt_out_column=Newsletter")]);
+  expect([doubtful.code, doubtful.stderr]).toEqual([
+    1,
+    'error: An import of this file would be refused: The column "Newsletter" may say who gets no mail. Inspect the file again with --opt-out-column "Newsletter", and it decides, or with --opt-out-column ignore, and it does not\n',
+  ]);
   const named = await inspect("cleaned.csv", "Email\na@x.example\n");
-  expect(named.stdout).toContain("Warning: The file is called");
+  expect([named.code, named.stdout, named.stderr]).toEqual([
+    1,
+    "",
+    'error: An import of this file would be refused: The file is called "cleaned.csv", and no column says who gets no mail. Inspect it again with --status unsubscribed if it holds people who get no mail (or --status bounced), or with --status active\n',
+  ]);
+  expect(await inspect("cleaned.csv", "Email\na@x.example\n", "--status", "bounced")).toMatchObject({
+    code: 0,
+  });
+  const broken = await inspect("b.csv", 'Email,First\na@x.example,"A\nb@x.example,"B"\n');
+  expect(broken.stderr).toContain("would be refused: The row on line 2");
   const unknown = await inspect("u.csv", "Email\na@x.example\n", "--list", crypto.randomUUID());
   expect([unknown.code, unknown.stderr]).toEqual([1, "error: Mailing list not found\n"]);
   expect((await inspect("u.csv", "Email\n", "--encoding", "klingon")).code).toBe(2);
   expect((await inspect("u.csv", "Email\n", "--date-format", "klingon")).code).toBe(2);
+});
+
+test("texts name the options of the command", async () => {
+  const file = "Email,Active,Unsubscribed\na@x.example,no,yes\n";
+  const { stdout } = await inspect("o.csv", file, "--opt-out-column", "Active");
+  expect(stdout).toMatch(
+    /because --opt-out-column names another.*give --opt-out-column "Unsubscribed" as well/,
+  );
+  const both = await inspect("o.csv", file, "--opt-out-column", "Active", "--opt-out-column", "unsubscribed");
+  expect([both.code, both.stdout]).toEqual([0, expect.not.stringContaining("Warning")]);
+  const guessed = await inspect("g.csv", Buffer.from("Email,First\na@x.example,Zo\xeb\n", "latin1"));
+  expect(guessed.stdout).toContain("inspect it again with --encoding");
+});
+
+test("a file that is not there, and a folder, are said in words", async () => {
+  const missing = await inspect("nosuch.csv", undefined);
+  expect([missing.code, missing.stderr]).toEqual([
+    1,
+    `error: There is no file ${join(folder, "nosuch.csv")}\n`,
+  ]);
+  expect((await inspect("", undefined)).stderr).toContain("is no file");
 });

@@ -1,5 +1,6 @@
 /** `posthaste import inspect`: what a file would do if it were imported. */
 
+import { stat } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
 import { inspectFile } from "#audience/imports/inspect-file.ts";
 import type { ImportReport } from "#audience/imports/report.ts";
@@ -7,6 +8,7 @@ import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers
 import { systemClock } from "#platform/clock.ts";
 import { type Encoding, readEncodingName } from "#platform/csv/encodings.ts";
 import { type DateFormat, readDateFormat } from "#platform/dates/date-format.ts";
+import { ApiError } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import { argument } from "./command/arguments.ts";
 import { withDatabaseAsItIs } from "./command/database.ts";
@@ -18,7 +20,7 @@ interface InspectOptions {
   readonly encoding?: Encoding;
   readonly dateFormat?: DateFormat;
   readonly status?: SubscriberStatus;
-  readonly optOutColumn?: string;
+  readonly optOutColumn?: readonly string[];
   readonly resubscribe?: true;
   readonly keepExisting?: true;
   readonly json?: true;
@@ -35,7 +37,12 @@ export function addImportCommands(program: Command, { stdout, environment }: Cli
     .option("--encoding <name>", "in which encoding the file is written", argument(readEncodingName))
     .option("--date-format <format>", "how its dates are written, such as DMY", argument(readDateFormat))
     .option("--status <status>", "the status of all in the file", readStatus)
-    .option("--opt-out-column <name>", "the column that says who gets no mail, or ignore")
+    .option(
+      "--opt-out-column <name>",
+      "a column that says who gets no mail, or ignore; once for each of several",
+      (name: string, others: readonly string[]) => [...others, name],
+      [],
+    )
     .option("--resubscribe", "members who unsubscribed become active again")
     .option("--keep-existing", "names and custom fields of members stay as they are")
     .option("--json", "print JSON")
@@ -51,15 +58,63 @@ export function addImportCommands(program: Command, { stdout, environment }: Cli
         updateExisting: !keepExisting,
         clock: systemClock,
       };
-      const report =
+      await requireFile(path);
+      const report = await inspectFileOrSay(() =>
         list === undefined
-          ? await inspectFile({ ...inspection, list })
-          : await withDatabaseAsItIs(environment, (db) =>
-              inspectFile({ ...inspection, list: { db, id: list } }),
-            );
-      stdout.write(options.json ? json(report) : told(report));
+          ? inspectFile({ ...inspection, list })
+          : withDatabaseAsItIs(environment, (db) => inspectFile({ ...inspection, list: { db, id: list } })),
+      );
+      const inWords = { ...report, warnings: report.warnings?.map(inOptions) ?? [] };
+      stdout.write(options.json ? json(inWords) : told(inWords));
     });
 }
+
+async function requireFile(path: string): Promise<void> {
+  const found = await stat(path).catch((fault: NodeJS.ErrnoException) => fault);
+  if (!(found instanceof Error)) {
+    if (found.isFile()) return;
+    throw new Error(`${path} is no file`);
+  }
+  const isMissing = found.code === "ENOENT" || found.code === "ENOTDIR";
+  throw new Error(
+    isMissing ? `There is no file ${path}` : `The file ${path} cannot be read: ${found.message}`,
+  );
+}
+
+/** @throws Error with the sentence of a refusal as an import would say it, about the options of the command */
+async function inspectFileOrSay(inspect: () => Promise<ImportReport>): Promise<ImportReport> {
+  try {
+    return await inspect();
+  } catch (fault) {
+    if (!(fault instanceof ApiError) || !refusals.has(fault.code)) throw fault;
+    throw new Error(`An import of this file would be refused: ${inOptions(fault.message)}`, { cause: fault });
+  }
+}
+
+const refusals = new Set(["BAD_REQUEST", "VALIDATION_ERROR"]);
+
+/** A sentence about form fields, as one about options: "opt_out_column=Active" is "--opt-out-column Active". */
+function inOptions(sentence: string): string {
+  return sentence
+    .replaceAll(/\bopt_out_column=ignore\b/g, "--opt-out-column ignore")
+    .replaceAll(/\bopt_out_column=(.+?)(?=, and it decides| as well$)/g, '--opt-out-column "$1"')
+    .replaceAll(
+      /\b(status|date_format|encoding)=(\w+)/g,
+      (_, field: string, value: string) => `${optionOf(field)} ${value}`,
+    )
+    .replaceAll(
+      /\b(?:the form field )?(opt_out_column|date_format|encoding)\b(?! of| is a guess|,)/g,
+      (text, field: string) =>
+        field === "encoding" && !text.startsWith("the form field") ? text : optionOf(field),
+    )
+    .replaceAll(
+      /\b([Ss])end (the file|it) again with/g,
+      (_, s: string, what: string) => `${s === "S" ? "Inspect" : "inspect"} ${what} again with`,
+    )
+    .replaceAll(/\bsend (?=--)/g, "give ");
+}
+
+const optionOf = (field: string) => `--${field.replaceAll("_", "-")}`;
 
 function readListId(text: string): string {
   if (!isUuid(text)) throw new InvalidArgumentError("An id is a UUID, as the API shows it.");

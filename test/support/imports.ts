@@ -18,13 +18,13 @@ export interface ImportService extends TestService {
   readonly upload: (
     list: string,
     content: string | Uint8Array,
-    fields?: Record<string, string>,
+    fields?: Record<string, string | readonly string[]>,
   ) => Promise<ApiAnswer>;
   /** The same, and the job when it has ended. */
   readonly importFile: (
     list: string,
     content: string | Uint8Array,
-    fields?: Record<string, string>,
+    fields?: Record<string, string | readonly string[]>,
   ) => Promise<ApiAnswer["body"]>;
   /** The job of an answer, when it has ended. */
   readonly ended: (answer: ApiAnswer) => Promise<ApiAnswer["body"]>;
@@ -48,7 +48,9 @@ export async function startImportService(): Promise<ImportService> {
   });
   const upload: ImportService["upload"] = (list, content, fields = {}) => {
     const form = new FormData();
-    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    for (const [name, values] of Object.entries(fields)) {
+      for (const value of [values].flat()) form.append(name, value);
+    }
     form.append(
       "csvFile",
       new Blob([typeof content === "string" ? content : new Uint8Array(content)]),

@@ -1,5 +1,6 @@
 /** Values against the definition of their field: type, choices, validation rules. */
 import type { DateReader } from "#platform/dates/date-reader.ts";
+import { isNoValue } from "#platform/no-value.ts";
 import type { CustomField, Option, Rules } from "./field.ts";
 import { compilePattern } from "./pattern.ts";
 import { Choices, type FieldValue, type Reading, typeTable } from "./value.ts";
@@ -21,7 +22,12 @@ export function fieldReader(definition: Definition, dates: DateReader): (value: 
     })),
   );
   const breach = ruleChecker(definition.validation_rules ?? {});
+  // A text may be "none"; of the others such a word says nothing, unless it is a choice.
+  const mayBeNothing =
+    type.rules !== "length" || definition.field_type === "email" || definition.field_type === "url";
   return (value) => {
+    if (mayBeNothing && typeof value === "string" && isNoValue(value) && choices.find(value) === undefined)
+      return { ok: true, value: null };
     const reading = type.read(value, choices, dates);
     if (!reading.ok || reading.value === null) return reading;
     const message = breach(reading.value);

@@ -103,6 +103,14 @@ const taken: Row[] = [
   ["multiselect", "S，Medium；Extra large", ["S", "M", "Extra large"]],
   ["multiselect", "S/M", ["S", "M"]],
   ["multiselect", "S\tM", ["S", "M"]],
+  ["multiselect", "{S,M}", ["S", "M"]],
+  ["multiselect", '{S,"Extra large",NULL}', ["S", "Extra large"]],
+  ["multiselect", "['S', 'Medium']", ["S", "M"]],
+  ["multiselect", `['S', "Extra large"]`, ["S", "Extra large"]],
+  ["multiselect", "('S',)", ["S"]],
+  ["multiselect", "{}", []],
+  ["boolean", "Enabled", true],
+  ["boolean", "disabled", false],
   ["multiselect", [], []],
 ];
 
@@ -170,6 +178,26 @@ test("what a type has stored it takes again as it is", () => {
 
 test.each(["0000-00-00", "0001-01-01T00:00:00", "1900-01-00"])("the zero date %s is no value", (given) => {
   expect(fieldReader(field("date"))(given)).toEqual({ ok: true, value: null });
+});
+
+test.each(["NULL", "null", "-", " n/a ", "N/A", "none", "\\N", "#N/A", "(null)", "—", "undefined", "NaN"])(
+  "%s is no value in every type but text",
+  (given) => {
+    for (const type of fieldTypes) {
+      const isText = type === "text" || type === "textarea";
+      expect([type, fieldReader(field(type))(given)]).toEqual([
+        type,
+        { ok: true, value: isText ? given : null },
+      ]);
+    }
+  },
+);
+
+test("a choice that is called so is chosen", () => {
+  const read = fieldReader(field("select", { field_options: ["None", "{a}"] }));
+  expect(read("none")).toEqual({ ok: true, value: "None" });
+  const several = fieldReader(field("multiselect", { field_options: ["{a}", "None"] }));
+  expect(several("{a}")).toEqual({ ok: true, value: ["{a}"] });
 });
 
 test("a label of two choices is refused, and a comma within a choice parts nothing", () => {

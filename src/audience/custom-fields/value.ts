@@ -5,6 +5,7 @@
 import { Big } from "big.js";
 import { parseAddress } from "#mail/address.ts";
 import { type DateReader, dateFaults } from "#platform/dates/date-reader.ts";
+import { isNoValue } from "#platform/no-value.ts";
 import { readYesNo } from "./yes-no.ts";
 
 export const fieldTypes = [
@@ -167,16 +168,38 @@ function readChoice(value: unknown, choices: Choices): Reading {
 
 const separators = [";", "|", "\n", "\t", ",", "、", "/"];
 
-/** The parts of a text: a JSON array, or what stands between separators that no choice holds. */
+const brackets = /^\s*(?:\[(.*)\]|\{(.*)\}|\((.*)\))\s*$/s;
+const element = /\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^,'"]*?))\s*(?:,|$)/suy;
+
+/** The parts of an array as PostgreSQL (`{a,"b, c"}`) and Python (`['a', 'b']`) write it; undefined for anything else. */
+function arrayIn(text: string): string[] | undefined {
+  const [, ...contents] = brackets.exec(text) ?? [];
+  const content = contents.find((one) => one !== undefined);
+  if (content === undefined) return undefined;
+  const parts: string[] = [];
+  for (element.lastIndex = 0; element.lastIndex < content.length; ) {
+    const found = element.exec(content);
+    if (found === null) return undefined;
+    const [, double, single, bare = ""] = found;
+    const quoted = (double ?? single)?.replaceAll(/\\(.)/gs, "$1");
+    if (quoted !== undefined) parts.push(quoted);
+    else if (!isNoValue(bare) && bare.trim() !== "") parts.push(bare);
+  }
+  return parts;
+}
+
+/** The parts of a text: an array, or what stands between separators that no choice holds. */
 function partsOf(text: string, choices: Choices): unknown[] {
   if (choices.find(text) !== undefined) return [text];
   if (/^\s*\[.*\]\s*$/s.test(text)) {
     try {
       return JSON.parse(text) as unknown[];
     } catch {
-      // No JSON: brackets may be part of a choice.
+      // No JSON: another program's array, or brackets that are part of a choice.
     }
   }
+  const array = arrayIn(text);
+  if (array !== undefined) return array;
   const usable = separators.filter((one) => one === ";" || !choices.hold(one));
   return usable
     .reduce<string[]>((parts, one) => parts.flatMap((part) => part.split(one)), [text.normalize("NFKC")])

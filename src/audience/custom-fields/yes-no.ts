@@ -4,15 +4,15 @@ const words = (text: string) => text.trim().split(/\s+/).map(foldedWord);
 
 const yes = new Set(
   words(`
-    yes y true t 1 1.0 -1 on x ✓ ✔ ☑ √ ✅ checked
+    yes y true t 1 1.0 1,0 -1 on x ✓ ✔ ☑ √ ✅ checked enabled
     ja j wahr oui o vrai si s verdadero sim verdadeiro vero waar sant tak prawda да д истина так ano pravda igen igaz
-    da adevarat evet doğru kylla tosi jah ναι αληθης نعم כן はい ○ ◯ 是 예 네`),
+    da adevarat evet doğru kylla tosi jah ναι αληθης نعم כן はい ○ ◯ 是 예 네 ใช่`),
 );
 const no = new Set(
   words(`
-    no n false f 0 0.0 off ✗ ✘ ✖ ❌ ☐ × unchecked
-    nein falsch non faux falso nao nee onwaar nej nei falskt falsk nie fałsz нет н ложь ні ne nepravda nem hamis
-    nu fals hayır yanlış ei epatosi οχι ψευδης لا לא いいえ 否 不是 아니오 아니요`),
+    no n false f 0 0.0 0,0 off ✗ ✘ ✖ ❌ ☐ × unchecked disabled
+    nein falsch non faux falso nao nee onwaar nej nei falskt falsk nie fałsz нет н ложь ні не ne nepravda nem hamis
+    nu fals hayır yanlış ei epatosi οχι ψευδης لا לא いいえ 否 不是 아니오 아니요 ไม่ ไม่ใช่`),
 );
 
 /** With the blanks round it. */

@@ -1,4 +1,5 @@
 /** A person as a row of an export: the columns that an import of the file reads again. */
+import { cellOfAddress } from "#audience/files/address.ts";
 import type { ExportedPerson } from "./store.ts";
 
 /** For reading only: an import leaves this column alone, whatever custom field has such a name or label. */
@@ -13,7 +14,7 @@ export function exportHeader(fields: readonly string[]): string[] {
 export function exportRow(person: ExportedPerson, fields: readonly string[]): string[] {
   const { email, first_name, last_name, status, source, subscribed_at, custom_fields } = person;
   return [
-    email,
+    cellOfAddress(email),
     first_name ?? "",
     last_name ?? "",
     status,

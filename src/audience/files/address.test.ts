@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { normalizeAddress, parseAddress } from "#mail/address.ts";
-import { readAddress } from "./address.ts";
+import { guardFormula } from "#platform/csv/formulas.ts";
+import { addressInCell, cellOfAddress, readAddress } from "./address.ts";
 
 test("the quick way reads an address as the grammar does", () => {
   const piece = fc.string({
@@ -26,3 +27,21 @@ test("the quick way reads an address as the grammar does", () => {
     { numRuns: 5_000 },
   );
 });
+
+test.each([
+  ["'p@x.example", "p@x.example"],
+  ["'p@x.example'", "p@x.example"],
+  [" 'p@x.example ", "p@x.example"],
+  ["'=p@x.example", "=p@x.example"],
+  ["o'neill@x.example", "o'neill@x.example"],
+  ["'", "'"],
+])("the apostrophe of a spreadsheet is no part of the address: %s", (cell, address) => {
+  expect(addressInCell(cell)).toBe(address);
+});
+
+test.each(["p@x.example", "'p@x.example", "''p@x.example", "=p@x.example", "'=p@x.example", "-p@x.example"])(
+  "%s comes back from an export as it was",
+  (address) => {
+    expect(addressInCell(guardFormula(cellOfAddress(address)))).toBe(address);
+  },
+);

@@ -55,7 +55,9 @@ export function readColumns(
     taken.add(place);
     return { place, header: shown(header[place] ?? "") };
   };
-  const takeNamed = (keys: ReadonlySet<string>) => take((text) => keys.has(headerKey(text)));
+  const headerKeys = new Map(header.map((text) => [text, headerKey(text)]));
+  const columnKeys = new Map(header.map((text) => [text, columnKey(text)]));
+  const takeNamed = (keys: ReadonlySet<string>) => take((text) => keys.has(headerKeys.get(text) ?? ""));
   const takePlace = (place: number | undefined) => {
     if (place === undefined) return undefined;
     const column = { place, header: shown(header[place] ?? "") || `column ${place + 1}` };
@@ -82,17 +84,19 @@ export function readColumns(
       if (column !== undefined) columns.set(field, column);
     }
   };
-  const isCalled = (text: string, name: string) =>
-    columnKey(name) !== "" && columnKey(text) === columnKey(name);
+  const namesOfFields = new Map(fields.map((field) => [field, columnKey(field.field_name)]));
+  const labelsOfFields = new Map(fields.map((field) => [field, columnKey(field.field_label)]));
+  const isCalled = (text: string, name: string | undefined) =>
+    name !== undefined && name !== "" && columnKeys.get(text) === name;
   takeFields((text, { field_name }) => text.trim().toLowerCase() === field_name);
-  takeFields((text, { field_name }) => isCalled(text, field_name));
+  takeFields((text, field) => isCalled(text, namesOfFields.get(field)));
   const known = {
     first_name: own.first_name ?? takeNamed(otherNames.first_name),
     last_name: own.last_name ?? takeNamed(otherNames.last_name),
     status: own.status ?? takeNamed(otherNames.status),
     source: own.source,
   };
-  takeFields((text, { field_label }) => isCalled(text, field_label));
+  takeFields((text, field) => isCalled(text, labelsOfFields.get(field)));
   const named = {
     ...known,
     first_name: known.first_name ?? takeNamed(localNames.first_name),

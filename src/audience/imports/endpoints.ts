@@ -52,13 +52,22 @@ const ImportForm = Type.Object(
       }),
     ),
     opt_out_column: Type.Optional(
-      Type.String({
+      Type.Array(Type.String(), {
+        maxItems: 20,
         description:
-          "The column that says who gets no mail, in place of those that are found by their names; `ignore` for none.",
+          "The column that says who gets no mail, in place of those that are found by their names; sent once for each of several, of which the worst holds. `ignore` for none.",
       }),
     ),
   },
   { $id: "SubscriberImport" },
+);
+
+const ImportStarted = Type.Object(
+  {
+    ...JobStarted.properties,
+    dry_run: Type.Boolean({ description: "Whether the job only says what the file would do." }),
+  },
+  { $id: "ImportStarted", description: "Follow the job at /jobs/{job_id}." },
 );
 
 export function importEndpoints(deps: StorageDeps & { readonly db: Database }): Endpoint[] {
@@ -80,9 +89,10 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       },
       body: ImportForm,
       bodyLimit: MOST_BYTES,
-      answer: JobStarted,
+      answer: ImportStarted,
       status: 202,
-      message: "The import has started",
+      message: ({ dry_run }) =>
+        dry_run ? "The trial has started; nothing will be written" : "The import has started",
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller: { workspaceId }, params, query, body }) {
         await requireMailingList(db, workspaceId, params.id);
@@ -96,15 +106,16 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
           date_format: readDateFormat(body.date_format) ?? null,
           dry_run: query.dry_run || body.dry_run === true,
           status: body.status ?? null,
-          opt_out_column: body.opt_out_column?.trim() || null,
+          opt_out_column: body.opt_out_column ?? null,
         };
         await requireClearOptOuts(db, workspaceId, params.id, body.csvFile, input);
-        return startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {
+        const started = await startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {
           if ((await lockListsForUse(tx, workspaceId, [params.id])) === 0) throw notFound("Mailing list");
           await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");
           await requireBytes(deps, tx, workspaceId, body.csvFile.bytes);
           return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });
         });
+        return { ...started, dry_run: input.dry_run === true };
       },
     }),
   ];

@@ -13,16 +13,23 @@ export interface Example {
 }
 
 export class Examples {
-  readonly refused: (Fault & { readonly line: number })[] = [];
+  /** Faults of rows, with the status with which the row is written all the same; null where it is refused. */
+  readonly refused: (Fault & { readonly line: number; readonly written_as: string | null })[] = [];
   readonly optedOut: (Example & { readonly status: string; readonly column: string | null })[] = [];
   /** The line of each row that was taken, by its place among them. */
   #lines = new Uint32Array(FIRST_ROOM);
   #taken = 0;
 
-  noteRefused(line: number, { faults }: ReadRow): void {
+  noteRefused(line: number, { person, faults }: ReadRow): void {
     for (const { column, value, reason } of faults) {
       if (this.refused.length < MOST_EXAMPLES)
-        this.refused.push({ line, column, value: shownValue(value), reason });
+        this.refused.push({
+          line,
+          column,
+          value: shownValue(value),
+          reason,
+          written_as: person?.status ?? null,
+        });
     }
   }
 

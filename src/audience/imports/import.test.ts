@@ -53,7 +53,7 @@ describe("an import", () => {
       "Email,First,Last\r\nAnn@Example.com,Ann,Lee\r\nbob@example.com,Bob,\r\n",
     );
     expect(answer.status).toBe(202);
-    expect(answer.body.data).toEqual({ job_id: expect.any(String), status: "pending" });
+    expect(answer.body.data).toEqual({ job_id: expect.any(String), status: "pending", dry_run: false });
     const job = await service.ended(answer);
     expect(countsOf(job)).toEqual({ ...none, created: 2 });
     expect(job).toMatchObject({

@@ -7,7 +7,7 @@ import { findWorkspaceOfList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import { createTurns } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
 import { ScratchLines } from "./line-sink.ts";
 import { unclearName } from "./opt-out-columns.ts";
 import { previewPeople } from "./preview-people.ts";
@@ -36,6 +36,9 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
     const target = place?.target ?? nothingKnown;
     const read = await readImport(target, path, sinks, inspection, clock.now(), signal);
     const { examples, plan, optOuts } = read;
+    const name = basename(path);
+    const unclear = unclearName(name, optOuts, inspection);
+    if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
     const updateExisting = inspection.updateExisting && plan.is_guessed !== true;
     const { resubscribe } = inspection;
     const preview =
@@ -44,10 +47,7 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
         { ...place, path: people, updateExisting, resubscribe, examples, takeTurn: createTurns(1), signal },
         plan,
       ));
-    const name = basename(path);
-    const report = reportOf(read, name, preview);
-    const unclear = unclearName(name, optOuts, inspection);
-    return unclear === undefined ? report : { ...report, warnings: [...(report.warnings ?? []), unclear] };
+    return reportOf(read, name, preview);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

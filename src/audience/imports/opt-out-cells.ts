@@ -3,6 +3,7 @@
 import { readYesNo } from "#audience/custom-fields/yes-no.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { DateReader } from "#platform/dates/date-reader.ts";
+import { readWish } from "./opt-out-phrases.ts";
 import {
   blankWords,
   keyOf,
@@ -41,7 +42,9 @@ export function readOptOut(meaning: Meaning, cell: string): Said {
   const state = stateIn(text);
   if (state !== undefined) return meaning === "bounced" && state === "unsubscribed" ? "bounced" : state;
   if (meaning === "status") return isZeroDate(text) ? "nothing" : "unknown";
-  const answer = neverWords.has(key) ? false : (readYesNo(text) ?? readYesNo(key));
+  const answer = neverWords.has(key)
+    ? false
+    : (readYesNo(text) ?? readYesNo(key) ?? (meaning === "active" ? readWish(wordsOf(text)) : undefined));
   if (answer === false) return meaning === "active" ? "unsubscribed" : "nothing";
   if (isZeroDate(text)) return "nothing";
   if (answer === true || dateLike.test(text)) return meaning;

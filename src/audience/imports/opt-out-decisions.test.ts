@@ -10,10 +10,18 @@ import { unclearName } from "./opt-out-columns.ts";
 const folder = await mkdtemp(join(tmpdir(), "posthaste-decisions-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function inspect(content: string) {
+async function inspect(content: string, ...optOutColumns: string[]) {
   const path = join(folder, `${crypto.randomUUID()}.csv`);
   await writeFile(path, content);
-  return inspectFile({ path, updateExisting: true, resubscribe: false, clock: systemClock, list: undefined });
+  const choice = { opt_out_column: optOutColumns };
+  return inspectFile({
+    path,
+    ...choice,
+    updateExisting: true,
+    resubscribe: false,
+    clock: systemClock,
+    list: undefined,
+  });
 }
 
 const fileOf = (header: string, cells: readonly string[]) =>
@@ -50,6 +58,80 @@ describe("a column of states of something else than mail neither counts nor refu
       opt_out_columns: [],
       warnings: [],
     });
+  });
+});
+
+describe("a switch without a word for mail refuses the file once a cell takes a person out, until the sender decides", () => {
+  it.each([
+    ["active", ["1", "0"]],
+    ["is_active", ["true", "false", "false"]],
+    ["Aktiv", ["ja", "nein"]],
+    ["enabled", ["False", "True"]],
+    ["is_deleted", ["0", "1"]],
+    ["deleted_at", ["", "2024-01-02 10:00:00"]],
+    ["Souhlas", ["ano", "ne"]],
+  ])("%s: %j", async (header, cells) => {
+    const file = fileOf(header, cells);
+    await expect(inspect(file)).rejects.toThrow(new RegExp(`"${header}" may say who gets no mail`));
+    const out = header === "is_active" ? 2 : 1;
+    expect(await inspect(file, header)).toMatchObject({ opted_out: out });
+    expect(await inspect(file, "ignore")).toMatchObject({ opted_out: 0 });
+  });
+
+  it.each([
+    ["active", ["1", "1", ""]],
+    ["is_deleted", ["0", "false"]],
+    ["deleted_at", ["", "NULL"]],
+    ["Active", ["Gold", "Silver", "no"]],
+    ["Verified", ["2024-01-02", ""]],
+  ])("and does not where no cell does, or the cells are of something else: %s: %j", async (header, cells) => {
+    expect(await inspect(fileOf(header, cells))).toMatchObject({ opted_out: 0, opt_out_columns: [] });
+  });
+});
+
+describe("opt_out_column", () => {
+  const hubspot = [
+    "Email,Unsubscribed from all email,Marketing contact status,Opted out of email: News",
+    "a@x.example,true,Marketing contact,",
+    "b@x.example,,Non-marketing contact,",
+    "c@x.example,,Non-marketing contact,Yes",
+    "d@x.example,,Marketing contact,",
+  ].join("\n");
+
+  it("names each plain column that it overrules and that takes people out, with the count", async () => {
+    const { opted_out, warnings } = await inspect(hubspot, "Unsubscribed from all email");
+    expect(opted_out).toBe(1);
+    expect(warnings).toEqual([
+      expect.stringMatching(/"Marketing contact status" says in 2 rows/),
+      expect.stringMatching(/"Opted out of email: News" says in 1 row /),
+    ]);
+  });
+
+  it("says so of ignore, too", async () => {
+    const { opted_out, warnings } = await inspect("Email,Unsubscribed\na@x.example,yes\n", "ignore");
+    expect([opted_out, warnings]).toEqual([0, [expect.stringMatching(/"Unsubscribed" says in 1 row /)]]);
+  });
+
+  it("is silent about columns that take no person out", async () => {
+    const { warnings } = await inspect("Email,Active,Unsubscribed\na@x.example,no,no\n", "Active");
+    expect(warnings).toEqual([]);
+  });
+
+  it("may be given several times: the worse of them holds", async () => {
+    const both = await inspect(hubspot, "Unsubscribed from all email", "marketing contact status");
+    expect(both).toMatchObject({
+      opted_out: 3,
+      opt_out_columns: [
+        { column: "Unsubscribed from all email", opted_out: 1 },
+        { column: "Marketing contact status", opted_out: 2 },
+      ],
+      warnings: [expect.stringContaining('"Opted out of email: News"')],
+    });
+  });
+
+  it("is refused with a column that is not there, and with ignore beside a name", async () => {
+    await expect(inspect(hubspot, "Unsubscribed from all email", "Nope")).rejects.toThrow(/"Nope"/);
+    await expect(inspect(hubspot, "ignore", "Marketing contact status")).rejects.toThrow(/send it alone/);
   });
 });
 
@@ -123,6 +205,44 @@ describe("a file's name speaks of people who get no mail", () => {
     "Désinscrits.csv",
     "abgemeldet.csv",
     "отписавшиеся.csv",
+    "do_not_contact.csv",
+    "do-not-email.csv",
+    "DoNotMail.csv",
+    "dnc.csv",
+    "DNC list.csv",
+    "unsubs.csv",
+    "mailchimp_unsubs_march_2024.csv",
+    "removed.csv",
+    "removed contacts.csv",
+    "deleted_users.csv",
+    "invalid_emails.csv",
+    "undeliverable.csv",
+    "spam.csv",
+    "complaints.csv",
+    "excluded.csv",
+    "inactive_contacts.csv",
+    "unconfirmed.csv",
+    "not_subscribed.csv",
+    "no newsletter.csv",
+    "keine_werbung.csv",
+    "Abgemeldete.csv",
+    "Abmeldeliste.csv",
+    "Sperrliste.csv",
+    "désabonnés.csv",
+    "uitgeschreven.csv",
+    "afmeldte.csv",
+    "avregistrerade.csv",
+    "odhlaseni.csv",
+    "wypisani.csv",
+    "desinscritos.csv",
+    "bajas 2024.csv",
+    "leiratkozottak.csv",
+    "заблокированные.csv",
+    "配信停止.csv",
+    "配信停止リスト.csv",
+    "退会者一覧.csv",
+    "退订.csv",
+    "수신거부 명단.csv",
   ])("%s", (name) => {
     expect(isUnclear(name)).toBe(true);
   });
@@ -149,6 +269,17 @@ describe("a file's name speaks of people who get no mail", () => {
     "debounced.csv",
     "bouncer_staff.csv",
     "subscribed_members_export_1.csv",
+    "people.csv",
+    "newsletter.csv",
+    "active_members.csv",
+    "confirmed.csv",
+    "unsubscribes_removed.csv",
+    "no_invalid_emails.csv",
+    "cancelled_orders.csv",
+    "spam_filter_customers.csv",
+    "deleted scenes buyers.csv",
+    "Will.csv",
+    "メルマガ会員.csv",
   ])("%s does not", (name) => {
     expect(isUnclear(name)).toBe(false);
   });

@@ -4,13 +4,16 @@
  */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 
-/** Lower-case words of a text, without accents; "HasOptedOut", "opt-out" and "OPT_OUT" are parted alike. */
+/**
+ * Lower-case words of a text, without accents; "HasOptedOut", "opt-out" and "OPT_OUT" are parted alike. The voicing marks of
+ * Japanese are no accents: they make other letters.
+ */
 export function wordsOf(text: string): string[] {
   return (
     text
       .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
       .normalize("NFKD")
-      .replaceAll(/\p{M}/gu, "")
+      .replaceAll(/(?![\u3099\u309a])\p{M}/gu, "")
       .normalize("NFC")
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
@@ -33,7 +36,8 @@ export const fillers = new Set([
   ...keys(`
   is has have had was are of from to the this all any in e contacts subscriber customer user person member recipient
   global globally list lists bulk address addresses adresse by via confirmed y n yn pardot
-  aus von vom dem der des du de la le les del dal della van uit voor z od ot`),
+  aus von vom dem der des du de la le les del dal della van uit voor z od ot
+  deliverability validity validation verification`),
 ]);
 
 /** Words that make of it the moment when something happened. */
@@ -119,23 +123,12 @@ export const meaningsOfMail: readonly (readonly [SubscriberStatus, ReadonlySet<s
 /** Names that are doubtful, because they may be of something else. */
 export const doubtfulNames: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
   [
-    "unsubscribed",
-    keys(`
-      inactive disabled deleted removed cancelled canceled cancelado cancellato storniert stop stopped banned suspended
-      suppress`),
-  ],
-  [
     "active",
     keys(`
       promotionalemails marketingemails emailmarketing marketing mailable emailable marketable contactable subscription opt
       emailpreference`),
   ],
 ];
-
-/** Names of a column that its sender points to, in which yes means that mail is wanted. */
-export const onSwitches = keys(
-  "active enabled aktiv actif activo attivo actief ativo aktywny активен valid deliverable",
-);
 
 /** Parts of a name by which an unknown column may speak of opting out. */
 export const suspicious =
@@ -151,7 +144,7 @@ export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<strin
     keys(`
       active subscribed enabled confirmed optin optedin granted express explicit implicit implied allow allowed accepted
       agreed iagree engaged marketingcontact aktiv angemeldet abonniert bestatigt actif abonne inscrit activo suscrito alta attivo iscritto
-      actief aangemeld ingeschreven aktywny zapisany подписан активен ativo inscrito tilmeldt doubleoptin singleoptin
+      actief aangemeld ingeschreven aktywny zapisany подписан активен ativo inscrito tilmeldt doubleoptin singleoptin valid deliverable delivered verified
       配信中 有効 订阅 已订阅 訂閱 正常 구독 수신`),
   ],
   [
@@ -189,7 +182,9 @@ export const tellingWords = keys(`
 /** Words that turn the meaning of the next one: "Not subscribed", "Nicht abonniert", "Non inscrit". */
 export const negations = keys("not no non never nicht nie niet не nao ikke inte kein");
 /** Cells that say nothing at all. */
-export const blankWords = keys("none null nil na nan empty blank notset soft transient temporary");
+export const blankWords = keys(
+  "none null nil na nan empty blank notset soft transient temporary unknown unspecified risky catchall acceptall",
+);
 /** Cells that say no besides those of every yes-or-no: "Newsletter: never". */
 export const neverWords = keys("never");
 
@@ -207,16 +202,3 @@ export const plainOptOuts =
  */
 export const foreign =
   /order|purchase|checkout|cart|payment|payout|transaction|refund|billing|invoice|cheque|check|loan|credit|quote|contract|policy|claim|booking|reservation|appointment|interview|meeting|visit|rsvp|event|attend|guest|invit|ticket|seat|lead|deal|opportunity|application|applicant|candidate|registration|enrol|course|account|licen[cs]e|trial|plan|ship|parcel|fulfil|return|stock|project|task|case|employ|job|marital|family|kyc|bestell|auftrag|zahlung|rechnung|buchung|reservierung|termin|teilnahme|versand|liefer|konto|vertrag|betaling|betaal|factuur|boeking|afspraak|levering|faktur|ordre|bokning/u;
-
-const no =
-  "no|non|not|without|ohne|kein|keine|nicht|sans|sin|senza|sem|zonder|geen|bez|без|ingen|utan|uden|exclude|excluded|excluding|except|minus";
-const nameParts =
-  "(?:un|(?<!\\p{L})(?:non|not|never) ?)subscri|(?<!\\p{L})(?:hard|soft) ?bounce(?!\\p{L})|(?<!\\p{L})(?:bounces|bounced|bounce (?:list|export|report))(?!\\p{L})|suppress|block ?list|black ?list|opt ?outs?(?!\\p{L})|opted ?out|complaint|spam ?report|abgemeldet|abmeldungen|desinscri|desabonn|(?<!\\p{L})bajas|disiscritt|afgemeld|отпис";
-/**
- * Names of files that hold people who get no mail, as words with blanks between them: not "without bounces", nor "bounces
- * removed". Mailchimp writes "cleaned" first; elsewhere it says that a list was tidied.
- */
-export const fileNames = new RegExp(
-  `^cleaned(?!\\p{L})|(?<!(?<!\\p{L})(?:${no}) (?:(?:the|any|all|hard|soft) )*)(?:${nameParts})(?!\\p{L}* (?:removed|excluded|entfernt)(?!\\p{L}))`,
-  "u",
-);

@@ -77,6 +77,30 @@ it("a column that its sender points to is read by what its name says", async () 
   expect(await statuses(list)).toEqual({ in: "active", out: "unsubscribed" });
 });
 
+it("several columns count that the sender points to, and those that do not are named", async () => {
+  const list = await newList();
+  const file =
+    "Email,Active,Subscribed,Unsubscribed\na@m.example,no,yes,no\nb@m.example,yes,no,no\nc@m.example,yes,yes,yes\n";
+  const job = await importFile(list, file, { opt_out_column: ["Active", "Subscribed"] });
+  expect(job.result).toMatchObject({
+    opt_out_columns: [
+      { column: "Active", opted_out: 1 },
+      { column: "Subscribed", opted_out: 1 },
+    ],
+    warnings: [expect.stringContaining('"Unsubscribed" says in 1 row ')],
+  });
+  expect(await statuses(list)).toEqual({ a: "unsubscribed", b: "unsubscribed", c: "active" });
+});
+
+it("a file of too many columns is refused before they are looked at", async () => {
+  const file = `Email${",Unsubscribed".repeat(20_000)}\na@x.example${",no".repeat(20_000)}\n`;
+  const refused = await upload(await newList(), file);
+  expect([refused.status, refused.body.error]).toEqual([
+    400,
+    expect.stringContaining("line 1 has more than 1,000 cells"),
+  ]);
+});
+
 it("a column Status that speaks of orders refuses the file", async () => {
   const refused = await upload(await newList(), "Email,Status\na@o.example,shipped\n");
   expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('"shipped"')]);

@@ -21,7 +21,13 @@ import { Examples } from "./examples.ts";
 import type { LineSink } from "./line-sink.ts";
 import { openTable, type Table } from "./open-table.ts";
 import { rank } from "./opt-out-cells.ts";
-import { doubtWarning, findOptOutColumns, type OptOutChoice, type OptOutColumn } from "./opt-out-columns.ts";
+import {
+  doubtWarning,
+  findOptOutColumns,
+  type OptOutChoice,
+  type OptOutColumn,
+  overruledWarnings,
+} from "./opt-out-columns.ts";
 import { MOST_ROWS, PeopleFile } from "./people-file.ts";
 import type { Plan } from "./plan.ts";
 import { Refusals } from "./refusals.ts";
@@ -87,6 +93,7 @@ export async function readImport(
   const table = await openTable(path, options.encoding ?? undefined, fields);
   const { file, header, columns } = table;
   const optOuts = await findOptOutColumns(file, header, columns, options);
+  const overruled = await overruledWarnings(file, header, columns, options, optOuts);
   const format = options.date_format ?? null;
   const dates = await DateColumns.of(file, header, columns, { timeZone, format });
   const rows = new RowReader({
@@ -103,7 +110,7 @@ export async function readImport(
     signal.throwIfAborted();
     await reading.take(batch);
   }
-  return { ...(await reading.end(options, now, optOuts)), table, optOuts, dates };
+  return { ...(await reading.end(options, now, optOuts, overruled)), table, optOuts, dates };
 }
 
 /** What has been read of one file so far. */
@@ -180,7 +187,7 @@ class Reading {
     this.#people.add(person);
   }
 
-  async end(options: ReadOptions, now: Date, optOuts: readonly OptOutColumn[]) {
+  async end(options: ReadOptions, now: Date, optOuts: readonly OptOutColumn[], overruled: readonly string[]) {
     const { file, columns } = this.#table;
     const isOptOut = (place: number) => optOuts.some((column) => column.place === place);
     const hasErrors = !this.#refusals.isEmpty;
@@ -202,7 +209,7 @@ class Reading {
       ),
       encoding: file.encoding,
       is_guessed: file.isGuessed,
-      warnings: this.#warnings(options, optOuts),
+      warnings: [...this.#warnings(options, optOuts), ...overruled],
       delimiter: file.delimiter,
       skipped_columns: skipped
         .toSorted((one, other) => one.place - other.place)

@@ -4,7 +4,7 @@
  */
 
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
-import type { CsvFile } from "#platform/csv/read.ts";
+import { type CsvFile, TooManyCells } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -15,10 +15,10 @@ import { openTable } from "./open-table.ts";
 import { findOptOutColumns, unclearName } from "./opt-out-columns.ts";
 import type { ReadOptions } from "./read-file.ts";
 
-/** Rows that are looked at while the sender waits. */
-const MOST_ROWS = 5_000;
+/** What is looked at while the sender waits. */
+const LOOK = { rows: 5_000, cells: 50_000 };
 
-/** @throws ApiError BAD_REQUEST for a doubtful column or name, VALIDATION_ERROR for an opt_out_column that is not there */
+/** @throws ApiError BAD_REQUEST for a doubtful column or name and for too many columns, VALIDATION_ERROR for an opt_out_column that is not there */
 export async function requireClearOptOuts(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -31,10 +31,10 @@ export async function requireClearOptOuts(
   try {
     opened = await openTable(path, options.encoding ?? undefined, fields);
   } catch (fault) {
-    if (fault instanceof ApiError) return;
+    if (fault instanceof ApiError && !(fault instanceof TooManyCells)) return;
     throw fault;
   }
-  const columns = await findOptOutColumns(opened.file, opened.header, opened.columns, options, MOST_ROWS);
+  const columns = await findOptOutColumns(opened.file, opened.header, opened.columns, options, LOOK);
   const unclear = unclearName(fileName, columns, options);
   if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
 }

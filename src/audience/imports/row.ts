@@ -3,7 +3,7 @@
 import type { CustomField } from "#audience/custom-fields/field.ts";
 import { fieldReader } from "#audience/custom-fields/reader.ts";
 import type { FieldValue, Reading } from "#audience/custom-fields/value.ts";
-import { readAddress } from "#audience/files/address.ts";
+import { addressInCell, readAddress } from "#audience/files/address.ts";
 import { MOST_OCTETS } from "#audience/subscribers/custom-values.ts";
 import { LONGEST_NAME, LONGEST_SOURCE } from "#audience/subscribers/input.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
@@ -146,7 +146,7 @@ export class RowReader {
 
   #email(cells: readonly string[], given: readonly string[]): string | undefined {
     const { columns } = this.#rules;
-    const address = cellOf(cells, columns.email);
+    const address = addressInCell(cells[columns.email.place] ?? "");
     if (address === "") {
       // A cell whose bytes are broken has its fault already.
       if ((given[columns.email.place] ?? "").trim() === "") this.#refuse(columns.email, "", "is empty");

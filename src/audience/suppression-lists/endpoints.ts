@@ -178,7 +178,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       body: Type.Object(
         {
           csvFile: fileField(
-            "CSV with a column `email`, `address`, `domain` or `entry_value`, else the first column; or one a line.",
+            "CSV with a column `email`, `entry_value`, `address` or `domain`, else the column that holds addresses; or one a line.",
           ),
           encoding: Type.Optional(Type.String({ description: encodingDescription })),
         },

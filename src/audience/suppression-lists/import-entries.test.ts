@@ -35,12 +35,16 @@ describe("an import", () => {
   });
 
   it("takes away the apostrophe by which an export of subscribers keeps spreadsheets from reading a formula", async () => {
-    await upload(id, "Email\n'-x@example.com\n'+y@example.com\n'=z@example.com\n'o@example.com\n");
+    await upload(
+      id,
+      "Email\n'-x@example.com\n'+y@example.com\n'=z@example.com\n''o@example.com\n'p@example.com\n",
+    );
     expect((await valuesOf(id)).sort()).toEqual([
       "'o@example.com",
       "+y@example.com",
       "-x@example.com",
       "=z@example.com",
+      "p@example.com",
     ]);
   });
 

@@ -1,21 +1,17 @@
 /** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
 
-import { isAddressName } from "#audience/files/column-names.ts";
-import { findColumn } from "#platform/csv/columns.ts";
+import { addressInCell } from "#audience/files/address.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
-import { unguardFormula } from "#platform/csv/formulas.ts";
 import { openCsv } from "#platform/csv/read.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
 import { EntryTally } from "./add-entries.ts";
+import { findEntryColumn } from "./entry-column.ts";
 import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
 import { keptByService } from "./remove-list.ts";
 import { lockSuppressionList } from "./store.ts";
 import type { AddedEntries } from "./suppression-list.ts";
-
-/** The column that counts, by what it is called; where several are there the first of these. */
-const columns = ["email", "emailaddress", "address", "entryvalue", "domain"].map((key) => new Set([key]));
 
 const BATCH = 5_000;
 
@@ -27,7 +23,7 @@ export interface ImportedFile {
 }
 
 /**
- * Reads the file at this path as CSV, or as lines: the column of one of these names, else the first; a header may be
+ * Reads the file at this path as CSV, or as lines: its column is found by name or content (entry-column.ts); a header may be
  * missing. Values that are there already or twice are counted once, as duplicates; so are none that cannot be read.
  * @throws ApiError NOT_FOUND, PLAN_LIMIT_REACHED, FORBIDDEN for the system list; BAD_REQUEST for a file without any valid entry
  */
@@ -38,6 +34,7 @@ export async function importEntries(
 ): Promise<AddedEntries> {
   const { db, clock } = deps;
   const file = await openCsv(path, encoding);
+  const { place, headerLine, warnings } = await findEntryColumn(file);
   const origin = { createdBy, createdAt: clock.now() };
   return db.transaction(async (tx) => {
     const limit = await rowLimit(deps, tx, list.workspaceId, "suppression_entries");
@@ -52,15 +49,10 @@ export async function importEntries(
       // Whoever waits for it hears what went wrong; until then nobody does.
       storing.catch(() => {});
     };
-    let column: number | undefined;
-    for await (const { cells } of file.rows()) {
-      if (column === undefined) {
-        const named = columnOf(cells);
-        column = named ?? 0;
-        if (named !== undefined) continue;
-      }
+    for await (const { line, cells } of file.rows()) {
+      if (line <= headerLine) continue;
       // Of an address that an export of subscribers has made safe for spreadsheets.
-      const text = unguardFormula((cells[column] ?? "").trim());
+      const text = addressInCell(cells[place] ?? "");
       if (file.isBroken(text)) tally.refuse(text);
       else tally.read(text);
       if (tally.waiting === BATCH) await store();
@@ -70,21 +62,11 @@ export async function importEntries(
     tally.added += await storing;
     await requireRows(tx, list.workspaceId, limit, tally.added);
     await tellPlanner(tx, tally.added);
-    return withWarnings(tally.result(), file.warnings);
+    return withWarnings(tally.result(), [...file.warnings, ...warnings]);
   });
 }
 
 function withWarnings(result: AddedEntries, warnings: readonly string[]): AddedEntries {
   if (warnings.length === 0) return result;
   return { ...result, message: [result.message, ...warnings].join(". "), warnings: [...warnings] };
-}
-
-/** The place of the column in a header, in any language; undefined where the row is none. */
-function columnOf(cells: readonly string[]): number | undefined {
-  for (const keys of columns) {
-    const place = findColumn(cells, keys);
-    if (place !== undefined) return place;
-  }
-  const place = cells.findIndex((cell) => isAddressName(cell));
-  return place < 0 ? undefined : place;
 }

@@ -4,7 +4,7 @@
  */
 import { open } from "node:fs/promises";
 import { ApiError } from "#platform/errors.ts";
-import type { Encoding } from "./encodings.ts";
+import { decoderOf, type Encoding } from "./encodings.ts";
 import { guessEncoding } from "./guess-encoding.ts";
 import { readPieces } from "./pieces.ts";
 import { Utf8Evidence } from "./utf8-evidence.ts";
@@ -194,7 +194,7 @@ async function beginningOf(path: string): Promise<Uint8Array> {
  */
 export async function sampleOf(path: string, encoding: Encoding): Promise<string> {
   // Cut where it may be in the middle of a character, which is then left out.
-  const decoded = new TextDecoder(encoding).decode(await beginningOf(path), { stream: true });
+  const decoded = decoderOf(encoding).decode(await beginningOf(path), { stream: true });
   const sample = withoutMarks(decoded);
   const [, kind] = otherTexts.find(([beginning]) => beginning.test(sample)) ?? [];
   if (kind !== undefined) throw noTable(kind);

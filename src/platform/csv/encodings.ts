@@ -1,7 +1,27 @@
 /** The encodings of text files that can be read, and the names people give them. */
+import iconv from "iconv-lite";
 import { invalid } from "#platform/errors.ts";
 
-/** Labels of the WHATWG Encoding Standard, as TextDecoder takes them. */
+/** Code pages of DOS, which TextDecoder does not know. */
+const dosPages = [
+  "cp437",
+  "cp737",
+  "cp775",
+  "cp850",
+  "cp852",
+  "cp855",
+  "cp857",
+  "cp858",
+  "cp860",
+  "cp861",
+  "cp862",
+  "cp863",
+  "cp864",
+  "cp865",
+  "cp869",
+] as const;
+
+/** Labels of the WHATWG Encoding Standard, as TextDecoder takes them, and code pages of DOS. */
 const encodings = [
   "utf-8",
   "utf-16le",
@@ -42,6 +62,7 @@ const encodings = [
   "gbk",
   "big5",
   "euc-kr",
+  ...dosPages,
 ] as const;
 export type Encoding = (typeof encodings)[number];
 
@@ -87,6 +108,19 @@ const aliases = new Map<string, Encoding>([
   ["ksc5601", "euc-kr"],
 ]);
 
+const isDosPage = (encoding: Encoding) => dosPages.some((page) => page === encoding);
+
+/** Decodes a text piece by piece: `stream` where more may come. */
+export interface TextPieces {
+  decode(piece?: Uint8Array, options?: { readonly stream?: boolean }): string;
+}
+
+export function decoderOf(encoding: Encoding): TextPieces {
+  if (!isDosPage(encoding)) return new TextDecoder(encoding);
+  // One byte is one character: no piece ends within one.
+  return { decode: (piece = new Uint8Array()) => iconv.decode(Buffer.from(piece), encoding) };
+}
+
 const keyOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 
 const byKey = new Map<string, Encoding>([
@@ -95,10 +129,11 @@ const byKey = new Map<string, Encoding>([
     const key = keyOf(encoding);
     // windows-1252 is also cp1252, iso-8859-1 also 8859-1.
     const short = key.replace(/^windows/, "cp").replace(/^iso(?=8859)/, "");
-    return [
-      [key, encoding],
-      [short, encoding],
-    ];
+    const names = [key, short];
+    // cp850 is also ibm850 and dos850, and the number alone.
+    if (isDosPage(encoding))
+      names.push(...["ibm", "dos", "oem", ""].map((start) => key.replace("cp", start)));
+    return names.map((name) => [name, encoding]);
   }),
 ]);
 

@@ -148,6 +148,9 @@ describe("encodings", () => {
     "gbk",
     "utf-16le",
     "utf-16be",
+    "cp437",
+    "cp850",
+    "cp852",
   ])("%s is read where the sender names it, and is no guess", async (name) => {
     const text = /jis|gb/.test(name) ? "山田" : name.startsWith("utf") ? "山é" : "é";
     const path = join(folder, `${files++}.csv`);
@@ -160,6 +163,7 @@ describe("encodings", () => {
   it("that nobody knows are refused with those that are known", () => {
     expect(readEncodingName("CP1252")).toBe("windows-1252");
     expect(readEncodingName("Latin 1")).toBe("iso-8859-1");
+    expect(["CP850", "IBM-850", "DOS 850", "850"].map(readEncodingName)).toEqual(Array(4).fill("cp850"));
     expect(() => readEncodingName("klingon")).toThrow(/must be one of utf-8, .*shift_jis/);
   });
 
@@ -251,6 +255,20 @@ describe("what is no CSV file is refused with a word on what to do", () => {
     expect(await refusal(`a,b\n${"x".repeat(1_200_000)}\n`)).toMatch(
       /line 2 has more than 1,000,000 characters/,
     );
+  });
+});
+
+describe("a file is refused by the line of", () => {
+  it("a text behind a closing quotation mark, which two stray ones leave", async () => {
+    expect(await refusal('a,b,c\nr1,"foo,A\nr2,x,B\nr3,"y",C\n')).toMatch(
+      /line 2 has a text behind a closing quotation mark/,
+    );
+  });
+
+  it("a row of more than 1,000 cells", async () => {
+    expect(await refusal(`Email${",c".repeat(200_000)}\n`)).toMatch(/line 1 has more than 1,000 cells/);
+    expect(await refusal(`a,b\n1,2\n"3"${",".repeat(1_000)}\n`)).toMatch(/line 3 has more than 1,000 cells/);
+    expect((await cellsOf(`${"a,".repeat(999)}a\n`))[0]).toHaveLength(1_000);
   });
 });
 

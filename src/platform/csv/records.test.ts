@@ -13,13 +13,13 @@ function read(text: string, delimiter: string, lengths: readonly number[] = []) 
     at += length;
   }
   rows.push(...reader.push(text.slice(at)), ...reader.end());
-  return { rows, openLine: reader.openLine };
+  return { rows, openLine: reader.openLine, fault: reader.fault };
 }
 
 const alphabet = ["a", "b", "é", ",", ";", '"', '""', "\n", "\r\n", "\r", "\n\n", '","', '"\n'];
 const text = fc.array(fc.constantFrom(...alphabet), { maxLength: 40 }).map((parts) => parts.join(""));
 
-test("rows are those of csv-parse, and a quote that never closes is missed by neither", () => {
+test("rows are those of csv-parse, and a quote that never closes, or closes too early, is missed by neither", () => {
   const options = {
     delimiter: ",",
     record_delimiter: ["\r\n", "\n", "\r"],
@@ -34,8 +34,9 @@ test("rows are those of csv-parse, and a quote that never closes is missed by ne
       } catch {
         expected = undefined;
       }
-      const { rows, openLine } = read(content, ",");
-      if (expected === undefined) expect(openLine).toBeDefined();
+      const { rows, openLine, fault } = read(content, ",");
+      if (fault !== undefined) expect(() => parse(content, { ...options, relax_quotes: false })).toThrow();
+      else if (expected === undefined) expect(openLine).toBeDefined();
       else {
         const isBlank = (cells: readonly string[]) => cells.length === 1 && cells[0] === "";
         expect(rows.map(({ cells }) => cells)).toEqual(expected.filter((cells) => !isBlank(cells)));
@@ -65,6 +66,40 @@ test("a long row is gone through again when there is twice as much of it, not fo
   expect(looks.size).toBeLessThan(10);
   expect(reader.end()).toMatchObject([{ line: 1, cells: { length: 400_001 } }]);
 });
+
+test.each([
+  ["rows", 'r0,x,Z\nr1,"foo,A\nr2,x,B\nr3,"y",C\nr4,x,D\n', 2],
+  ["two rows of an old Mac", 'r0,x\rr1,"foo\rr2,"y"\r', 2],
+  ["cells", 'r0,x,Z\nr1,x,Y\nr2,"foo,no,"bar",x\n', 3],
+])(
+  "two stray quotes do not make one cell of several %s: the reader stops with the line",
+  (_name, text, line) => {
+    const { rows, fault } = read(text, ",");
+    expect(fault).toEqual({ kind: "text behind a closing quote", line });
+    expect(rows.map((row) => row.line)).toEqual(Array.from({ length: line - 1 }, (_, at) => at + 1));
+  },
+);
+
+test.each([
+  ['"The" Smith,b', ['"The" Smith', "b"]],
+  ['"Ja\\"ne",b', ['Ja"ne', "b"]],
+  ['"\\"Ja\\", she said",b', ['"Ja", she said', "b"]],
+  ['"a \\"b\\"",c', ['a "b"', "c"]],
+  ['"C:\\",b', ["C:\\", "b"]],
+  ['"C:\\" ,"b"', ["C:\\", "b"]],
+  ['"a\\\n\\"b",c', ['a\\\n"b', "c"]],
+])("%s is read as %j", (text, cells) => {
+  expect(read(text, ",").rows).toEqual([{ line: 1, cells }]);
+});
+
+test.each(["x,".repeat(1_000), `"x",${"x,".repeat(999)}`])(
+  "a row with too many cells ends the reading, and is not split further",
+  (row) => {
+    const reader = createRecordReader(",", 1_000_000, 1_000);
+    expect(reader.push(`a,b\n${row}\na,b\n`)).toEqual([{ line: 1, cells: ["a", "b"] }]);
+    expect(reader.fault).toEqual({ kind: "too many cells", line: 2 });
+  },
+);
 
 test("blanks round a quoted cell are not part of it", () => {
   expect(read('a, "b, c" ,d\n"e"\t,f', ",").rows.map(({ cells }) => cells)).toEqual([

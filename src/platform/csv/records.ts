@@ -4,8 +4,10 @@
  * five times as long, a fifth of the time of an import.)
  *
  * Where people and programs bend the rules, the rows stay as whole as can be: line ends may be CRLF, LF or CR, mixed;
- * blanks may stand round a quoted cell; a quote inside a cell that does not begin with one is a letter like any other,
- * and a cell that goes on behind its closing quote is taken as it stands.
+ * blanks may stand round a quoted cell; a quote inside a cell that does not begin with one is a letter like any other; a
+ * quote may be escaped by a backslash where it cannot be the closing one; and a cell that goes on behind its closing quote
+ * is taken as it is. If it holds a delimiter or a line break, two stray quotes may have made one cell of several cells or
+ * rows: then the reader stops with a fault.
  */
 
 export interface CsvRow {
@@ -24,38 +26,60 @@ export interface RecordReader {
   readonly openLine: number | undefined;
   /** Characters of that row that were looked at. */
   readonly openLength: number;
+  /** Why no row is read behind the last one that was returned. */
+  readonly fault: RowFault | undefined;
+}
+
+export interface RowFault {
+  readonly kind: "text behind a closing quote" | "too many cells";
+  /** Line on which the row begins. */
+  readonly line: number;
 }
 
 /**
  * Reads the text from its beginning; `delimiter` is one character.
  * @param longest characters of a row beyond which the caller will not read on
+ * @param mostCells cells of a row beyond which it is a fault
  */
-export function createRecordReader(delimiter: string, longest: number): RecordReader {
+export function createRecordReader(
+  delimiter: string,
+  longest: number,
+  mostCells = Number.POSITIVE_INFINITY,
+): RecordReader {
   /** The row that has not ended, and its line. */
   let rest = "";
   let line = 1;
   /** What has come since, and was not looked at. */
   let unread = "";
+  let fault: RowFault | undefined;
+  /** What a split has to return for a row with too many cells to be seen. */
+  const mostSplit = Math.min(mostCells + 1, 2 ** 32 - 1);
 
   const read = (text: string, isLast: boolean): CsvRow[] => {
     const rows: CsvRow[] = [];
     let at = 0;
     let quote = -2;
     let carriage = -2;
-    while (at < text.length) {
+    while (at < text.length && fault === undefined) {
       if (quote < at && quote !== -1) quote = text.indexOf('"', at);
       if (carriage < at && carriage !== -1) carriage = text.indexOf("\r", at);
       const end = text.indexOf("\n", at);
       const isPlain = end >= 0 && (quote < 0 || quote > end) && (carriage < 0 || carriage >= end - 1);
       if (isPlain) {
         const stop = carriage === end - 1 && carriage >= at ? carriage : end;
-        if (stop > at) rows.push({ line, cells: text.slice(at, stop).split(delimiter) });
+        const cells = stop > at ? text.slice(at, stop).split(delimiter, mostSplit) : [];
+        if (cells.length > mostCells) fault = { kind: "too many cells", line };
+        else if (stop > at) rows.push({ line, cells });
         line++;
         at = end + 1;
         continue;
       }
-      const record = readRecord(text, at, delimiter, isLast);
+      const record = readRecord(text, at, delimiter, mostCells, isLast);
       if (record === undefined) break;
+      if (typeof record === "string") {
+        fault = { kind: record, line };
+        break;
+      }
       if (record.cells.length > 1 || record.cells[0] !== "") rows.push({ line, cells: record.cells });
       line += record.breaks;
       at = record.next;
@@ -84,6 +108,9 @@ export function createRecordReader(delimiter: string, longest: number): RecordRe
     get openLength() {
       return rest.length;
     },
+    get fault() {
+      return fault;
+    },
   };
 }
 
@@ -95,8 +122,14 @@ interface Record {
   readonly breaks: number;
 }
 
-/** One row, however it is written; undefined when the text ends before it does. */
-function readRecord(text: string, from: number, delimiter: string, isLast: boolean): Record | undefined {
+/** One row, however it is written; undefined when the text ends before it does, or what is wrong with it. */
+function readRecord(
+  text: string,
+  from: number,
+  delimiter: string,
+  mostCells: number,
+  isLast: boolean,
+): Record | RowFault["kind"] | undefined {
   const cells: string[] = [];
   let breaks = 0;
   let at = from;
@@ -104,7 +137,7 @@ function readRecord(text: string, from: number, delimiter: string, isLast: boole
     const opening = skipBlanks(text, at, delimiter);
     let cell = "";
     if (text[opening] === '"') {
-      const quoted = readQuoted(text, opening);
+      const quoted = readQuoted(text, opening, delimiter);
       if (quoted === undefined) return undefined;
       breaks += countBreaks(quoted.content);
       const behind = skipBlanks(text, quoted.next, delimiter);
@@ -112,6 +145,8 @@ function readRecord(text: string, from: number, delimiter: string, isLast: boole
         cell = quoted.content;
         at = behind;
       } else {
+        if (quoted.content.includes(delimiter) || /[\r\n]/.test(quoted.content))
+          return "text behind a closing quote";
         cell = `"${quoted.content}"`;
         at = quoted.next;
       }
@@ -119,6 +154,7 @@ function readRecord(text: string, from: number, delimiter: string, isLast: boole
     const start = at;
     while (!isCellEnd(text, at, delimiter)) at++;
     cells.push(cell + text.slice(start, at));
+    if (cells.length > mostCells) return "too many cells";
     if (at >= text.length) return isLast ? { cells, next: at, breaks } : undefined;
     if (text[at] === delimiter) {
       at++;
@@ -142,16 +178,33 @@ function skipBlanks(text: string, from: number, delimiter: string): number {
   return at;
 }
 
-/** What stands between the quote at `opening` and the one that closes it; undefined without one. */
-function readQuoted(text: string, opening: number): { content: string; next: number } | undefined {
+/**
+ * What stands between the quote at `opening` and the one that closes it; undefined without one. A quote behind a backslash
+ * that no end of the cell follows is an escaped one, and so are those that come later in that cell.
+ */
+function readQuoted(
+  text: string,
+  opening: number,
+  delimiter: string,
+): { content: string; next: number } | undefined {
   let content = "";
   let at = opening + 1;
+  let hasEscapes = false;
   for (;;) {
     const quote = text.indexOf('"', at);
     // Whether a quote at the very end is doubled cannot be told before there is more, or nothing more.
     if (quote < 0) return undefined;
     content += text.slice(at, quote);
-    if (text[quote + 1] !== '"') return { content, next: quote + 1 };
+    const isDoubled = text[quote + 1] === '"';
+    const mayBeEscaped = quote > at && text[quote - 1] === "\\";
+    hasEscapes ||=
+      mayBeEscaped && !isDoubled && !isCellEnd(text, skipBlanks(text, quote + 1, delimiter), delimiter);
+    if (hasEscapes && mayBeEscaped) {
+      content = `${content.slice(0, -1)}"`;
+      at = quote + 1;
+      continue;
+    }
+    if (!isDoubled) return { content, next: quote + 1 };
     content += '"';
     at = quote + 2;
   }

@@ -3,6 +3,8 @@
  * slashes, dots or hyphens, names of months, AM and PM, offsets, seconds since 1970. It serves files, the API, schedules and
  * rules. A time without an offset is one of the time zone that the reader is made for.
  */
+
+import { isNoValue } from "#platform/no-value.ts";
 import { type DateFormat, type DateOrder, isDateOrder } from "./date-format.ts";
 import { dateNames, fillers, foldedDate, leadingHalves, namedOffsets } from "./date-words.ts";
 import { ZoneClock } from "./zone-clock.ts";
@@ -73,9 +75,8 @@ const ordinal = /^(\d{1,4})(?:st|nd|rd|th|er|ste|de|e|o|a)$/;
 const fault = (name: DateFault): DateReading => ({ kind: "fault", fault: name });
 const unreadable = fault("unreadable");
 const nothing: DateReading = { kind: "nothing" };
-const noDate = new Set(
-  "0 null (null) nil none n/a #n/a na nan nat never undefined \\n - -- – —".split(" "),
-).add("invalid date");
+/** Of dates alone; other words for no value are those of all types. */
+const noDate = new Set(["0", "never", "invalid date"]);
 
 export class DateReader {
   readonly #zone: ZoneClock;
@@ -119,7 +120,7 @@ export class DateReader {
 
   #readFolded(text: string): DateReading {
     // What PHP makes of MySQL's zero date.
-    if (noDate.has(text) || /^-0001-11-30(?:[t ].*)?$/.test(text)) return nothing;
+    if (noDate.has(text) || isNoValue(text) || /^-0001-11-30(?:[t ].*)?$/.test(text)) return nothing;
     const number = this.#readNumber(text);
     if (number !== undefined) return number;
     const short = compact.exec(text);

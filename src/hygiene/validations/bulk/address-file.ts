@@ -1,11 +1,11 @@
 /** The addresses of a file: the column named email of a CSV file, or the first one, or one address a line. */
+import { addressInCell } from "#audience/files/address.ts";
 import { isAddressName } from "#audience/files/column-names.ts";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import { shownText } from "#hygiene/validations/shown-text.ts";
 import { type AddressSyntax, readSyntax } from "#mail/address-syntax.ts";
 import { findColumn } from "#platform/csv/columns.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
-import { unguardFormula } from "#platform/csv/formulas.ts";
 import { BROKEN, openCsv } from "#platform/csv/read.ts";
 import { ApiError } from "#platform/errors.ts";
 
@@ -55,7 +55,7 @@ export async function readAddressFile(path: string, encoding?: Encoding): Promis
         column = Math.max(0, named);
         if (named >= 0) continue;
       }
-      const text = unguardFormula((cells[column] ?? "").trim()).trim();
+      const text = addressInCell(cells[column] ?? "");
       if (text === "") continue;
       const syntax = file.isBroken(text) ? broken : readSyntax(text);
       const key = syntax.ok

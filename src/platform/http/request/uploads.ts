@@ -2,7 +2,7 @@
  * Uploads: forms (multipart/form-data, RFC 7578) with one file, which streams to the disk and never into memory.
  *
  * An endpoint takes one when its body has a `fileField`; the other fields of the form are text, or flags where the
- * shape says boolean. The file lies on this machine until the request is answered.
+ * shape says boolean, or sent once for each text where it says array. The file lies on this machine until the request is answered.
  */
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -74,10 +74,12 @@ export function formReader(
   const field = fileFieldOf(shape) ?? "";
   const { [field]: _, ...texts } = propertiesOf(shape);
   const readTexts = bodyReader(Type.Object({ ...texts, [field]: Type.Optional(Type.Unknown()) }));
-  const flags = new Set(Object.keys(texts).filter((name) => texts[name]?.type === "boolean"));
+  const namesOfType = (wanted: string) =>
+    new Set(Object.keys(texts).filter((name) => texts[name]?.type === wanted));
+  const [flags, lists] = [namesOfType("boolean"), namesOfType("array")];
   const folder = scratchFolder(dataDir);
 
-  /** Writes the file to `path` and collects the texts; of a field sent twice the last one counts. */
+  /** Writes the file to `path` and collects the texts. Of a field sent twice the last one counts, but for lists: of these all do. */
   const receive = async (request: FastifyRequest, path: string, news?: BodyNews) => {
     let file: UploadedFile | undefined;
     const values = new Map<string, unknown>();
@@ -95,7 +97,8 @@ export function formReader(
         values.set(name, "");
       } else {
         const text = textOf(name, part);
-        if (!flags.has(name)) values.set(name, text);
+        if (lists.has(name)) values.set(name, [...((values.get(name) as string[] | undefined) ?? []), text]);
+        else if (!flags.has(name)) values.set(name, text);
         // One that is left empty is as good as left out.
         else if (text !== "") values.set(name, flag.read(text, name));
       }
