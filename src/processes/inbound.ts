@@ -11,6 +11,7 @@ import { createReturns } from "#inbound/returns/conversation.ts";
 import { startProcessing } from "#inbound/returns/processing.ts";
 import { createLogins } from "#inbound/submission/login.ts";
 import { createSubmission } from "#inbound/submission/submission.ts";
+import { SubmissionReader } from "#inbound/submission/submission-reader.ts";
 import { createAuthenticator } from "#platform/http/authenticate.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
@@ -136,6 +137,7 @@ async function openSubmission(
     clock,
     onUse: (caller) => lastUsed.note(caller),
   });
+  const reader = new SubmissionReader();
   const shared: Omit<ListenerOptions, "port" | "isImplicitTls"> = {
     host: config.INBOUND_HOST ?? config.HOST,
     name: config.MAIL_HOSTNAME,
@@ -158,6 +160,7 @@ async function openSubmission(
         onLimit: new LimitNotices(log, () => clock.monotonicMs()).note,
       }),
       logins: createLogins({ authenticator, log }),
+      reader,
       hostname: config.MAIL_HOSTNAME,
       platformFrom: config.DEFAULT_SENDER,
     }),
@@ -174,6 +177,8 @@ async function openSubmission(
     port: await listen(config.SUBMISSION_PORT, false),
     tlsPort: await listen(config.SUBMISSIONS_PORT, true),
     listeners,
-    close: () => lastUsed.flush(),
+    async close() {
+      await Promise.all([lastUsed.flush(), reader.close()]);
+    },
   };
 }

@@ -14,7 +14,6 @@ import {
   type SMTPServerSession,
 } from "smtp-server";
 import { networkOf } from "#platform/http/auth/source-network.ts";
-import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import type { Log } from "#platform/log/log.ts";
 import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import type { Certificate } from "./certificate.ts";
@@ -22,7 +21,7 @@ import type { Admission, ConnectionCaps } from "./connection-caps.ts";
 import { type MessageMemory, withMessageData } from "./message-data.ts";
 import type { NetworkLog } from "./network-log.ts";
 import { readAnySender, readPathCommand } from "./path-command.ts";
-import { SmtpReply } from "./smtp-reply.ts";
+import { answerSoon, SmtpReply } from "./smtp-reply.ts";
 
 /** One client from its first byte to its last, over any number of messages. */
 export interface Conversation {
@@ -30,7 +29,7 @@ export interface Conversation {
   readonly login?: (password: string) => Promise<void>;
   readonly mail: (from: SMTPServerAddress, envelope: SMTPServerEnvelope) => Promise<void>;
   readonly recipient: (to: SMTPServerAddress, envelope: SMTPServerEnvelope) => Promise<void>;
-  /** Gives the text of the 250, enhanced code included. */
+  /** Gives the text of the 250, enhanced code included. It has a deadline of its own. */
   readonly message: (message: Buffer, envelope: SMTPServerEnvelope) => Promise<string>;
 }
 
@@ -167,7 +166,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       return await withMessageData(stream, limits, (message) => {
         clearTimeout(late);
         admission?.endMessage();
-        return soon(conversationOf(session).message(message, envelope));
+        return conversationOf(session).message(message, envelope);
       });
     } finally {
       clearTimeout(late);
@@ -224,11 +223,11 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       answer(async () => {
         if (needsLogin && !session.secure)
           throw new SmtpReply(530, "5.7.0", "Issue a STARTTLS command first");
-        await soon(conversationOf(session).mail(address, session.envelope));
+        await answerSoon(conversationOf(session).mail(address, session.envelope));
       }, callback);
     },
     onRcptTo(address, session, callback) {
-      answer(() => soon(conversationOf(session).recipient(address, session.envelope)), callback);
+      answer(() => answerSoon(conversationOf(session).recipient(address, session.envelope)), callback);
     },
     onData(stream, session, callback) {
       answer(() => receive(stream, session), callback);
@@ -295,15 +294,6 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       await closed;
     },
   };
-}
-
-/** A client hears within seconds that the database gives no answer. */
-function soon<Value>(answer: Promise<Value>): Promise<Value> {
-  return inTime(
-    PATIENCE_MS,
-    answer,
-    () => new SmtpReply(451, "4.3.0", "The database gives no answer: retry shortly"),
-  );
 }
 
 function refuse(socket: Socket, reply: string): void {

@@ -3,9 +3,10 @@
  * Nothing is ever passed on, or answered with a mail.
  */
 
+import type { SMTPServerEnvelope } from "smtp-server";
 import type { Conversation } from "#inbound/listener/listener.ts";
 import type { NetworkLog } from "#inbound/listener/network-log.ts";
-import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { storable } from "#inbound/reading/storable.ts";
 import { reportMailLimit } from "#mail/bounces/report-mail.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
@@ -60,6 +61,34 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
       log.note(network, `mail was put off: ${sentence}`);
       return new SmtpReply(451, "4.7.1", `${sentence} Retry later.`);
     };
+    const take = async (message: Buffer, mailFrom: SMTPServerEnvelope["mailFrom"]): Promise<string> => {
+      if (countReceived(message) > MOST_RECEIVED) {
+        throw new SmtpReply(
+          554,
+          "5.4.6",
+          `The message goes in circles: more than ${MOST_RECEIVED} Received fields`,
+        );
+      }
+      const mails = [...recipients.values()].map(({ address, kind }) => ({
+        id: newId(),
+        kind,
+        mailFrom: mailFrom ? storable(mailFrom.address) : "",
+        rcptTo: storable(address),
+        raw: message.subarray(0, readOctets(kind)),
+        bytes: message.length,
+      }));
+      const open = mails.filter(({ kind }) => mailClassOf(kind) === "open");
+      const reached = await takeOpenQuota(db, { network, mails: open }, clock.now());
+      if (reached !== null) throw tooMuch(limitSentence(reached));
+      const refusal = await insertInboundMails(db, { network, mails }, BACKLOG, clock.now());
+      if (refusal === "class") {
+        log.note(network, "mail was put off: too much waits to be processed");
+        throw new SmtpReply(452, "4.3.1", "Too much mail waits to be processed: retry later");
+      }
+      if (refusal !== null) throw tooMuch(BACKLOG_SENTENCES[refusal]);
+      for (const mailClass of new Set(mails.map(({ kind }) => mailClassOf(kind)))) deps.onStored(mailClass);
+      return "2.0.0 Taken";
+    };
     return {
       async mail() {
         recipients = new Map();
@@ -85,34 +114,7 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
         // The token of an unsubscribe address tells capitals from small letters.
         recipients.set(kind === "unsubscribe" ? address : address.toLowerCase(), { address, kind });
       },
-      async message(message, { mailFrom }) {
-        if (countReceived(message) > MOST_RECEIVED) {
-          throw new SmtpReply(
-            554,
-            "5.4.6",
-            `The message goes in circles: more than ${MOST_RECEIVED} Received fields`,
-          );
-        }
-        const mails = [...recipients.values()].map(({ address, kind }) => ({
-          id: newId(),
-          kind,
-          mailFrom: mailFrom ? storable(mailFrom.address) : "",
-          rcptTo: storable(address),
-          raw: message.subarray(0, readOctets(kind)),
-          bytes: message.length,
-        }));
-        const open = mails.filter(({ kind }) => mailClassOf(kind) === "open");
-        const reached = await takeOpenQuota(db, { network, mails: open }, clock.now());
-        if (reached !== null) throw tooMuch(limitSentence(reached));
-        const refusal = await insertInboundMails(db, { network, mails }, BACKLOG, clock.now());
-        if (refusal === "class") {
-          log.note(network, "mail was put off: too much waits to be processed");
-          throw new SmtpReply(452, "4.3.1", "Too much mail waits to be processed: retry later");
-        }
-        if (refusal !== null) throw tooMuch(BACKLOG_SENTENCES[refusal]);
-        for (const mailClass of new Set(mails.map(({ kind }) => mailClassOf(kind)))) deps.onStored(mailClass);
-        return "2.0.0 Taken";
-      },
+      message: (message, { mailFrom }) => answerSoon(take(message, mailFrom)),
     };
   };
 }

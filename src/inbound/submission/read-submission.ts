@@ -17,6 +17,7 @@ import {
 import { joinOctets } from "#mail/message/octets.ts";
 import { withCrlfLines } from "./line-ends.ts";
 import { repairMessage } from "./repair-message.ts";
+import { requireModestStructure } from "./structure.ts";
 
 /** Octets, as the port offers in SIZE; repaired line ends may take no more. */
 const LARGEST_MESSAGE = 30 * 1024 * 1024;
@@ -74,6 +75,7 @@ export function readSubmission(given: Buffer, context: SubmissionContext): ReadS
   const [from] = named.get("from") ?? [];
   if (from === undefined) throw new SmtpReply(550, "5.7.1", "The message has no From field");
   const sender = readMailbox(from);
+  requireModestStructure(fields, message.subarray(bodyStart));
   const kept = fields.filter(({ name }) => !dropped.test(name));
   const repaired = repairMessage({ message, fields: kept, bodyStart }, context);
   return {
