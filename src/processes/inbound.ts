@@ -7,7 +7,7 @@ import { type Listener, type ListenerOptions, startListener } from "#inbound/lis
 import { MessageMemory } from "#inbound/listener/message-data.ts";
 import { NetworkLog } from "#inbound/listener/network-log.ts";
 import { createReading } from "#inbound/reading/parse-mail.ts";
-import { createReturns } from "#inbound/returns/conversation.ts";
+import { createReturns, LARGEST_MAIL } from "#inbound/returns/conversation.ts";
 import { startProcessing } from "#inbound/returns/processing.ts";
 import { createLogins } from "#inbound/submission/login.ts";
 import { createSubmission } from "#inbound/submission/submission.ts";
@@ -31,9 +31,9 @@ const SUBMISSION = {
   sessions: { perNetwork: limits.submissionSessionsPerNetwork.most, all: limits.submissionSessions.most },
 };
 
-/** Room for a report that returns the largest message we send; the heap of those under way is bounded apart. */
+/** The heap of mails under way is bounded apart. */
 const RETURNS = {
-  mostBytes: 40 * 1024 * 1024,
+  mostBytes: LARGEST_MAIL,
   memoryBytes: 160 * 1024 * 1024,
   sessions: { perNetwork: limits.returnsSessionsPerNetwork.most, all: limits.returnsSessions.most },
 };

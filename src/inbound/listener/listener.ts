@@ -18,7 +18,12 @@ import type { Log } from "#platform/log/log.ts";
 import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Admission, ConnectionCaps } from "./connection-caps.ts";
-import { type MessageMemory, withMessageData } from "./message-data.ts";
+import {
+  type MessageMemory,
+  type MessageRoom,
+  type ReceivedMessage,
+  withMessageData,
+} from "./message-data.ts";
 import type { NetworkLog } from "./network-log.ts";
 import { readAnySender, readPathCommand } from "./path-command.ts";
 import { answerSoon, SmtpReply } from "./smtp-reply.ts";
@@ -30,7 +35,11 @@ export interface Conversation {
   readonly mail: (from: SMTPServerAddress, envelope: SMTPServerEnvelope) => Promise<void>;
   readonly recipient: (to: SMTPServerAddress, envelope: SMTPServerEnvelope) => Promise<void>;
   /** Gives the text of the 250, enhanced code included. It has a deadline of its own. */
-  readonly message: (message: Buffer, envelope: SMTPServerEnvelope) => Promise<string>;
+  readonly message: (received: ReceivedMessage, envelope: SMTPServerEnvelope) => Promise<string>;
+  /** What is taken of the message for these recipients; up to the port's size when it does not say. */
+  readonly room?: () => MessageRoom;
+  /** Told of each message, also of one that is refused for its size: the octets that came of it. */
+  readonly counted?: (octets: number) => Promise<void>;
 }
 
 export interface ListenerOptions {
@@ -157,21 +166,34 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     receiving.add(id);
     const admission = admissionOf(session);
     admission?.beginMessage();
+    const conversation = conversationOf(session);
+    let octets = 0;
+    let isFlood = false;
     const limits = {
-      most: mostBytes,
+      ...(conversation.room?.() ?? { most: mostBytes }),
       memory: options.memory,
-      onOctets: (octets: number) => admission?.receive(octets),
+      onOctets: (more: number) => {
+        octets += more;
+        admission?.receive(more);
+      },
+      onFlood: () => {
+        isFlood = true;
+      },
     };
     try {
-      return await withMessageData(stream, limits, (message) => {
+      return await withMessageData(stream, limits, (received) => {
         clearTimeout(late);
         admission?.endMessage();
-        return conversationOf(session).message(message, envelope);
+        return conversation.message(received, envelope);
       });
     } finally {
       clearTimeout(late);
       admission?.progress();
       receiving.delete(id);
+      await answerSoon(Promise.resolve(conversation.counted?.(octets))).catch((fault: unknown) =>
+        replyOf(fault),
+      );
+      if (isFlood) setImmediate(hangUp, id, "4.7.0 The message was far too large");
       if (isStopping) setImmediate(hangUp, id, "4.3.2 The service is stopping");
     }
   };

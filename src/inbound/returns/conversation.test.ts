@@ -233,11 +233,32 @@ describe("junk to open addresses", () => {
     },
   );
 
-  test("count by what is stored of them, and are put off after DATA when they are larger than what is left", async () => {
-    await use("openBytesPerNetwork", 256 * 1024 ** 2 - 1024 ** 2 - 10);
-    const large = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(40_000)}`;
+  test("count by what is received of them, those that are refused included", async () => {
+    const most = 256 * 1024 ** 2;
+    await use("openBytesPerNetwork", most - 2 * 1024 ** 2);
+    const large = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(20_000)}`;
     expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, Buffer.from(large))).toMatch(/^250/);
+    const circle = `${"Received: by a\r\n".repeat(51)}${large}`;
+    expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, Buffer.from(circle))).toMatch(/^554/);
     expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, "Subject: Hi\n\nhi")).toMatch(/^451 4\.7\.1/);
+  });
+
+  test("have a size, which return paths do not", async () => {
+    const id = await deliver("size@example.test");
+    const size = 15 * 1024 ** 2;
+    for (const address of open) {
+      const client = await openSmtp(port);
+      clients.push(client);
+      await client.say("EHLO mx.test");
+      await client.say(`MAIL FROM:<a@b.test> SIZE=${size}`);
+      expect(await client.say(`RCPT TO:<${address}>`)).toBe(
+        "552 5.3.4 Mail to this address has at most 14680064 octets",
+      );
+      expect(await client.say(`RCPT TO:<${returnPath(id)}>`)).toMatch(/^250/);
+    }
+    const large = Buffer.from(`Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(size / 72)}`);
+    expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, large)).toMatch(/^552 5\.3\.4/);
+    expect(await sendIn(port, returnPath(id), large)).toMatch(/^250/);
   });
 
   test("are taken once, however often their one address is named", async () => {

@@ -98,7 +98,7 @@ export function createSubmission(deps: SubmissionDeps): (network: string) => Con
           throw new SmtpReply(452, "4.5.3", `A message has at most ${MOST_RECIPIENTS} recipients`);
         }
       },
-      async message(message, envelope) {
+      async message({ message }, envelope) {
         const sender = await inTime(PATIENCE_MS, caller(), silentDatabase);
         const given = { message, recipients: envelope.rcptTo.map(({ address }) => address), envelope };
         if (message.length <= SMALL_MESSAGE) return handIn(deps, uncertain, sender, given);

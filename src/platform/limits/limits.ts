@@ -196,12 +196,20 @@ export const limits = {
     beyond: "451 4.7.1 at RCPT",
   },
   openBytesPerNetwork: {
-    what: "mails to open addresses (of each, what is stored)",
+    what: "mails to open addresses (all that is received, refused mails included)",
     scope: "network",
     most: 256 * MIB,
     unit: "bytes",
     per: "hour",
     beyond: "451 4.7.1 at RCPT",
+  },
+  openMailBytes: {
+    what: "mail to an open address",
+    scope: "message",
+    most: 14 * MIB,
+    unit: "bytes",
+    beyond:
+      "552 5.3.4: at RCPT where MAIL names the size, otherwise at the end of the message; a message that goes on for 4 MiB more ends the session",
   },
   refusedReportsPerDomain: {
     what: "DMARC and TLS reports that were put aside, listed with the reason",
