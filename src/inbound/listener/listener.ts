@@ -50,7 +50,7 @@ export interface ListenerOptions {
   /** TLS from the first byte; otherwise STARTTLS is offered. */
   readonly isImplicitTls: boolean;
   readonly needsLogin: boolean;
-  /** The sender in MAIL is of no use here: all but what breaks the protocol is taken. */
+  /** The names in EHLO and MAIL are of no use here: all but what breaks the protocol is taken. */
   readonly takesAnySender?: boolean;
   readonly certificate: Certificate;
   readonly caps: ConnectionCaps;
@@ -225,7 +225,10 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     socketTimeout: deadlines.idleMs,
     onConnect(session, callback) {
       const connection = [...smtp.connections].find((one) => one.session.id === session.id);
-      if (connection !== undefined) connection._parseAddressCommand = readCommand;
+      if (connection !== undefined) {
+        connection._parseAddressCommand = readCommand;
+        if (options.takesAnySender === true) takeAnyName(connection);
+      }
       conversations.set(session.id, options.open(networkOf(session.remoteAddress)));
       offerLogin(session, session.secure);
       callback();
@@ -315,6 +318,26 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       for (const socket of sockets.keys()) socket.destroy();
       await closed;
     },
+  };
+}
+
+type CommandHandler = (line: Buffer, done: () => void) => void;
+
+/** The part of a connection of smtp-server that finds the handler of a command. */
+interface CommandReader {
+  _getHandler(name: string): CommandHandler | undefined;
+}
+
+/** EHLO and HELO with blanks in the name, as computers with odd names say it: the first word counts, as with other MTAs. */
+function takeAnyName(connection: CommandReader): void {
+  const handlerOf = connection._getHandler.bind(connection);
+  connection._getHandler = (name) => {
+    const handler = handlerOf(name);
+    if (handler === undefined || (name !== "EHLO" && name !== "HELO")) return handler;
+    return (line, callback) => {
+      const [command = "", first = ""] = line.toString("latin1").trim().split(/\s+/);
+      return handler.call(connection, Buffer.from(`${command} ${first}`, "latin1"), callback);
+    };
   };
 }
 

@@ -45,6 +45,9 @@ describe("at RCPT", () => {
       `victim%example.test@${BOUNCE_DOMAIN}`,
       `example.test!victim@${BOUNCE_DOMAIN}`,
       `"victim@example.test"@${BOUNCE_DOMAIN}`,
+      `"fbl "@${BOUNCE_DOMAIN}`,
+      `"fbl"x@${BOUNCE_DOMAIN}`,
+      `fbl@${BOUNCE_DOMAIN}..`,
       `u+@${BOUNCE_DOMAIN}`,
       `u+${"A".repeat(56)}@${BOUNCE_DOMAIN}`,
       `d-${"f".repeat(32)}@${BOUNCE_DOMAIN}`,
@@ -93,9 +96,28 @@ describe("at RCPT", () => {
       `postmaster@${BOUNCE_DOMAIN}`,
       "postmaster",
       `ABUSE@${BOUNCE_DOMAIN}`,
+      `"fbl"@${BOUNCE_DOMAIN}`,
+      `"post\\master"@${BOUNCE_DOMAIN}`,
+      `Postmaster@${BOUNCE_DOMAIN.toUpperCase()}.`,
+      `"${token(id)}"@${BOUNCE_DOMAIN}.`,
     ]) {
       expect(await client.say(`RCPT TO:<${address}>`), address).toMatch(/^250/);
     }
+  });
+
+  test("the name in EHLO does not matter, but there has to be one", async () => {
+    const client = await openSmtp(port);
+    clients.push(client);
+    expect(await client.say("EHLO")).toMatch(/^501/);
+    expect(await client.say("HELO my pc")).toMatch(/^250/);
+    const offers = await client.say("EHLO my  other pc");
+    expect(offers).toContain("STARTTLS");
+    expect(await client.say("MAIL FROM:<a@b.test>")).toMatch(/^250/);
+    expect(await client.say(`RCPT TO:<fbl@${BOUNCE_DOMAIN}>`)).toMatch(/^250/);
+    const secured = await client.startTls();
+    expect(secured).toMatch(/^250/);
+    expect(await client.say("EHLO my pc")).toMatch(/^250/);
+    expect(await client.say("MAIL FROM:<a@b.test>")).toMatch(/^250/);
   });
 
   test("the sender and its parameters do not matter: the recipient's signature does", async () => {
@@ -264,7 +286,7 @@ describe("junk to open addresses", () => {
   test("are taken once, however often their one address is named", async () => {
     const client = await begun();
     const before = await stored();
-    for (const address of ["fbl", "FBL", "Fbl"]) {
+    for (const address of ["fbl", "FBL", "Fbl", '"fbl"', '"f\\bl"']) {
       expect(await client.say(`RCPT TO:<${address}@${BOUNCE_DOMAIN}>`)).toMatch(/^250/);
     }
     await client.say("DATA");

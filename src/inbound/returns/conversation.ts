@@ -16,7 +16,12 @@ import { newId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { limitSentence } from "#platform/limits/refusal.ts";
 import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-quotas.ts";
-import { type AddressDeps, type ReturnedAddress, readReturnedAddress } from "./returned-address.ts";
+import {
+  type AddressDeps,
+  plainAddress,
+  type ReturnedAddress,
+  readReturnedAddress,
+} from "./returned-address.ts";
 import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";
 import { isTooOld } from "./too-old.ts";
 
@@ -101,7 +106,8 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
       async mail() {
         recipients = new Map();
       },
-      async recipient({ address }, { mailFrom }) {
+      async recipient({ address: given }, { mailFrom }) {
+        const address = plainAddress(given);
         const returned = await readReturnedAddress(deps, address);
         if (returned === "foreign") throw refuse("5.7.1", "We do not relay");
         if (

@@ -68,6 +68,8 @@ class Structure {
   /** @returns where to look for the next one */
   #readDelimiter(start: number, end: number): number {
     const body = this.#body;
+    // Millions of other lines may begin with two hyphens.
+    if (!this.#boundaries.some((boundary) => boundary.charCodeAt(0) === body[start + 2])) return end;
     const line = body.toString("latin1", start + 2, end).trimEnd();
     const opening = this.#boundaries.lastIndexOf(line);
     const closing = line.endsWith("--") ? this.#boundaries.lastIndexOf(line.slice(0, -2)) : -1;
