@@ -122,7 +122,8 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
           throw new SmtpReply(452, "4.5.3", "Too many recipients: send the others a copy of their own");
         }
         if (mailClassOf(kind) === "open") {
-          const size = mailFrom && mailFrom.args ? Number(Reflect.get(mailFrom.args, "SIZE") ?? 0) : 0;
+          const named = mailFrom === false || mailFrom.args === false ? {} : mailFrom.args;
+          const size = Number(Reflect.get(named, "SIZE") ?? 0);
           if (size > limits.openMailBytes.most) {
             throw new SmtpReply(
               552,

@@ -7,7 +7,7 @@ import { decodeText } from "#mail/bounces/charset.ts";
 import { fieldOf, octetsOf } from "#mail/bounces/report-mail.ts";
 import { LONGEST_BODY } from "#mail/html/body-forms.ts";
 import { type GivenField, type HeaderLimits, readHeaderSection } from "#mail/message/header-section.ts";
-import { mediaTypeOf } from "#mail/message/media-type.ts";
+import { readMediaType } from "#mail/message/media-type.ts";
 import { limits } from "#platform/limits/limits.ts";
 
 const PART_HEADER: HeaderLimits = { octets: 64 * 1024, fields: 200 };
@@ -99,7 +99,7 @@ class Structure {
   }
 
   #open(fields: readonly GivenField[], start: number): void {
-    const { type, boundary, charset, name } = mediaTypeOf(fields);
+    const { type, boundary, charset, name } = readMediaType(fields);
     if (type.startsWith("multipart/") && boundary !== null) {
       if (this.#boundaries.length >= limits.submittedDepth.most) {
         throw new SmtpReply(

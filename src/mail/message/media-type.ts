@@ -14,7 +14,7 @@ const BOUNDARY = /;\s*boundary\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i;
 const CHARSET = /;\s*charset\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i;
 const NAME = /;\s*name(?:\*|\*0\*?)?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i;
 
-export function mediaTypeOf(fields: readonly GivenField[]): MediaType {
+export function readMediaType(fields: readonly GivenField[]): MediaType {
   const value = unfold(fields.find(({ name }) => /^content-type$/i.test(name))?.value ?? "");
   const type = value.split(";", 1)[0]?.trim().toLowerCase() ?? "";
   const parameter = (form: RegExp) => {

@@ -7,7 +7,7 @@ import { isAscii } from "node:buffer";
 import { asciiField } from "./ascii-field.ts";
 import { renderHeaders } from "./header.ts";
 import { type GivenField, type HeaderLimits, readHeaderSection, unfold } from "./header-section.ts";
-import { mediaTypeOf } from "./media-type.ts";
+import { readMediaType } from "./media-type.ts";
 import type { Octets } from "./octets.ts";
 import { encodeBase64, encodeQuotedPrintable, maxLineLength } from "./transfer-encoding.ts";
 
@@ -67,7 +67,7 @@ export function repairBody(
   depth = 0,
 ): RepairedBody | null {
   const asIs: RepairedBody = { octets: [body], encoding: null };
-  const { type, boundary } = mediaTypeOf(fields);
+  const { type, boundary } = readMediaType(fields);
   const isLong = hasLongLine(body);
   if (OPAQUE.test(type) || depth > maxDepth) return isLong ? null : asIs;
   if (type.startsWith("multipart/")) {
