@@ -7,10 +7,11 @@ import { type Listener, type ListenerOptions, startListener } from "#inbound/lis
 import { MessageMemory } from "#inbound/listener/message-data.ts";
 import { NetworkLog } from "#inbound/listener/network-log.ts";
 import { createReading } from "#inbound/reading/parse-mail.ts";
-import { createReturns } from "#inbound/returns/conversation.ts";
+import { createReturns, LARGEST_MAIL } from "#inbound/returns/conversation.ts";
 import { startProcessing } from "#inbound/returns/processing.ts";
 import { createLogins } from "#inbound/submission/login.ts";
 import { createSubmission } from "#inbound/submission/submission.ts";
+import { SubmissionReader } from "#inbound/submission/submission-reader.ts";
 import { createAuthenticator } from "#platform/http/authenticate.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
@@ -31,9 +32,9 @@ const SUBMISSION = {
   sessions: { perNetwork: limits.submissionSessionsPerNetwork.most, all: limits.submissionSessions.most },
 };
 
-/** Room for a report that returns the largest message we send; the heap of those under way is bounded apart. */
+/** The heap of mails under way is bounded apart. */
 const RETURNS = {
-  mostBytes: 40 * 1024 * 1024,
+  mostBytes: LARGEST_MAIL,
   memoryBytes: 160 * 1024 * 1024,
   sessions: { perNetwork: limits.returnsSessionsPerNetwork.most, all: limits.returnsSessions.most },
 };
@@ -149,6 +150,7 @@ function openSubmission(services: Services, certificate: Certificate): Gate {
     clock,
     onUse: (caller) => lastUsed.note(caller),
   });
+  const reader = new SubmissionReader();
   const options = {
     host: config.INBOUND_HOST ?? config.HOST,
     name: config.MAIL_HOSTNAME,
@@ -171,9 +173,15 @@ function openSubmission(services: Services, certificate: Certificate): Gate {
         onLimit: new LimitNotices(log, () => clock.monotonicMs()).note,
       }),
       logins: createLogins({ authenticator, log }),
+      reader,
       hostname: config.MAIL_HOSTNAME,
       platformFrom: config.DEFAULT_SENDER,
     }),
   };
-  return { options, close: () => lastUsed.flush() };
+  return {
+    options,
+    async close() {
+      await Promise.all([lastUsed.flush(), reader.close()]);
+    },
+  };
 }

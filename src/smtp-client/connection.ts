@@ -164,8 +164,8 @@ export class SmtpConnection {
     const closed = (reason: string) => this.end({ fault: "closed", reason });
     this.#socket.on("data", this.#receive);
     this.#socket.on("error", (error) => closed(connectionFault(error)));
-    this.#socket.on("end", () => closed("connection closed by the peer"));
-    this.#socket.on("close", () => closed("connection closed"));
+    this.#socket.on("end", () => closed("the server closed the connection"));
+    this.#socket.on("close", () => closed("the server closed the connection"));
   }
 
   #receive = (chunk: Buffer): void => {

@@ -125,6 +125,22 @@ describe("no session", () => {
     expect(JSON.stringify(result).length).toBeLessThan(400);
   });
 
+  test("a greeting in place of the answer to EHLO, whether the answer follows or not", async () => {
+    for (const rest of ["", "250 hi\r\n"]) {
+      const port = await scripted(async (peer) => {
+        peer.say("220 hi\r\n");
+        await peer.hear("EHLO");
+        peer.say(`220 hi again\r\n${rest}`);
+      });
+      expect(await attempt(port)).toMatchObject({
+        outcome: "broken",
+        stage: "ehlo",
+        fault: "protocol",
+        reason: 'the server answered EHLO with "220 hi again"',
+      });
+    }
+  });
+
   test("a reply before its command", async () => {
     const port = await scripted(async (peer) => peer.say("220 hi\r\n250 fine, whatever you say\r\n"));
     expect(await attempt(port)).toMatchObject({ outcome: "broken", stage: "ehlo", fault: "protocol" });

@@ -5,6 +5,17 @@ import { answerOf, quoteReply, type Reply } from "./reply-reader.ts";
 /** The first digit that each stage hopes for (RFC 5321 section 4.3.2). */
 const HOPED_FOR = { banner: 2, ehlo: 2, starttls: 2, auth: 2, mail: 2, rcpt: 2, data: 3, dot: 2 } as const;
 
+const ANSWERED = {
+  banner: "greeted with",
+  ehlo: "answered EHLO with",
+  starttls: "answered STARTTLS with",
+  auth: "answered AUTH with",
+  mail: "answered MAIL with",
+  rcpt: "answered RCPT with",
+  data: "answered DATA with",
+  dot: "answered the message with",
+} as const satisfies Record<keyof typeof HOPED_FOR, string>;
+
 /**
  * What stands in the way of going on; null when the reply was the one hoped for. A positive reply of the wrong kind
  * (354 to MAIL, 250 to DATA) means that the two sides no longer talk about the same command.
@@ -16,9 +27,12 @@ export function obstacleIn(
 ): Refused | Broken | null {
   if ("fault" in reply) return broken(stage, reply, dataSent);
   const kind = Math.trunc(reply.code / 100);
-  if (kind === HOPED_FOR[stage]) return null;
+  // RFC 5321 section 4.3.2. A 220 here is a second greeting, behind which the answer to EHLO is still to come.
+  const isHopedFor = stage === "ehlo" ? reply.code === 250 : kind === HOPED_FOR[stage];
+  if (isHopedFor) return null;
   if (kind >= 4) return { outcome: "refused", stage, ...answerOf(reply) };
-  return broken(stage, { fault: "protocol", reason: `${stage} answered "${quoteReply(reply)}"` }, dataSent);
+  const reason = `the server ${ANSWERED[stage]} "${quoteReply(reply)}"`;
+  return broken(stage, { fault: "protocol", reason }, dataSent);
 }
 
 export function broken(stage: SmtpStage, fault: Fault, dataSent = false): Broken {

@@ -56,7 +56,7 @@ async function listen(change: Partial<ListenerOptions> = {}, said: Partial<Conve
     open: () => ({
       mail: async () => {},
       recipient: async () => {},
-      message: async (message) => {
+      message: async ({ message }) => {
         received.push(Buffer.from(message));
         return "2.0.0 Taken";
       },
@@ -105,6 +105,41 @@ describe("a message", () => {
     expect(memory.held).toBe(0);
     expect(await client.say("NOOP")).toMatch(/^250/);
     client.close();
+  });
+
+  test("of which only the beginning is read takes no more memory than that", async () => {
+    const memory = new MessageMemory(20_000);
+    let octets = 0;
+    const { port } = await listen(
+      { memory },
+      {
+        room: () => ({ most: MOST_BYTES, kept: 10 }),
+        message: async (given) => {
+          received.push(Buffer.from(given.message));
+          octets = given.octets;
+          return "2.0.0 Taken";
+        },
+      },
+    );
+    const client = await toData(port);
+    client.write(`${"0123456789".repeat(9_000)}\r\n.\r\n`);
+    expect(await client.reply()).toBe("250 2.0.0 Taken");
+    expect(received.map(String)).toEqual(["0123456789"]);
+    expect(octets).toBe(90_002);
+    client.close();
+  });
+
+  test("that goes on far beyond its largest size is refused before its end, counted, and ends the session", async () => {
+    const counted: number[] = [];
+    const { port } = await listen({}, { counted: async (octets) => void counted.push(octets) });
+    const client = await toData(port);
+    client.write("x".repeat(6 * 1024 * 1024));
+    expect(await client.reply()).toBe(`552 5.3.4 The message is larger than ${MOST_BYTES} octets`);
+    expect(await client.reply()).toMatch(/^421 4\.7\.0 The message was far too large/);
+    await client.ended;
+    expect(counted).toHaveLength(1);
+    expect(counted[0]).toBeGreaterThan(4 * 1024 * 1024);
+    expect(received).toEqual([]);
   });
 
   test("for which there is no memory may come again", async () => {

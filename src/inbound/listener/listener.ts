@@ -14,15 +14,19 @@ import {
   type SMTPServerSession,
 } from "smtp-server";
 import { networkOf } from "#platform/http/auth/source-network.ts";
-import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import type { Log } from "#platform/log/log.ts";
 import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Admission, ConnectionCaps } from "./connection-caps.ts";
-import { type MessageMemory, withMessageData } from "./message-data.ts";
+import {
+  type MessageMemory,
+  type MessageRoom,
+  type ReceivedMessage,
+  withMessageData,
+} from "./message-data.ts";
 import type { NetworkLog } from "./network-log.ts";
 import { readAnySender, readPathCommand } from "./path-command.ts";
-import { SmtpReply } from "./smtp-reply.ts";
+import { answerSoon, SmtpReply } from "./smtp-reply.ts";
 
 /** One client from its first byte to its last, over any number of messages. */
 export interface Conversation {
@@ -30,8 +34,12 @@ export interface Conversation {
   readonly login?: (password: string) => Promise<void>;
   readonly mail: (from: SMTPServerAddress, envelope: SMTPServerEnvelope) => Promise<void>;
   readonly recipient: (to: SMTPServerAddress, envelope: SMTPServerEnvelope) => Promise<void>;
-  /** Gives the text of the 250, enhanced code included. */
-  readonly message: (message: Buffer, envelope: SMTPServerEnvelope) => Promise<string>;
+  /** Gives the text of the 250, enhanced code included. It has a deadline of its own. */
+  readonly message: (received: ReceivedMessage, envelope: SMTPServerEnvelope) => Promise<string>;
+  /** What is taken of the message for these recipients; up to the port's size when it does not say. */
+  readonly room?: () => MessageRoom;
+  /** Told of each message, also of one that is refused for its size: the octets that came of it. */
+  readonly counted?: (octets: number) => Promise<void>;
 }
 
 export interface ListenerOptions {
@@ -42,7 +50,7 @@ export interface ListenerOptions {
   /** TLS from the first byte; otherwise STARTTLS is offered. */
   readonly isImplicitTls: boolean;
   readonly needsLogin: boolean;
-  /** The sender in MAIL is of no use here: all but what breaks the protocol is taken. */
+  /** The names in EHLO and MAIL are of no use here: all but what breaks the protocol is taken. */
   readonly takesAnySender?: boolean;
   readonly certificate: Certificate;
   readonly caps: ConnectionCaps;
@@ -158,21 +166,34 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     receiving.add(id);
     const admission = admissionOf(session);
     admission?.beginMessage();
+    const conversation = conversationOf(session);
+    let octets = 0;
+    let isFlood = false;
     const limits = {
-      most: mostBytes,
+      ...(conversation.room?.() ?? { most: mostBytes }),
       memory: options.memory,
-      onOctets: (octets: number) => admission?.receive(octets),
+      onOctets: (more: number) => {
+        octets += more;
+        admission?.receive(more);
+      },
+      onFlood: () => {
+        isFlood = true;
+      },
     };
     try {
-      return await withMessageData(stream, limits, (message) => {
+      return await withMessageData(stream, limits, (received) => {
         clearTimeout(late);
         admission?.endMessage();
-        return soon(conversationOf(session).message(message, envelope));
+        return conversation.message(received, envelope);
       });
     } finally {
       clearTimeout(late);
       admission?.progress();
       receiving.delete(id);
+      await answerSoon(Promise.resolve(conversation.counted?.(octets))).catch((fault: unknown) =>
+        replyOf(fault),
+      );
+      if (isFlood) setImmediate(hangUp, id, "4.7.0 The message was far too large");
       if (isStopping) setImmediate(hangUp, id, "4.3.2 The service is stopping");
     }
   };
@@ -204,7 +225,10 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     socketTimeout: deadlines.idleMs,
     onConnect(session, callback) {
       const connection = [...smtp.connections].find((one) => one.session.id === session.id);
-      if (connection !== undefined) connection._parseAddressCommand = readCommand;
+      if (connection !== undefined) {
+        connection._parseAddressCommand = readCommand;
+        if (options.takesAnySender === true) takeAnyName(connection);
+      }
       conversations.set(session.id, options.open(networkOf(session.remoteAddress)));
       offerLogin(session, session.secure);
       callback();
@@ -224,11 +248,11 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       answer(async () => {
         if (needsLogin && !session.secure)
           throw new SmtpReply(530, "5.7.0", "Issue a STARTTLS command first");
-        await soon(conversationOf(session).mail(address, session.envelope));
+        await answerSoon(conversationOf(session).mail(address, session.envelope));
       }, callback);
     },
     onRcptTo(address, session, callback) {
-      answer(() => soon(conversationOf(session).recipient(address, session.envelope)), callback);
+      answer(() => answerSoon(conversationOf(session).recipient(address, session.envelope)), callback);
     },
     onData(stream, session, callback) {
       answer(() => receive(stream, session), callback);
@@ -297,13 +321,24 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   };
 }
 
-/** A client hears within seconds that the database gives no answer. */
-function soon<Value>(answer: Promise<Value>): Promise<Value> {
-  return inTime(
-    PATIENCE_MS,
-    answer,
-    () => new SmtpReply(451, "4.3.0", "The database gives no answer: retry shortly"),
-  );
+type CommandHandler = (line: Buffer, done: () => void) => void;
+
+/** The part of a connection of smtp-server that finds the handler of a command. */
+interface CommandReader {
+  _getHandler(name: string): CommandHandler | undefined;
+}
+
+/** EHLO and HELO with blanks in the name, as computers with odd names say it: the first word counts, as with other MTAs. */
+function takeAnyName(connection: CommandReader): void {
+  const handlerOf = connection._getHandler.bind(connection);
+  connection._getHandler = (name) => {
+    const handler = handlerOf(name);
+    if (handler === undefined || (name !== "EHLO" && name !== "HELO")) return handler;
+    return (line, callback) => {
+      const [command = "", first = ""] = line.toString("latin1").trim().split(/\s+/);
+      return handler.call(connection, Buffer.from(`${command} ${first}`, "latin1"), callback);
+    };
+  };
 }
 
 function refuse(socket: Socket, reply: string): void {

@@ -45,6 +45,8 @@ describe("at RCPT", () => {
       `victim%example.test@${BOUNCE_DOMAIN}`,
       `example.test!victim@${BOUNCE_DOMAIN}`,
       `"victim@example.test"@${BOUNCE_DOMAIN}`,
+      `"fbl "@${BOUNCE_DOMAIN}`,
+      `"fbl"x@${BOUNCE_DOMAIN}`,
       `u+@${BOUNCE_DOMAIN}`,
       `u+${"A".repeat(56)}@${BOUNCE_DOMAIN}`,
       `d-${"f".repeat(32)}@${BOUNCE_DOMAIN}`,
@@ -62,6 +64,7 @@ describe("at RCPT", () => {
       `${genuine}@sub.${BOUNCE_DOMAIN}`,
       "victim@mail.posthaste.test",
       "fbl@bounce.shop.test",
+      `fbl@${BOUNCE_DOMAIN}..`,
       `${genuine}@${BOUNCE_DOMAIN}@example.test`,
     ];
     const before = await stored();
@@ -93,9 +96,28 @@ describe("at RCPT", () => {
       `postmaster@${BOUNCE_DOMAIN}`,
       "postmaster",
       `ABUSE@${BOUNCE_DOMAIN}`,
+      `"fbl"@${BOUNCE_DOMAIN}`,
+      `"post\\master"@${BOUNCE_DOMAIN}`,
+      `Postmaster@${BOUNCE_DOMAIN.toUpperCase()}.`,
+      `"${token(id)}"@${BOUNCE_DOMAIN}.`,
     ]) {
       expect(await client.say(`RCPT TO:<${address}>`), address).toMatch(/^250/);
     }
+  });
+
+  test("the name in EHLO does not matter, but there has to be one", async () => {
+    const client = await openSmtp(port);
+    clients.push(client);
+    expect(await client.say("EHLO")).toMatch(/^501/);
+    expect(await client.say("HELO my pc")).toMatch(/^250/);
+    const offers = await client.say("EHLO my  other pc");
+    expect(offers).toContain("STARTTLS");
+    expect(await client.say("MAIL FROM:<a@b.test>")).toMatch(/^250/);
+    expect(await client.say(`RCPT TO:<fbl@${BOUNCE_DOMAIN}>`)).toMatch(/^250/);
+    const secured = await client.startTls();
+    expect(secured).toMatch(/^250/);
+    expect(await client.say("EHLO my pc")).toMatch(/^250/);
+    expect(await client.say("MAIL FROM:<a@b.test>")).toMatch(/^250/);
   });
 
   test("the sender and its parameters do not matter: the recipient's signature does", async () => {
@@ -233,17 +255,38 @@ describe("junk to open addresses", () => {
     },
   );
 
-  test("count by what is stored of them, and are put off after DATA when they are larger than what is left", async () => {
-    await use("openBytesPerNetwork", 256 * 1024 ** 2 - 1024 ** 2 - 10);
-    const large = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(40_000)}`;
+  test("count by what is received of them, those that are refused included", async () => {
+    const most = 256 * 1024 ** 2;
+    await use("openBytesPerNetwork", most - 2 * 1024 ** 2);
+    const large = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(20_000)}`;
     expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, Buffer.from(large))).toMatch(/^250/);
+    const circle = `${"Received: by a\r\n".repeat(51)}${large}`;
+    expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, Buffer.from(circle))).toMatch(/^554/);
     expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, "Subject: Hi\n\nhi")).toMatch(/^451 4\.7\.1/);
+  });
+
+  test("have a size, which return paths do not", async () => {
+    const id = await deliver("size@example.test");
+    const size = 15 * 1024 ** 2;
+    for (const address of open) {
+      const client = await openSmtp(port);
+      clients.push(client);
+      await client.say("EHLO mx.test");
+      await client.say(`MAIL FROM:<a@b.test> SIZE=${size}`);
+      expect(await client.say(`RCPT TO:<${address}>`)).toBe(
+        "552 5.3.4 Mail to this address has at most 14680064 octets",
+      );
+      expect(await client.say(`RCPT TO:<${returnPath(id)}>`)).toMatch(/^250/);
+    }
+    const large = Buffer.from(`Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(size / 72)}`);
+    expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, large)).toMatch(/^552 5\.3\.4/);
+    expect(await sendIn(port, returnPath(id), large)).toMatch(/^250/);
   });
 
   test("are taken once, however often their one address is named", async () => {
     const client = await begun();
     const before = await stored();
-    for (const address of ["fbl", "FBL", "Fbl"]) {
+    for (const address of ["fbl", "FBL", "Fbl", '"fbl"', '"f\\bl"']) {
       expect(await client.say(`RCPT TO:<${address}@${BOUNCE_DOMAIN}>`)).toMatch(/^250/);
     }
     await client.say("DATA");

@@ -3,9 +3,11 @@
  * Nothing is ever passed on, or answered with a mail.
  */
 
+import type { SMTPServerEnvelope } from "smtp-server";
 import type { Conversation } from "#inbound/listener/listener.ts";
+import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
 import type { NetworkLog } from "#inbound/listener/network-log.ts";
-import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { storable } from "#inbound/reading/storable.ts";
 import { reportMailLimit } from "#mail/bounces/report-mail.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
@@ -13,8 +15,13 @@ import type { Clock } from "#platform/clock.ts";
 import { newId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { limitSentence } from "#platform/limits/refusal.ts";
-import { findReachedQuota, takeOpenQuota } from "./open-quotas.ts";
-import { type AddressDeps, type ReturnedAddress, readReturnedAddress } from "./returned-address.ts";
+import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-quotas.ts";
+import {
+  type AddressDeps,
+  plainAddress,
+  type ReturnedAddress,
+  readReturnedAddress,
+} from "./returned-address.ts";
 import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";
 import { isTooOld } from "./too-old.ts";
 
@@ -33,6 +40,8 @@ const BACKLOG_SENTENCES = {
   network: "Too much mail of your network waits to be processed.",
   address: "Too much mail to this address waits to be processed.",
 };
+/** Room for a report that returns the largest message we send. */
+export const LARGEST_MAIL = 40 * 1024 * 1024;
 /** Octets that are read of a mail, and so stored. */
 const readOctets = (kind: ReturnedAddress["kind"]) =>
   kind === "report" ? attachmentMailLimit : reportMailLimit;
@@ -60,11 +69,45 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
       log.note(network, `mail was put off: ${sentence}`);
       return new SmtpReply(451, "4.7.1", `${sentence} Retry later.`);
     };
+    const kinds = () => [...recipients.values()].map(({ kind }) => kind);
+    const isOpen = () => kinds().some((kind) => mailClassOf(kind) === "open");
+    const take = async (
+      { message, octets }: ReceivedMessage,
+      mailFrom: SMTPServerEnvelope["mailFrom"],
+    ): Promise<string> => {
+      if (countReceived(message) > MOST_RECEIVED) {
+        throw new SmtpReply(
+          554,
+          "5.4.6",
+          `The message goes in circles: more than ${MOST_RECEIVED} Received fields`,
+        );
+      }
+      const mails = [...recipients.values()].map(({ address, kind }) => ({
+        id: newId(),
+        kind,
+        mailFrom: mailFrom ? storable(mailFrom.address) : "",
+        rcptTo: storable(address),
+        raw: message.subarray(0, readOctets(kind)),
+        bytes: octets,
+      }));
+      const open = mails.filter(({ kind }) => mailClassOf(kind) === "open");
+      const reached = await takeOpenMails(db, { network, mails: open.length }, clock.now());
+      if (reached !== null) throw tooMuch(limitSentence(reached));
+      const refusal = await insertInboundMails(db, { network, mails }, BACKLOG, clock.now());
+      if (refusal === "class") {
+        log.note(network, "mail was put off: too much waits to be processed");
+        throw new SmtpReply(452, "4.3.1", "Too much mail waits to be processed: retry later");
+      }
+      if (refusal !== null) throw tooMuch(BACKLOG_SENTENCES[refusal]);
+      for (const mailClass of new Set(mails.map(({ kind }) => mailClassOf(kind)))) deps.onStored(mailClass);
+      return "2.0.0 Taken";
+    };
     return {
       async mail() {
         recipients = new Map();
       },
-      async recipient({ address }) {
+      async recipient({ address: given }, { mailFrom }) {
+        const address = plainAddress(given);
         const returned = await readReturnedAddress(deps, address);
         if (returned === "foreign") throw refuse("5.7.1", "We do not relay");
         if (
@@ -79,39 +122,29 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
           throw new SmtpReply(452, "4.5.3", "Too many recipients: send the others a copy of their own");
         }
         if (mailClassOf(kind) === "open") {
+          const named = mailFrom === false || mailFrom.args === false ? {} : mailFrom.args;
+          const size = Number(Reflect.get(named, "SIZE") ?? 0);
+          if (size > limits.openMailBytes.most) {
+            throw new SmtpReply(
+              552,
+              "5.3.4",
+              `Mail to this address has at most ${limits.openMailBytes.most} octets`,
+            );
+          }
           const reached = await findReachedQuota(db, network, clock.now());
           if (reached !== null) throw tooMuch(limitSentence(reached));
         }
         // The token of an unsubscribe address tells capitals from small letters.
         recipients.set(kind === "unsubscribe" ? address : address.toLowerCase(), { address, kind });
       },
-      async message(message, { mailFrom }) {
-        if (countReceived(message) > MOST_RECEIVED) {
-          throw new SmtpReply(
-            554,
-            "5.4.6",
-            `The message goes in circles: more than ${MOST_RECEIVED} Received fields`,
-          );
-        }
-        const mails = [...recipients.values()].map(({ address, kind }) => ({
-          id: newId(),
-          kind,
-          mailFrom: mailFrom ? storable(mailFrom.address) : "",
-          rcptTo: storable(address),
-          raw: message.subarray(0, readOctets(kind)),
-          bytes: message.length,
-        }));
-        const open = mails.filter(({ kind }) => mailClassOf(kind) === "open");
-        const reached = await takeOpenQuota(db, { network, mails: open }, clock.now());
-        if (reached !== null) throw tooMuch(limitSentence(reached));
-        const refusal = await insertInboundMails(db, { network, mails }, BACKLOG, clock.now());
-        if (refusal === "class") {
-          log.note(network, "mail was put off: too much waits to be processed");
-          throw new SmtpReply(452, "4.3.1", "Too much mail waits to be processed: retry later");
-        }
-        if (refusal !== null) throw tooMuch(BACKLOG_SENTENCES[refusal]);
-        for (const mailClass of new Set(mails.map(({ kind }) => mailClassOf(kind)))) deps.onStored(mailClass);
-        return "2.0.0 Taken";
+      message: (received, { mailFrom }) => answerSoon(take(received, mailFrom)),
+      room() {
+        // No more of it is ever read.
+        const kept = Math.max(0, ...kinds().map(readOctets));
+        return { most: isOpen() ? limits.openMailBytes.most : LARGEST_MAIL, kept };
+      },
+      async counted(octets) {
+        if (isOpen()) await noteOpenOctets(db, { network, octets }, clock.now());
       },
     };
   };

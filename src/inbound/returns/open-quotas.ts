@@ -1,11 +1,10 @@
 /**
- * How much mail one network may send to open addresses in an hour, in mails and in stored octets: far more than the
+ * How much mail one network may send to open addresses in an hour, in mails and in octets: far more than the
  * feedback loop of a large provider and the reporters of DMARC send, far less than what keeps the readers busy.
  */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Limit } from "#platform/limits/limits.ts";
-import { takeQuotas, usedOfQuota, useOf } from "#platform/limits/quota-store.ts";
-import type { NewInboundMail } from "./store.ts";
+import { noteUse, takeQuotas, usedOfQuota, useOf } from "#platform/limits/quota-store.ts";
 
 /** At RCPT, before anything is sent: the quota of which nothing is left to this network, null when there is none. */
 export async function findReachedQuota(db: Queryable, network: string, now: Date): Promise<Limit | null> {
@@ -16,17 +15,23 @@ export async function findReachedQuota(db: Queryable, network: string, now: Date
   return null;
 }
 
-/** When the mail is there. @returns the quota that has no room for these mails, null when they were counted */
-export async function takeOpenQuota(
+/** When the mail is there. @returns the quota that has no room for so many mails, null when they were counted */
+export async function takeOpenMails(
   db: Queryable,
-  { network, mails }: { readonly network: string; readonly mails: readonly Pick<NewInboundMail, "raw">[] },
+  { network, mails }: { readonly network: string; readonly mails: number },
   now: Date,
 ): Promise<Limit | null> {
-  if (mails.length === 0) return null;
-  const bytes = mails.reduce((sum, { raw }) => sum + raw.length, 0);
-  const uses = [
-    { ...useOf("openBytesPerNetwork", network), amount: bytes },
-    { ...useOf("openMailsPerNetwork", network), amount: mails.length },
-  ];
-  return (await takeQuotas(db, uses, now))?.limit ?? null;
+  if (mails === 0) return null;
+  return (
+    (await takeQuotas(db, [{ ...useOf("openMailsPerNetwork", network), amount: mails }], now))?.limit ?? null
+  );
+}
+
+/** Octets count when they have been received, whatever becomes of the mail. */
+export async function noteOpenOctets(
+  db: Queryable,
+  { network, octets }: { readonly network: string; readonly octets: number },
+  now: Date,
+): Promise<void> {
+  await noteUse(db, { ...useOf("openBytesPerNetwork", network), amount: octets }, now);
 }

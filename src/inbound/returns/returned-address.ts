@@ -48,6 +48,18 @@ export function signedMessage(
   return null;
 }
 
+const QUOTED_LOCAL = /^"((?:[^"\\]|\\[ -~])*)"@/;
+/** Of a local part that needs no quotes (RFC 5321 section 4.1.2, Dot-string). */
+const DOT_STRING = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+
+/** The same address without quotes that it does not need, and without the dot at the end of its domain. */
+export function plainAddress(address: string): string {
+  const [quoted = "", content = ""] = QUOTED_LOCAL.exec(address) ?? [];
+  const local = content.replace(/\\(.)/g, "$1");
+  const plain = DOT_STRING.test(local) ? `${local}@${address.slice(quoted.length)}` : address;
+  return plain.replace(/\.$/, "");
+}
+
 /** What an address stands for: null when it is none of ours, "foreign" when its host is not. */
 export async function readReturnedAddress(
   { db, bounceDomain, keys }: AddressDeps,

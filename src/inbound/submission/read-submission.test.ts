@@ -30,10 +30,12 @@ test.each([
 });
 
 test.each([
-  ["fields", "a:\r\n", "552"],
-  ["empty lines", "\r\n", "taken"],
-])("a message of thirty megabytes of %s is read in no time", (_what, piece, answer) => {
-  const message = Buffer.from(`From: a@shop.test\r\n${piece.repeat((30 * 1024 * 1024) / piece.length)}`);
+  ["fields", "", "a:\r\n", "552"],
+  ["empty lines", "", "\r\n", "552"],
+  ["empty lines in a file", "Content-Type: application/pdf\r\n\r\n", "\r\n", "taken"],
+])("a message of thirty megabytes of %s is read in no time", (_what, fields, piece, answer) => {
+  const pieces = piece.repeat(Math.trunc((30 * 1024 * 1024) / piece.length));
+  const message = Buffer.from(`From: a@shop.test\r\n${fields}${pieces}`);
   const before = process.threadCpuUsage();
   let said = "taken";
   try {
@@ -44,6 +46,31 @@ test.each([
   const { user, system } = process.threadCpuUsage(before);
   expect(said).toBe(answer);
   expect((user + system) / 1_000).toBeLessThan(300);
+});
+
+const headerOf = (message: string) => {
+  const { raw } = readSubmission(Buffer.from(message), context);
+  return raw.toString().replace(/^(?:Received|Date|Message-ID|MIME-Version):.*\r\n(?:[ \t].*\r\n)*/gm, "");
+};
+
+test.each([
+  ["From root Wed Nov 25 10:00:00 2026\r\nFrom: a@shop.test\r\nSubject: x\r\n\r\nFrom y\r\n"],
+  [">From a@shop.test Wed Nov 25 10:00:00 2026\nFrom: a@shop.test\nSubject: x\n\nFrom y\n"],
+  ["From : a@shop.test\r\nSubject\t : x\r\n\r\nFrom y\r\n"],
+])("obsolete forms of a header become usual ones: %j", (message) => {
+  expect(headerOf(message)).toBe("From: a@shop.test\r\nSubject: x\r\n\r\nFrom y\r\n");
+});
+
+test("of a header with blanks before colons nothing else is changed, and a signed one not at all", () => {
+  const rest = "X-A: b : c\r\n d : e\r\n\r\nTo : you\r\n";
+  expect(headerOf(`From: a@shop.test\r\n${rest}`)).toBe(`From: a@shop.test\r\n${rest}`);
+  expect(headerOf(`From: a@shop.test\r\nX : y\r\n${rest}`)).toBe(`From: a@shop.test\r\nX: y\r\n${rest}`);
+  const signed = `DKIM-Signature: v=1\r\nFrom: a@shop.test\r\nX : y\r\n${rest}`;
+  expect(() => headerOf(signed)).toThrow("Line 3 of the header is no field.");
+});
+
+test("two From fields are two, with and without a blank before the colon", () => {
+  expect(() => headerOf("From: a@shop.test\r\nFrom : b@shop.test\r\n\r\nx\r\n")).toThrow("two From fields");
 });
 
 test("a NUL is refused, and a header that is neither ASCII nor UTF-8", () => {

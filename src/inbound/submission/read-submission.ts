@@ -17,6 +17,7 @@ import {
 import { joinOctets } from "#mail/message/octets.ts";
 import { withCrlfLines } from "./line-ends.ts";
 import { repairMessage } from "./repair-message.ts";
+import { requireModestStructure } from "./structure.ts";
 
 /** Octets, as the port offers in SIZE; repaired line ends may take no more. */
 const LARGEST_MESSAGE = 30 * 1024 * 1024;
@@ -56,7 +57,7 @@ export interface SubmissionContext {
 
 /** @throws SmtpReply that says what is wrong with the message */
 export function readSubmission(given: Buffer, context: SubmissionContext): ReadSubmission {
-  const message = withCrlfLines(given, LARGEST_MESSAGE);
+  const message = withUsualHeader(withCrlfLines(given, LARGEST_MESSAGE));
   const section = readHeaderSection(message, LARGEST_HEADER);
   if (!section.ok) {
     throw section.isTooLarge
@@ -76,6 +77,7 @@ export function readSubmission(given: Buffer, context: SubmissionContext): ReadS
   const sender = readMailbox(from);
   const kept = fields.filter(({ name }) => !dropped.test(name));
   const repaired = repairMessage({ message, fields: kept, bodyStart }, context);
+  requireModestStructure(fields, message.subarray(bodyStart));
   return {
     from: sender,
     senders: senderFields.flatMap((name) => (named.get(name) ?? []).map(readMailbox)),
@@ -87,6 +89,22 @@ export function readSubmission(given: Buffer, context: SubmissionContext): ReadS
       repaired.body,
     ]),
   };
+}
+
+/** The line that begins a message in a mailbox file (RFC 4155), which scripts leave in; `From :` is a field. */
+const MBOX_LINE = /^>?From (?![ \t]*:)[^\r\n]*\r\n/;
+/** Blanks between name and colon (RFC 5322 section 4.5), which receivers have to accept and do not all. */
+const BLANKS_BEFORE_COLON = /^([!-9;-~]+)[ \t]+:/gm;
+
+/** Without the line of a mailbox file, and without blanks before colons unless the author signed the message. */
+function withUsualHeader(message: Buffer): Buffer {
+  const headerEnd = message.subarray(0, LARGEST_HEADER.octets).indexOf("\r\n\r\n");
+  const header = message.toString("latin1", 0, headerEnd < 0 ? LARGEST_HEADER.octets : headerEnd + 2);
+  const isSigned = /^dkim-signature[ \t]*:/im.test(header);
+  const withoutLine = header.replace(MBOX_LINE, "");
+  const usual = isSigned ? withoutLine : withoutLine.replace(BLANKS_BEFORE_COLON, "$1:");
+  if (usual.length === header.length) return message;
+  return joinOctets([usual, message.subarray(header.length)]);
 }
 
 /** One mailbox: no group, no list. */

@@ -66,7 +66,8 @@ describe("line ends", () => {
   });
 
   test("of thirty megabytes are repaired in little time", () => {
-    const message = Buffer.from(`From: a@shop.test\n\n${"\n".repeat(12 * 1024 * 1024)}`);
+    const fields = "From: a@shop.test\nContent-Type: application/pdf\n";
+    const message = Buffer.from(`${fields}\n${"\n".repeat(12 * 1024 * 1024)}`);
     const before = process.threadCpuUsage();
     expect(repair(message).length).toBeGreaterThan(24 * 1024 * 1024);
     const { user, system } = process.threadCpuUsage(before);
@@ -385,6 +386,7 @@ describe("repairs of more than 1 MiB are refused, and what to do is said", () =>
     const body = `${"QUJD".repeat(19)}\r\n`.repeat(100_000);
     const message = crlf(
       "From: a@shop.test",
+      "Content-Type: application/pdf",
       "Content-Transfer-Encoding: base64",
       "",
       body + "QUJD".repeat(500),

@@ -345,7 +345,7 @@ describe("From", () => {
     ["with a comment", ["From: ceo@bank.test (a@shop.test)"], "550"],
     ["with a source route", ["From: <@bank.test:a@shop.test>"], "550"],
     ["with a quoted @", ['From: "a@bank.test x"@shop.test'], "550"],
-    ["with a blank before the colon", ["From : ceo@bank.test", "From: a@shop.test"], "554"],
+    ["with a blank before the colon", ["From : ceo@bank.test", "From: a@shop.test"], "550"],
     ["behind a line without a colon", ["nonsense", "From: a@shop.test"], "554"],
     ["behind a line of blanks", ["X: y", " ", "From: a@shop.test"], "554"],
     ["with a foreign Sender", ["From: a@shop.test", "Sender: ceo@bank.test"], "550"],

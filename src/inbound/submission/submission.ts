@@ -4,21 +4,25 @@
  * tries again after a temporary refusal sends nothing twice.
  */
 
+import type { SMTPServerEnvelope } from "smtp-server";
 import { maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
 import type { Conversation } from "#inbound/listener/listener.ts";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { type Address, isSameAddress, parseAddress } from "#mail/address.ts";
 import { findMessage } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
+import { createWorkspaceTurns } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, type ErrorCode } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { newId } from "#platform/ids.ts";
 import { inTime } from "#platform/in-time.ts";
+import { limits } from "#platform/limits/limits.ts";
 import type { Acceptor } from "#sending/acceptance/acceptor.ts";
 import type { Draft } from "#sending/acceptance/statement.ts";
 import type { Logins } from "./login.ts";
-import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
+import type { ReadSubmission } from "./read-submission.ts";
+import { SMALL_MESSAGE, type SubmissionReader } from "./submission-reader.ts";
 import { type Attempt, newAttempt, UncertainAttempts } from "./uncertain-attempts.ts";
 
 const MOST_RECIPIENTS = 100;
@@ -34,17 +38,38 @@ export interface SubmissionDeps {
   readonly clock: Clock;
   readonly acceptor: Acceptor;
   readonly logins: Logins;
+  readonly reader: SubmissionReader;
   /** MAIL_HOSTNAME, for the Received field. */
   readonly hostname: string;
   /** The installation's own sender, which every workspace may use. */
   readonly platformFrom: string | null;
 }
 
-/** Before the listener gives the client up, so that it is known here that it was. */
+/** How long the database may take to store a message. */
 const PATIENCE_MS = 4_300;
+/** How long a large message may wait besides for those of other workspaces (sending/acceptance/acceptor.ts). */
+const MOST_LINE_MS = 4_000;
+/** How long a large message waits for the others of its workspace. Clients wait ten minutes (RFC 5321 section 4.5.3.2.6). */
+const LARGE_TURNS = {
+  atOnce: limits.largeSubmissions.most,
+  mostWaiting: limits.largeSubmissionsWaiting.most,
+  mostWaitMs: 20_000,
+};
+
+/** Whether the message was stored is unknown. */
+class SilentDatabase extends SmtpReply {
+  constructor() {
+    super(451, "4.3.0", "The database gives no answer: retry shortly");
+  }
+}
+const silentDatabase = () => new SilentDatabase();
 
 export function createSubmission(deps: SubmissionDeps): (network: string) => Conversation {
   const uncertain = new UncertainAttempts();
+  const largeTurn = createWorkspaceTurns(
+    LARGE_TURNS,
+    "Too many large messages of this workspace are being accepted: retry shortly",
+  );
   return (network) => {
     let secret = "";
     let wrongLogins = 0;
@@ -73,41 +98,62 @@ export function createSubmission(deps: SubmissionDeps): (network: string) => Con
           throw new SmtpReply(452, "4.5.3", `A message has at most ${MOST_RECIPIENTS} recipients`);
         }
       },
-      async message(message, { rcptTo, smtpUtf8 = false }) {
-        const { clock, db, hostname } = deps;
-        const late = new SmtpReply(451, "4.3.0", "The database gives no answer: retry shortly");
-        const began = performance.now();
-        const sender = await inTime(PATIENCE_MS, caller(), () => late);
-        const recipients = rcptTo.map(({ address }) => address);
-        const handedIn = { workspaceId: sender.workspaceId, recipients, message };
-        const earlier = uncertain.find(handedIn);
-        const attempt = earlier ?? newAttempt(recipients.length, clock.now());
-        const handIn = async () => {
-          if (earlier !== undefined && (await isStored(db, sender, earlier))) return;
-          const context = { ...attempt, hostname, isSmtpUtf8: smtpUtf8 };
-          const read = readSubmission(message, context);
-          await requireRights(deps, sender, read);
-          const drafts = recipients.map((address, index) =>
-            draftFor(readAddress(address), read, sender, {
-              ...context,
-              messageId: attempt.messageIds[index],
-              platformFrom: deps.platformFrom,
-            }),
-          );
-          await accept(deps, drafts);
-        };
-        try {
-          await inTime(PATIENCE_MS - (performance.now() - began), handIn(), () => late);
-        } catch (fault) {
-          if (fault === late || !(fault instanceof SmtpReply)) uncertain.keep(handedIn, attempt);
-          else uncertain.forget(handedIn);
-          throw fault;
-        }
-        uncertain.forget(handedIn);
-        return queued(attempt);
+      async message({ message }, envelope) {
+        const sender = await inTime(PATIENCE_MS, caller(), silentDatabase);
+        const given = { message, recipients: envelope.rcptTo.map(({ address }) => address), envelope };
+        if (message.length <= SMALL_MESSAGE) return handIn(deps, uncertain, sender, given);
+        const large = largeTurn(sender.workspaceId, () => handIn(deps, uncertain, sender, given));
+        return large.catch(refuse);
       },
     };
   };
+}
+
+interface Given {
+  readonly message: Buffer;
+  readonly recipients: readonly string[];
+  readonly envelope: SMTPServerEnvelope;
+}
+
+/** @returns the text of the 250 */
+async function handIn(
+  deps: SubmissionDeps,
+  uncertain: UncertainAttempts,
+  sender: Caller,
+  { message, recipients, envelope }: Given,
+): Promise<string> {
+  const { db, clock, hostname, reader } = deps;
+  const contextOf = ({ id, now }: Attempt) => ({ id, now, hostname, isSmtpUtf8: envelope.smtpUtf8 ?? false });
+  let attempt = newAttempt(recipients.length, clock.now());
+  let read = await reader.read(message, contextOf(attempt));
+  const handedIn = { workspaceId: sender.workspaceId, recipients, digest: read.digest };
+  const earlier = uncertain.find(handedIn);
+  if (earlier !== undefined) {
+    attempt = earlier;
+    read = await reader.read(message, contextOf(earlier));
+  }
+  const store = async () => {
+    if (earlier !== undefined && (await isStored(db, sender, earlier))) return;
+    await requireRights(deps, sender, read);
+    const drafts = recipients.map((address, index) =>
+      draftFor(readAddress(address), read, sender, {
+        attempt,
+        messageId: attempt.messageIds[index],
+        platformFrom: deps.platformFrom,
+      }),
+    );
+    await accept(deps, drafts);
+  };
+  const mostMs = message.length <= SMALL_MESSAGE ? PATIENCE_MS : PATIENCE_MS + MOST_LINE_MS;
+  try {
+    await inTime(mostMs, store(), silentDatabase);
+  } catch (fault) {
+    if (fault instanceof SilentDatabase || !(fault instanceof SmtpReply)) uncertain.keep(handedIn, attempt);
+    else uncertain.forget(handedIn);
+    throw fault;
+  }
+  uncertain.forget(handedIn);
+  return queued(attempt);
 }
 
 function requireKnown(given: object | false, known: ReadonlySet<string>): void {
@@ -153,11 +199,14 @@ function draftFor(
   { from, subject, raw }: ReadSubmission,
   caller: Caller,
   {
-    id,
-    now,
+    attempt: { id, now },
     platformFrom,
     messageId = newId(),
-  }: SubmissionContext & { readonly messageId: string | undefined; readonly platformFrom: string | null },
+  }: {
+    readonly attempt: Attempt;
+    readonly messageId: string | undefined;
+    readonly platformFrom: string | null;
+  },
 ): Draft {
   return {
     sender: isSameAddress(from.address, platformFrom) ? null : questionOf(caller, from),

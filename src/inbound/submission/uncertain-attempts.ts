@@ -24,7 +24,8 @@ const MOST_KEPT = 10_000;
 interface HandedIn {
   readonly workspaceId: WorkspaceId;
   readonly recipients: readonly string[];
-  readonly message: Buffer;
+  /** SHA-256 of the message, in hexadecimal. */
+  readonly digest: () => string;
 }
 
 export class UncertainAttempts {
@@ -49,6 +50,6 @@ export function newAttempt(recipients: number, now: Date): Attempt {
   return { id: newId(), now, messageIds: Array.from({ length: recipients }, () => newId()) };
 }
 
-function keyOf({ workspaceId, recipients, message }: HandedIn): string {
-  return `${workspaceId} ${hash("sha256", recipients.join("\n"))} ${hash("sha256", message)}`;
+function keyOf({ workspaceId, recipients, digest }: HandedIn): string {
+  return `${workspaceId} ${hash("sha256", recipients.join("\n"))} ${digest()}`;
 }

@@ -7,6 +7,7 @@ import { isAscii } from "node:buffer";
 import { asciiField } from "./ascii-field.ts";
 import { renderHeaders } from "./header.ts";
 import { type GivenField, type HeaderLimits, readHeaderSection, unfold } from "./header-section.ts";
+import { readMediaType } from "./media-type.ts";
 import type { Octets } from "./octets.ts";
 import { encodeBase64, encodeQuotedPrintable, maxLineLength } from "./transfer-encoding.ts";
 
@@ -66,7 +67,7 @@ export function repairBody(
   depth = 0,
 ): RepairedBody | null {
   const asIs: RepairedBody = { octets: [body], encoding: null };
-  const { type, boundary } = mediaTypeOf(fields);
+  const { type, boundary } = readMediaType(fields);
   const isLong = hasLongLine(body);
   if (OPAQUE.test(type) || depth > maxDepth) return isLong ? null : asIs;
   if (type.startsWith("multipart/")) {
@@ -183,16 +184,6 @@ function delimitersOf(body: Buffer, boundary: string): Delimiter[] | null {
     at = body.indexOf(`\r\n${mark}`, Math.max(markEnd, end - lineBreak.length));
   }
   return delimiters.length === 0 ? [] : [...delimiters, { start: body.length, end: body.length }];
-}
-
-function mediaTypeOf(fields: readonly GivenField[]): {
-  readonly type: string;
-  readonly boundary: string | null;
-} {
-  const value = unfold(fields.find(({ name }) => /^content-type$/i.test(name))?.value ?? "");
-  const type = value.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const [, quoted, plain] = /;\s*boundary\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i.exec(value) ?? [];
-  return { type: type || "text/plain", boundary: quoted?.replace(/\\(.)/g, "$1") ?? plain ?? null };
 }
 
 function encodingOf(fields: readonly GivenField[]): string {

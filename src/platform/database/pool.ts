@@ -10,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import type { Sql } from "sql-template-tag";
+import { PiecewiseSocket } from "./piecewise-socket.ts";
 import { isUnanswered, type Query, TimeLeft } from "./time-left.ts";
 
 /** Something that runs statements: the pool, or one transaction. */
@@ -169,6 +170,7 @@ export function createDatabase(
     connectionTimeoutMillis: deadlines.connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_MS,
+    stream: () => new PiecewiseSocket(),
     options: [
       SERVER_KEEPALIVE,
       ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),

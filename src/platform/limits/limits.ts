@@ -9,6 +9,7 @@ export type Scope =
   | "installation"
   | "machine"
   | "workspace"
+  | "message"
   | "API key"
   | "connection"
   | "network"
@@ -148,6 +149,30 @@ export const limits = {
     most: 100,
     beyond: "421 4.7.0 when the session begins",
   },
+  largeSubmissions: {
+    what: "messages of more than 256 KiB that are read and stored after their final dot in one process",
+    scope: "workspace",
+    most: 1,
+    beyond: "its other large messages wait, and small ones overtake them; after 20 s 451 4.7.1",
+  },
+  largeSubmissionsWaiting: {
+    what: "messages of more than 256 KiB that wait for that",
+    scope: "workspace",
+    most: 50,
+    beyond: "451 4.7.1 at the end of the message",
+  },
+  submittedParts: {
+    what: "MIME parts of a message handed in over SMTP",
+    scope: "message",
+    most: 1_000,
+    beyond: "554 5.6.0 at the end of the message",
+  },
+  submittedDepth: {
+    what: "levels of multiparts in a message handed in over SMTP",
+    scope: "message",
+    most: 20,
+    beyond: "554 5.6.0 at the end of the message",
+  },
   waitingSignedMails: {
     what: "mails to return paths and unsubscribe addresses that wait to be processed",
     scope: "installation",
@@ -201,12 +226,20 @@ export const limits = {
     beyond: "451 4.7.1 at RCPT",
   },
   openBytesPerNetwork: {
-    what: "mails to open addresses (of each, what is stored)",
+    what: "mails to open addresses (all that is received, refused mails included)",
     scope: "network",
     most: 256 * MIB,
     unit: "bytes",
     per: "hour",
     beyond: "451 4.7.1 at RCPT",
+  },
+  openMailBytes: {
+    what: "mail to an open address",
+    scope: "message",
+    most: 14 * MIB,
+    unit: "bytes",
+    beyond:
+      "552 5.3.4: at RCPT where MAIL names the size, otherwise at the end of the message; a message that goes on for 4 MiB more ends the session",
   },
   refusedReportsPerDomain: {
     what: "DMARC and TLS reports that were put aside, listed with the reason",

@@ -107,6 +107,18 @@ async function takeEach(tx: Queryable, uses: readonly QuotaUse[], now: Date): Pr
   return new Set(taken.map(({ place }) => place));
 }
 
+/** Counts what has been used already, beyond the quota as well. */
+export async function noteUse(
+  db: Queryable,
+  { name, quota, holder, amount = 1 }: QuotaUse,
+  now: Date,
+): Promise<void> {
+  await db.run(sql`
+    insert into quota_uses as u (limit_name, holder, ends_at, used)
+    values (${name}, ${holder}, ${windowEnd(quota, now)}, ${amount})
+    on conflict (limit_name, holder, ends_at) do update set used = u.used + excluded.used`);
+}
+
 /** Gives back what was taken at `takenAt`; nothing where that window has been removed. */
 export async function giveBackQuota(
   tx: Queryable,

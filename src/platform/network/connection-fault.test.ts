@@ -21,6 +21,16 @@ test.each([
     "the server cannot renegotiate safely (RFC 5746)",
   ],
   [
+    openSsl(
+      `0A000410:SSL routines:ssl3_read_bytes:ssl/tls alert handshake failure:${from}/x.c:918:SSL alert number 40`,
+    ),
+    'the server refused the handshake (alert "handshake failure"): no cipher or certificate in common, or it asks for a certificate of ours',
+  ],
+  [
+    openSsl(`0A000417:SSL routines:ssl3_read_bytes:tlsv1 alert insufficient security:${from}/x.c:918:`),
+    "the server accepts no cipher that is safe enough",
+  ],
+  [
     openSsl(`0A000102:SSL routines:ssl_choose_client_version:unsupported protocol:${from}/x.c:2407:`),
     "the server has no TLS version from 1.2 on",
   ],

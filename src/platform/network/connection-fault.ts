@@ -6,6 +6,8 @@
 const NO_TLS = "the server does not speak TLS here";
 const OLD_TLS = "the server has no TLS version from 1.2 on";
 const NO_CIPHER = "the server accepts no cipher that is safe enough";
+const REFUSED =
+  'the server refused the handshake (alert "handshake failure"): no cipher or certificate in common, or it asks for a certificate of ours';
 
 /** OpenSSL's reasons. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
@@ -14,7 +16,8 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
     NO_TLS,
   ],
   [/alert protocol version|unsupported protocol|version too low|no protocols available|ssl version/, OLD_TLS],
-  [/alert handshake failure|insufficient security|no shared cipher|(?:unknown|wrong) cipher/, NO_CIPHER],
+  [/alert handshake failure/, REFUSED],
+  [/insufficient security|no shared cipher|(?:unknown|wrong) cipher/, NO_CIPHER],
   [/legacy renegotiation/, "the server cannot renegotiate safely (RFC 5746)"],
   [/bad record mac|digest check failed|bad decrypt/, "what the server sent was changed on the way"],
 ];

@@ -1,0 +1,65 @@
+/**
+ * Reads submitted messages: small ones at once, large ones in a thread beside the event loop, where the search for faults
+ * in tens of megabytes holds up no other session.
+ */
+import { hash } from "node:crypto";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { createSideThread, type SideThread, type SideThreadLimits } from "#platform/process/worker-thread.ts";
+import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
+
+/** Octets up to which a message is read on the event loop, which takes about a millisecond then. */
+export const SMALL_MESSAGE = 256 * 1024;
+const LIMITS: SideThreadLimits = { deadlineMs: 20_000, heapMb: 512 };
+
+/** What the thread is asked. */
+export interface GivenSubmission {
+  readonly message: Uint8Array<ArrayBuffer>;
+  readonly context: SubmissionContext;
+}
+
+/** What the thread answers: the message, or the reply that refuses it. */
+export type SubmissionReading =
+  | {
+      readonly ok: true;
+      readonly read: Omit<ReadSubmission, "raw">;
+      readonly raw: Uint8Array;
+      readonly digest: string;
+    }
+  | { readonly ok: false; readonly code: number; readonly enhanced: string; readonly text: string };
+
+export interface ReadWithDigest extends ReadSubmission {
+  /** SHA-256 of the message as it was handed in, in hexadecimal. */
+  readonly digest: () => string;
+}
+
+export class SubmissionReader {
+  readonly #thread: SideThread<GivenSubmission, SubmissionReading>;
+
+  constructor(limits: SideThreadLimits = LIMITS) {
+    this.#thread = createSideThread(new URL("submission-thread.ts", import.meta.url), limits);
+  }
+
+  /** @throws SmtpReply that says what is wrong with the message, 451 when it takes too long to read */
+  async read(message: Buffer, context: SubmissionContext): Promise<ReadWithDigest> {
+    if (message.length <= SMALL_MESSAGE) {
+      return { ...readSubmission(message, context), digest: () => hash("sha256", message) };
+    }
+    const copy = new Uint8Array(message);
+    const answer = await this.#thread.ask({ message: copy, context }, [copy.buffer]);
+    if (!answer.ok) {
+      throw new SmtpReply(451, "4.3.2", "The message takes too long to read: retry later");
+    }
+    const reading = answer.answer;
+    if (!reading.ok) throw new SmtpReply(reading.code, reading.enhanced, reading.text);
+    const { buffer, byteOffset, byteLength } = reading.raw;
+    return {
+      ...reading.read,
+      raw: Buffer.from(buffer, byteOffset, byteLength),
+      digest: () => reading.digest,
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+}

@@ -1,0 +1,25 @@
+/** The thread of submission-reader.ts: reads large messages, one after the other. */
+import { hash } from "node:crypto";
+import { parentPort } from "node:worker_threads";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { readSubmission } from "./read-submission.ts";
+import type { GivenSubmission, SubmissionReading } from "./submission-reader.ts";
+
+parentPort?.on("message", ({ message, context }: GivenSubmission) => {
+  const reading = readGiven(message, context);
+  const moved = reading.ok && reading.raw.buffer instanceof ArrayBuffer ? [reading.raw.buffer] : [];
+  parentPort?.postMessage(reading, moved);
+});
+
+function readGiven(message: Uint8Array<ArrayBuffer>, context: GivenSubmission["context"]): SubmissionReading {
+  const octets = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
+  try {
+    // Before it is read, because the message may be moved with what was read.
+    const digest = hash("sha256", octets);
+    const { raw, ...read } = readSubmission(octets, context);
+    return { ok: true, read, raw, digest };
+  } catch (fault) {
+    if (!(fault instanceof SmtpReply)) throw fault;
+    return { ok: false, code: fault.responseCode, enhanced: fault.enhanced, text: fault.text };
+  }
+}
