@@ -109,7 +109,8 @@ export function normalizeAddress(text: string): string {
 
 /** Of an address that has been parsed, the spelling that normalizeAddress gives. */
 export function comparable(address: string): string {
-  return address.toLowerCase().normalize("NFC");
+  const lower = address.toLowerCase();
+  return isAscii(lower) ? lower : lower.normalize("NFC");
 }
 
 /** Whether both stand for one mailbox; null is none. */

@@ -98,11 +98,13 @@ export class UnsentAnswers {
       { limit: this.#limits.unsentOfNetwork, holder: networkOf(ip) },
       { limit: this.#limits.unsent, holder: ALL },
     ];
-    let taken = this.#held.take(shares, octets);
+    // An answer that is larger than the share of a network takes all of it, and is alone.
+    const counted = Math.min(octets, this.#limits.unsentOfNetwork.most);
+    let taken = this.#held.take(shares, counted);
     while ("reached" in taken) {
       const { reached } = taken;
       if (!this.#closeFor(shares.find(({ limit }) => limit === reached))) return reached;
-      taken = this.#held.take(shares, octets);
+      taken = this.#held.take(shares, counted);
     }
     const { held } = taken;
     progress.shares = shares;
