@@ -196,7 +196,7 @@ export const misbehaviours = {
         from_email: sender,
         from_name: "A",
         subject: "s",
-        body: "<p>b</p>",
+        html_content: "<p>b</p>",
         attachments: [{ filename: "a.bin", content_type: "application/octet-stream", content }],
       };
       const body = Buffer.from(JSON.stringify(draft));
