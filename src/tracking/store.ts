@@ -97,7 +97,7 @@ export async function lockRecipient(tx: Queryable, { workspaceId, messageId }: T
 }
 
 /**
- * The moves by which a person leaves a list, or every list, as the membership door takes them: it asks before and after,
+ * The moves by which a person leaves a list, or every list, as audience/subscribers/memberships takes them: it asks before and after,
  * so they name those who have left already, too.
  */
 export function leavingSql(

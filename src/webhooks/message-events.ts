@@ -17,7 +17,7 @@ const outcomeEvents: Partial<Record<MovedMessage["status"], OutcomeEvent>> = {
   suppressed: "message.suppressed",
 };
 
-/** For the door of outcomes. */
+/** For messages/record-outcomes.ts. */
 export const announceMoved: OnMoved = async (tx, moved) => {
   const happenings = moved.flatMap((message) => {
     const type = message.source === "platform" ? undefined : outcomeEvents[message.status];
@@ -54,7 +54,7 @@ function outcomeEventOf(message: MovedMessage & { readonly type: OutcomeEvent })
   return { workspaceId, time, type, data };
 }
 
-/** For the door of engagements. */
+/** For messages/record-engagement.ts. */
 export const announceEngaged: OnEngaged = async (tx, engaged) => {
   const happenings = engaged.map((one) => ({
     ...one,

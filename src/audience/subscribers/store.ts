@@ -1,4 +1,4 @@
-/** Reading people and memberships. They are written by the door (record-outcomes.ts), but for what a person's row alone says. */
+/** Reading people and memberships. memberships/ writes them, but for what is in a person's row alone. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -158,7 +158,7 @@ export function lockSubscriber(
   return tx.row(sql`${person} where workspace_id = ${workspaceId} and id = ${id} for update`);
 }
 
-/** Writes what a person's row alone says; the rest belongs to the door. */
+/** Writes what is in a person's row alone; memberships/ writes the rest. */
 export async function updateSubscriber(
   tx: Queryable,
   workspaceId: WorkspaceId,

@@ -18,7 +18,7 @@ const RETRY_MS = 1_000;
 /** A journal that never runs empty is rewritten with what still waits. */
 const JOURNAL_BYTES = 8 * 1024 * 1024;
 
-/** Settles leases and passes their news through the message door, in one transaction. */
+/** Settles leases and records the outcomes of those that were still valid, in one transaction. */
 export async function settle(
   db: Database,
   conclusions: readonly DeliveryResult[],

@@ -1,6 +1,6 @@
 /**
- * News of one message that came by mail, through the door of all outcomes. All of it says that the message has left the
- * house, even where the queue does not know yet (the receiver's last reply was lost): it must not be sent once more.
+ * Records what a mail says about one message of ours (messages/record-outcomes.ts). It shows that the message was sent,
+ * even where the queue does not know yet because the receiver's last reply was lost: it must not be sent again.
  */
 import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
 import type { OnMoved, Outcome } from "#messages/message/outcome.ts";

@@ -1,4 +1,4 @@
-/** The records of messages that bounced, as the message door writes them. */
+/** The records of messages that bounced, as messages/record-outcomes.ts writes them. */
 import sql from "sql-template-tag";
 import type { Classification } from "#messages/message/outcome.ts";
 import type { MessageSource } from "#messages/message/states.ts";

@@ -1,4 +1,4 @@
-/** The records of messages that were complained about, as the message door writes them. */
+/** The records of messages that were complained about, as messages/record-outcomes.ts writes them. */
 import sql from "sql-template-tag";
 import type { MessageSource } from "#messages/message/states.ts";
 import type { Page } from "#platform/database/page.ts";

@@ -1,4 +1,4 @@
-/** A part of the membership door (record-outcomes.ts): people who come onto a list, new ones (new-people.ts) and known ones. */
+/** Adds people to a list: new ones (new-people.ts) and people whom the workspace knows. */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

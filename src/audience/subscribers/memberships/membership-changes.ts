@@ -1,12 +1,12 @@
 /**
- * The one door through which people come onto lists (add-members.ts), change their status and leave: set-based statements,
- * for one person and for ten thousand alike. Everything that follows from a membership moves in the same transaction: the
+ * The statements by which memberships change: people join lists (add-members.ts), change their status and leave. They are
+ * set-based, for one person and for ten thousand alike. Everything that follows from a membership moves in the same transaction: the
  * person's own status and active lists, the counters of lists and workspace.
  *
  * Everybody locks in one order, so that no two wait for each other: the list (store of mailing lists, lockMailingList),
  * then the people in the order of their addresses (of arrivals first those who are new, then those who are known), then
- * memberships, then counters, once, at the end (counters.ts). Who holds a person may change all memberships of that
- * person.
+ * memberships, then counters, once, at the end (list-counters.ts). A transaction that has locked a person may
+ * change all memberships of that person.
  *
  * Statements go from the people given to the tables, row by row through an index, and write where they read (ctid, for
  * the rows are locked): that is what the laterals are for. Statistics may not know a new workspace yet; by them the

@@ -1,5 +1,5 @@
 /**
- * A part of the membership door (record-outcomes.ts): people whom the workspace does not know yet, with their first membership.
+ * Adds people whom the workspace does not know yet, with their first membership.
  */
 import sql, { type Sql } from "sql-template-tag";
 import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
