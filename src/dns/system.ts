@@ -1,9 +1,10 @@
 /**
- * The DNS as the network has it. Every look-up ends by a deadline and every end is a value (dns/resolver.ts states
- * the shape): "there is no such record" is an answer, everything that left the question open is a failure.
+ * The DNS as the network has it. Every look-up ends by a deadline, and every end is a value (Lookup): "there is no such
+ * record" is an answer, everything that left the question open is a failure.
  */
 import { lookUpsOfProcess } from "./client/look-ups.ts";
 import { dnsName, type RecordType, readServer, SystemServers } from "./client/question.ts";
+import type { How, Lookup, MxRecord } from "./resolver.ts";
 
 /** What a look-up is given: which servers, how long, how often. */
 export interface DnsOptions {
@@ -21,27 +22,6 @@ export interface DnsOptions {
   readonly isOfZone?: boolean;
 }
 
-/** The shape of dns/resolver.ts. */
-export type NetworkLookup<RecordType> =
-  | {
-      readonly outcome: "found";
-      readonly records: readonly RecordType[];
-      readonly isSecure?: boolean;
-      readonly aliasOf?: string;
-    }
-  | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata"; readonly isSecure?: boolean }
-  | {
-      readonly outcome: "failed";
-      readonly reason: string;
-      readonly isUnanswered?: true;
-      readonly othersAnswered?: true;
-    };
-
-export interface How {
-  /** Asks the servers even where the answer is known. */
-  readonly isFresh?: boolean;
-}
-
 export type NetworkResolver = ReturnType<typeof createResolver>;
 
 const system = new SystemServers();
@@ -49,7 +29,7 @@ const system = new SystemServers();
 /** A resolver over UDP and TCP. Throws when a server is not an IP address with an optional port. */
 export function createResolver(options: DnsOptions) {
   return {
-    mx: recordsOf<{ readonly preference: number; readonly exchange: string }>("MX", options),
+    mx: recordsOf<MxRecord>("MX", options),
     ipv4: recordsOf<string>("A", options),
     ipv6: recordsOf<string>("AAAA", options),
     txt: recordsOf<string>("TXT", options),
@@ -70,7 +50,7 @@ export function recordsOf<Data>(
     wantsDnssec = false,
     isOfZone = false,
   }: DnsOptions,
-): (name: string, how?: How) => Promise<NetworkLookup<Data>> {
+): (name: string, how?: How) => Promise<Lookup<Data>> {
   const named = servers.map(readServer);
   return async (givenName, { isFresh = isAlwaysFresh } = {}) => {
     const name = dnsName(givenName);

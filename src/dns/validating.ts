@@ -3,7 +3,8 @@
  * section 3.2.3). Only as good as the way to it, so it belongs on this machine or its network.
  */
 import type { TlsaData } from "dns-packet";
-import { createResolver, type DnsOptions, type NetworkLookup, recordsOf } from "./system.ts";
+import type { Lookup } from "./resolver.ts";
+import { createResolver, type DnsOptions, recordsOf } from "./system.ts";
 
 const TRIES = 5;
 
@@ -20,7 +21,7 @@ export function createValidatingResolver(server: string, timeoutMs = 10_000, tri
     ipv4,
     ipv6,
     cname,
-    async tlsa(name: string): Promise<NetworkLookup<TlsaData>> {
+    async tlsa(name: string): Promise<Lookup<TlsaData>> {
       const found = await tlsa(name);
       if (found.outcome !== "found") return found;
       const records = found.records.map((record) => ({
