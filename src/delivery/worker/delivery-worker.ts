@@ -81,7 +81,7 @@ export interface DeliveryWorkerOptions {
 }
 
 export class DeliveryWorker {
-  readonly workerId = newId();
+  readonly workerId: string;
   readonly #options: DeliveryWorkerOptions;
   readonly #held = new HeldMessages();
   readonly #journal: Journal;
@@ -90,7 +90,7 @@ export class DeliveryWorker {
   readonly #smsTransport: SmsTransport | null;
   readonly #leasing: Leasing;
   readonly #stopping = new AbortController();
-  #lock: ProcessLock | undefined;
+  readonly #lock: ProcessLock;
   /** Resolved when there may be something to lease. */
   #wake = Promise.withResolvers<void>();
   /** As of the last look at the queue. */
@@ -99,10 +99,12 @@ export class DeliveryWorker {
   #working: Promise<void> = Promise.resolve();
   #beating: Promise<void> = Promise.resolve();
 
-  private constructor(options: DeliveryWorkerOptions) {
+  private constructor(options: DeliveryWorkerOptions, workerId: string, lock: ProcessLock) {
     const { db, journalFolder, log, onMoved } = options;
     this.#options = options;
-    this.#journal = openJournal(journalFolder, { workerId: this.workerId, pid: process.pid });
+    this.workerId = workerId;
+    this.#lock = lock;
+    this.#journal = openJournal(journalFolder, { workerId, pid: process.pid });
     this.#writer = new ResultWriter(db, this.#journal, log, onMoved);
     const events: TransportEvents = {
       mayStart: (message) => this.#mayStart(message),
@@ -112,7 +114,7 @@ export class DeliveryWorker {
     this.#smsTransport = options.createSmsTransport?.(events) ?? null;
     this.#leasing = new Leasing({
       db,
-      workerId: this.workerId,
+      workerId,
       held: this.#held,
       saturatedDomains: (priority) => this.#transport.saturatedDomains(priority),
       haltedCampaigns: () => this.#unleasedCampaigns(),
@@ -122,7 +124,13 @@ export class DeliveryWorker {
 
   /** Resolves when the worker holds its lock and the journals of dead workers are replayed. */
   static async start(options: DeliveryWorkerOptions): Promise<DeliveryWorker> {
-    const worker = new DeliveryWorker(options);
+    const workerId = newId();
+    let worker: DeliveryWorker | undefined;
+    // Before the journal is opened: a journal whose worker holds no lock is that of a dead one.
+    const lock = await holdWorkerLock(options.db, workerId, () => {
+      if (worker !== undefined) worker.#doubtLeases();
+    });
+    worker = new DeliveryWorker(options, workerId, lock);
     await worker.#start();
     return worker;
   }
@@ -149,25 +157,20 @@ export class DeliveryWorker {
       log.error(counts, "the delivery worker stops before all results are written");
     }
     await this.#beating;
-    await this.#lock?.end();
+    await this.#lock.end();
     // Not before: a lock that is taken again begins a removed journal anew.
     if (isClean) this.#journal.remove();
   }
 
   async #start(): Promise<void> {
     const { db, log, journalFolder, onMoved } = this.#options;
-    const lock = await holdWorkerLock(db, this.workerId, () => {
-      this.#writer.doubtJournal();
-      this.#held.doubt(performance.now() + LEASE_SECONDS * 1000);
-    });
-    this.#lock = lock;
     const recover = createRecovery(db, { journalFolder, workerId: this.workerId }, log, onMoved);
     const beat = createHeartbeat({
       db,
       workerId: this.workerId,
       held: this.#held,
       writer: this.#writer,
-      lock,
+      lock: this.#lock,
       recover,
       log,
     });
@@ -177,8 +180,14 @@ export class DeliveryWorker {
     this.#working = this.#leaseUntilStopped();
   }
 
+  /** The lock was lost for a time: other workers may have taken this one for dead. */
+  #doubtLeases(): void {
+    this.#writer.doubtJournal();
+    this.#held.doubt(performance.now() + LEASE_SECONDS * 1000);
+  }
+
   get #isSafe(): boolean {
-    return this.#lock?.isHeld === true && this.#writer.isSafe;
+    return this.#lock.isHeld && this.#writer.isSafe;
   }
 
   #mayStart(message: LeasedMessage): boolean {
