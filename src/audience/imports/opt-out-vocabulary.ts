@@ -31,7 +31,7 @@ export const vocabulary: readonly (readonly [WordKind, string])[] = [
     البريد بريد הדוור דואל דיוור อีเมล`,
   ],
   [
-    // Mail that is sent to many: by itself such a name asks whether somebody gets it.
+    // Mail that is sent to many: by itself such a name asks whether the person gets it.
     "letter",
     `newsletter* bulk bulkmail bulkemail mailing mailings notification* notifications updates offers ofertas angebote offres offerte mailinglist* mailingliste* rundschreiben infomail* infobrief* infolettre* lettreinfo
     lettredinformation werbung* werbe* werbemail* reklam* reklama reklame* reclame advert* advertising publicit* publicidad* pubblicità*

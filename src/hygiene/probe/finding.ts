@@ -6,9 +6,9 @@ export interface ProbeFinding {
    * - `greylisted`: refused for now (4xx); a later question may be answered.
    * - `blocked`: the refusal is about us, or does not say that it is about the address.
    * - `timeout`: no answer within the deadline.
-   * - `error`: no usable answer: nobody to talk to, a broken conversation, or 252 ("cannot verify").
+   * - `error`: no usable answer: no host to connect to, a broken conversation, or 252 ("cannot verify").
    * - `unaskable`: the address, unlike others of its domain, cannot be written in the commands of this host.
-   * - `no_turn`: nobody was asked, because our turn at the provider did not come in time.
+   * - `no_turn`: no host was asked, because our turn at the provider did not come in time.
    * - `stopped`: the prober was closed before there was an answer.
    */
   readonly result:
@@ -34,7 +34,7 @@ export interface ProbeFinding {
   readonly tls: boolean;
   /** From the question to the last answer, the wait for our turn included. */
   readonly durationMs: number;
-  /** Whether a local part that nobody can have was asked in the same session, with a clear answer. */
+  /** Whether a local part that no mailbox has was asked in the same session, with a clear answer. */
   readonly catchAllChecked: boolean;
   /** Null when not checked. */
   readonly isCatchAll: boolean | null;

@@ -1,4 +1,4 @@
-/** Content-Type (RFC 2045 section 5) of a message or part that somebody else composed, read leniently. */
+/** Content-Type (RFC 2045 section 5) of a message or part from another program, read leniently. */
 import { type GivenField, unfold } from "./header-section.ts";
 
 export interface MediaType {

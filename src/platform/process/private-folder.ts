@@ -1,7 +1,7 @@
 /**
  * DATA_DIR is its owner's alone: what others could read or write of it, because it was made before the service or by an
  * earlier version, is taken from them at start. Only what is the service's own is touched. The database in it keeps its own
- * modes (database/embedded-cluster.ts).
+ * modes (database/embedded/cluster.ts).
  */
 import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { join } from "node:path";

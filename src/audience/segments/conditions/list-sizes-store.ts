@@ -25,7 +25,7 @@ export async function listSizes(
 }
 
 /**
- * Those of these lists whose members are found sooner one by one than among everybody. How many people the installation
+ * Those of these lists whose members are found sooner one by one than among all people. How many people the installation
  * has is told by the size of the table: there need not be statistics yet.
  */
 export async function listSparse(

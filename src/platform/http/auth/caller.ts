@@ -6,7 +6,7 @@ export interface Caller {
   /** IANA name. */
   readonly timezone: string;
   readonly isSuspended: boolean;
-  /** Who transactional mail of the workspace is from that names nobody. */
+  /** The sender of the workspace's transactional mail that names none. */
   readonly defaultSender: string | null;
   /** How long its mail is tried again. */
   readonly retryHours: number;
