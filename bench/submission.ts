@@ -24,7 +24,7 @@ export async function benchSubmission(lab: Lab): Promise<Figure[]> {
   const httpPort = Number(new URL(service.url).port);
   const smtpPort = await eventually(
     "the submission port",
-    async () => service.logged("SMTP submission listens").at(-1)?.port,
+    async () => service.logged("listening for SMTP submission").at(-1)?.port,
   );
   const figures: Figure[] = [];
   for (const size of SIZES) {

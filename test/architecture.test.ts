@@ -95,9 +95,8 @@ test("no circle of files", () => {
   expect(circlesOf(new Map(files.map(({ path, imports }) => [path, imports])))).toEqual([]);
 });
 
-/** The endpoints of a noun are part of the assembly: only endpoints.ts of processes imports them. */
-const assembly = "processes/endpoints.ts";
-const isAssembly = (path: string) => path.endsWith("/endpoints.ts");
+/** The assembly of a wing imports from all of its folders, and so do the endpoints of a noun. */
+const isAssembly = (path: string) => path.endsWith("/assembly.ts") || path.endsWith("/endpoints.ts");
 
 test("no circle of folders, so that each has its place in an order", () => {
   const graph = new Map<string, string[]>();
@@ -126,14 +125,23 @@ test("an exported name has one meaning", () => {
 const SHORT_LINES = 40;
 
 test("a file exists because it is an idea, not because another was long", () => {
-  const importers = new Map<string, number>();
-  for (const target of files.flatMap(({ imports }) => imports)) {
-    importers.set(target, (importers.get(target) ?? 0) + 1);
+  const importers = new Map<string, string[]>();
+  for (const { path, imports } of files) {
+    for (const target of imports) importers.set(target, [...(importers.get(target) ?? []), path]);
   }
-  const short = files
-    .filter(({ path, text }) => importers.get(path) === 1 && text.split("\n").length <= SHORT_LINES + 1)
-    .map(({ path }) => path);
-  expect(short.sort()).toEqual(exceptions.shortFiles);
+  /** An assembly lists endpoints, job handlers and recurring work, of which each is an idea. */
+  const isDetour = ({ path, text }: SourceFile) => {
+    const [importer = "", ...others] = importers.get(path) ?? [];
+    if (importer === "" || others.length > 0 || isAssembly(path) || importer.endsWith("/assembly.ts"))
+      return false;
+    return !path.startsWith("processes/") && text.split("\n").length <= SHORT_LINES + 1;
+  };
+  expect(
+    files
+      .filter(isDetour)
+      .map(({ path }) => path)
+      .sort(),
+  ).toEqual(exceptions.shortFiles);
 });
 
 test("imports run one way", () => {
@@ -159,11 +167,14 @@ test("a folder is reached by the name of its wing, and only what is beside or be
   expect(wrong).toEqual([]);
 });
 
-test("only processes/endpoints.ts imports those of the wings", () => {
+test("endpoints are imported by the assembly of their wing, and assemblies by processes", () => {
+  const mayImport = (path: string, target: string) => {
+    if (target.endsWith("/assembly.ts")) return path.startsWith("processes/");
+    if (!target.endsWith("/endpoints.ts")) return true;
+    return path === `${target.split("/")[0]}/assembly.ts` || path.startsWith("processes/");
+  };
   const wrong = files.flatMap(({ path, imports }) =>
-    imports
-      .filter((target) => target.endsWith("/endpoints.ts") && target !== assembly && path !== assembly)
-      .map((target) => `${path} imports ${target}`),
+    imports.filter((target) => !mayImport(path, target)).map((target) => `${path} imports ${target}`),
   );
   expect(wrong).toEqual([]);
 });
@@ -250,9 +261,7 @@ test("the environment is read in one place", () => {
 
 test("no barrels and no drawers: every file is named for its duty", () => {
   const vague = /(^|\/)(index|utils?|helpers?|common|types|services?|managers?|misc)(\.ts$|\/)/;
-  expect(
-    files.map(({ path }) => path).filter((path) => vague.test(path) && path !== "processes/context.ts"),
-  ).toEqual([]);
+  expect(files.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
 });
 
 /** Every table of the schema. */

@@ -1,23 +1,19 @@
-/**
- * The API: the only wiring of endpoints (endpoints.ts) and pages. (Background work is wired in processes/jobs.ts, the delivery
- * process in processes/delivery.ts.)
- */
+/** The HTTP API: its endpoints (endpoints.ts), its public pages and its metrics. */
 import type { FastifyInstance } from "fastify";
-import { registerSignupPages } from "#audience/signup-forms/pages.ts";
-import { registerInbox } from "#delivery/capture/inbox.ts";
-import { InboxAccess, inboxToken } from "#delivery/capture/inbox-access.ts";
+import { registerAudiencePages } from "#audience/assembly.ts";
+import { registerDeliveryPages } from "#delivery/assembly.ts";
 import { createWaker } from "#delivery/queue/channel.ts";
 import { countQueue } from "#delivery/queue/queue-store.ts";
-import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
+import { registerIdentityPages } from "#identity/assembly.ts";
 import { isTrackingDomain } from "#identity/tracking-domains/store.ts";
 import { trackingBase } from "#identity/tracking-domains/tracking-base.ts";
-import { registerConfirmationPage } from "#identity/verified-senders/confirmation-page.ts";
-import { countInboundMails, countWaitingMails, waitOfOldestMail } from "#inbound/returns/store.ts";
+import { inboundGauges } from "#inbound/assembly.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
 import type { RateLimit } from "#platform/config/setting-readers.ts";
+import type { ProcessContext } from "#platform/context/process-context.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { metricsAccess } from "#platform/http/auth/metrics-access.ts";
 import { createRateLimiter } from "#platform/http/auth/rate-limit.ts";
@@ -31,40 +27,37 @@ import { createLog } from "#platform/log/log.ts";
 import { createMetrics } from "#platform/metrics.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
-import { findContentToSend, findSentMail } from "#sending/autoresponders/mail-store.ts";
-import { createMailAgain } from "#sending/mail/mail-again.ts";
+import { registerSendingPages, renderSentMail, signupMail, smsGatewayOf } from "#sending/assembly.ts";
 import { createMailImages } from "#sending/mail/mail-images.ts";
-import { createPlatformMail, excuseSignupMail } from "#sending/platform-mail/platform-mail.ts";
-import { createSignupMailer } from "#sending/platform-mail/signup-mail.ts";
-import { receiptKeys } from "#sending/sms/receipt-link.ts";
-import { registerSmsReceipts } from "#sending/sms/receipt-page.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
-import { type RenderMail, registerTrackingPages } from "#tracking/pages.ts";
+import { registerTrackingPages } from "#tracking/pages.ts";
 import { createRecorder } from "#tracking/recorder.ts";
 import { mailLinkKeys } from "#tracking/tokens.ts";
 import { announceFormAbuse, announceSubscriber } from "#webhooks/events.ts";
 import { announceSuppressedSql } from "#webhooks/suppressed-store.ts";
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";
+import { registerWorkspacePages } from "#workspace/assembly.ts";
 import { LimitNotices } from "#workspace/billing/limit-notices.ts";
-import { registerPaymentPages } from "#workspace/billing/payments/pages.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
-import type { Services } from "./context.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { createEngagementReactions, onReturned, onUnsubscribed } from "./reactions.ts";
 
 export interface Api {
   readonly endpoints: readonly Endpoint[];
   readonly server: FastifyInstance;
-  /** Counts what the delivery processes report. */
+  /** Counts the outcomes that a delivery process reports. */
   readonly countOutcome: (status: string, amount: number) => void;
-  /** Finishes what is in flight, then lets go of everything the API holds. */
+  /** Finishes requests in flight, then closes everything that the API has opened. */
   stop(): Promise<void>;
 }
 
-/** The HTTP API, not yet listening. Nothing is connected or read while it is built. */
-export function createApi(services: Services, checks: Readonly<Record<string, ReadinessCheck>> = {}): Api {
+/** Builds the HTTP API, which does not listen yet. Building connects to nothing and reads nothing. */
+export function createApi(
+  services: ProcessContext,
+  checks: Readonly<Record<string, ReadinessCheck>> = {},
+): Api {
   const { config, log, clock, requests: database, database: background, secrets } = services;
   const metrics = createMetrics();
   metrics.gauge({
@@ -73,24 +66,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     label: "state",
     read: () => countQueue(background),
   });
-  metrics.gauge({
-    name: "posthaste_inbound_mails",
-    help: "Mails that came back and are still stored, by what became of them.",
-    label: "status",
-    read: () => countInboundMails(background),
-  });
-  metrics.gauge({
-    name: "posthaste_inbound_waiting_mails",
-    help: "Mails that came back and wait to be processed: to signed addresses, and to open ones.",
-    label: "class",
-    read: () => countWaitingMails(database),
-  });
-  metrics.gauge({
-    name: "posthaste_inbound_oldest_waiting_seconds",
-    help: "For how long the oldest of them has waited; 0 when none waits.",
-    label: "class",
-    read: () => waitOfOldestMail(database, clock.now()),
-  });
+  for (const gauge of inboundGauges(services)) metrics.gauge(gauge);
   const rateLimiter = createRateLimiter({
     limit: config.RATE_LIMIT,
     redisUrl: config.REDIS_URL,
@@ -131,17 +107,13 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     announceSuppressed: announceSuppressedSql,
     onLimit: limitNotices.note,
   });
-  const smsGateway = config.SMS_GATEWAY_URL && readGateway(config.SMS_GATEWAY_URL);
+  const smsGateway = smsGatewayOf(config);
+  const parts = { ...services, database, plans, paymentGateway, publicUrl, ownHosts };
   const endpoints = createEndpoints({
-    ...services,
-    database,
-    plans,
+    ...parts,
     acceptor,
     prober,
-    paymentGateway,
     hasSmsGateway: smsGateway !== null,
-    ownHosts,
-    publicUrl,
     forgetKeys: () => authenticator.forget(),
     onLimit: limitNotices.note,
   });
@@ -165,21 +137,14 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         recorder,
         onUnsubscribed,
         onReturned,
-        renderMail: createRenderMail({
+        renderMail: renderSentMail({
           db: database,
           linkBase: (workspaceId, urlDomainId) =>
             trackingBase(database, workspaceId, urlDomainId, publicUrl()),
         }),
         findImage: createMailImages(database),
       });
-      if (smsGateway?.kind === "http") {
-        registerSmsReceipts(pages, {
-          db: database,
-          clock,
-          keys: receiptKeys(secrets),
-          gateway: smsGateway.name,
-        });
-      }
+      registerSendingPages(pages, parts, smsGateway);
       registerHealth(pages, {
         database,
         dataDir: config.DATA_DIR,
@@ -191,32 +156,22 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       });
       registerDocs(pages);
       registerHome(pages, { hasInbox: config.MAIL_MODE === "capture" });
-      if (paymentGateway)
-        registerPaymentPages(pages, { db: database, clock, plans, gateway: paymentGateway });
-      registerConfirmationPage(pages, { db: database, clock, secrets });
-      registerSignupPages(pages, {
-        db: database,
-        clock,
-        plans,
-        log,
-        secrets,
-        publicUrl,
-        mailer: createSignupMailer(createPlatformMail(config.PLATFORM_SENDER, clock), clock),
-        excuseMail: excuseSignupMail,
+      registerWorkspacePages(pages, parts);
+      registerIdentityPages(pages, parts);
+      registerAudiencePages(pages, parts, {
+        ...signupMail(parts),
         onSubscriber: announceSubscriber,
         onFormAbused: announceFormAbuse,
       });
-      if (config.MAIL_MODE === "capture") {
-        registerInbox(pages, { db: database, access: new InboxAccess(inboxToken(config)) });
-      }
+      registerDeliveryPages(pages, parts);
     },
   });
   return {
     endpoints,
     server,
-    countOutcome: metrics.counter("posthaste_message_outcomes_total", "What became of messages.", "status"),
+    countOutcome: metrics.counter("posthaste_message_outcomes_total", "Messages by outcome.", "status"),
     async stop() {
-      // Conversations with mail servers end at once, so that nobody waits for them.
+      // SMTP sessions of address probes are closed at once: requests that wait for them end.
       await Promise.all([server.close(), prober?.close()]);
       await recorder.flush();
       await Promise.all([lastUsed.flush(), rateLimiter.close()]);
@@ -224,14 +179,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   };
 }
 
-/** The mail of a campaign once more, or of an autoresponder. */
-function createRenderMail(deps: Parameters<typeof createMailAgain>[0]): RenderMail {
-  const ofCampaign = createMailAgain(deps);
-  const ofAutoresponder = createMailAgain(deps, { findSentMail, findContent: findContentToSend });
-  return async (...mail) => (await ofCampaign(...mail)) ?? ofAutoresponder(...mail);
-}
-
-/** Every endpoint, for whoever only reads what they are: no file is made and no database is asked. */
+/** Every endpoint, for generating documentation: creates no file and asks no database. */
 export function endpointsForDocs(): readonly Endpoint[] {
   const log = createLog("silent");
   const database = createDatabase("", { size: 1, name: "docs", onError: () => {} });

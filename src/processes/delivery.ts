@@ -16,6 +16,7 @@ import { returnPathHost } from "#identity/return-path.ts";
 import { findRouting, routeChoice } from "#identity/routing-rules/routing.ts";
 import { trackingBase, trackingBaseBelow } from "#identity/tracking-domains/tracking-base.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
+import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
 import { lowerThreadPoolPriority } from "#platform/process/thread-pool.ts";
@@ -29,7 +30,6 @@ import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "#tracking/tokens.ts";
 import { trackMail } from "#tracking/track-mail.ts";
 import { announceCampaigns } from "#webhooks/events.ts";
-import { createServices, type Services } from "./context.ts";
 import { createReactions } from "./reactions.ts";
 
 /** How often the parent hears of it. */
@@ -51,7 +51,7 @@ export type DeliveryReport =
 export async function deliver(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
   const url = config.DATABASE_URL?.href ?? "";
-  const services = createServices(config, url, "posthaste delivery", PLANS_BY_KEY);
+  const services = createProcessContext(config, url, "posthaste delivery", PLANS_BY_KEY);
   const { database, clock, log, secrets } = services;
   const stopped = Promise.withResolvers<void>();
   // It comes more than once: from the parent, and from a supervisor that tells every process.
@@ -117,7 +117,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
  * What the engine has to know about a sender: the domain's own key and return path. A verified sender has no verified
  * domain here; its mail bears the platform's signature, as the service's own mail does.
  */
-function createIdentityFinder({ database, secrets, config }: Services): FindIdentity {
+function createIdentityFinder({ database, secrets, config }: ProcessContext): FindIdentity {
   const linkKey = mailLinkKeys(secrets).signing;
   const publicUrl = publicUrlOf(config);
   const platformDomain = config.PLATFORM_SENDER.split("@")[1] ?? "";
@@ -136,7 +136,7 @@ function createIdentityFinder({ database, secrets, config }: Services): FindIden
 }
 
 /** Where an HTTP gateway tells what became of an SMS. */
-function createReceiptUrl({ config, secrets }: Services): WorkerOptions["smsReceiptUrl"] {
+function createReceiptUrl({ config, secrets }: ProcessContext): WorkerOptions["smsReceiptUrl"] {
   const key = receiptKeys(secrets).signing;
   return (message) => receiptLink(message, publicUrlOf(config), key);
 }
@@ -146,7 +146,7 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
 }
 
 /** Whether leased messages may still be sent, and what those of campaigns and autoresponders say. */
-function createExaminer({ database, config, clock, log, secrets }: Services): PresendCheck {
+function createExaminer({ database, config, clock, log, secrets }: ProcessContext): PresendCheck {
   const linkKey = mailLinkKeys(secrets).signing;
   const publicUrl = publicUrlOf(config);
   const deps: CampaignMailDeps = {

@@ -11,6 +11,7 @@ import { mergeLanes } from "#delivery/lanes/lanes.ts";
 import { firstKeyFault, KeyHolding } from "#identity/own-key.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
+import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/schema.ts";
@@ -23,7 +24,6 @@ import { sweepScratch } from "#platform/process/temp-files.ts";
 import { findSecretKeys, formatRing, loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createFirstWorkspace } from "#workspace/first-workspace.ts";
 import { createApi } from "./api.ts";
-import { createServices, type Services } from "./context.ts";
 import type { DeliveryReport } from "./delivery.ts";
 import { startInbound } from "./inbound.ts";
 import { startJobs } from "./jobs.ts";
@@ -63,10 +63,10 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   const url = config.DATABASE_URL?.href ?? embedded?.connection.url ?? "";
   let isOver = false;
   let fault: Error | null = null;
-  let services: Services | undefined;
+  let services: ProcessContext | undefined;
   try {
     await refuseFirstKey(config, url, log);
-    services = createServices(config, url, "posthaste");
+    services = createProcessContext(config, url, "posthaste");
     isOver = await run(services, environment, roles, stopping.signal);
   } catch (error) {
     fault = error instanceof Error ? error : new Error("the start failed", { cause: error });
@@ -105,7 +105,7 @@ async function refuseFirstKey({ SECRET_KEY, DATA_DIR }: Config, url: string, log
 
 /** From the schema to the stop; says whether everything that ran is over. Throws when it cannot start. */
 async function run(
-  services: Services,
+  services: ProcessContext,
   environment: Environment,
   roles: readonly Role[],
   signal: AbortSignal,
@@ -147,7 +147,7 @@ class RunningParts {
 
 /** Every port is bound before anything is announced, and before anything else begins. */
 async function startParts(
-  services: Services,
+  services: ProcessContext,
   environment: Environment,
   roles: readonly Role[],
   parts: RunningParts,
@@ -204,7 +204,13 @@ export async function settlesWithin(
 }
 
 /** Schema, the right key, partitions and, on an empty database, the first workspace with its key. */
-async function prepareDatabase({ database, config, clock, log, secrets }: Services): Promise<KeyHolding> {
+async function prepareDatabase({
+  database,
+  config,
+  clock,
+  log,
+  secrets,
+}: ProcessContext): Promise<KeyHolding> {
   await prepareSchema(database, log);
   const keys = await KeyHolding.begin(database, secrets, log);
   await ensurePartitions(database, clock.now()).catch((err: unknown) => {

@@ -1,12 +1,15 @@
 /** What a start tells the person who started it: where things are, which plan is in force, and the first key, once. */
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
+import type { ProcessContext } from "#platform/context/process-context.ts";
 import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/current-plans.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
-import type { Services } from "./context.ts";
 
 /** @param port that the API listens on */
-export async function startNotice({ config, database, clock }: Services, port: number): Promise<string> {
+export async function startNotice(
+  { config, database, clock }: ProcessContext,
+  port: number,
+): Promise<string> {
   const base = localUrl(config, port);
   const plans = await plansInForce(database, readPlans(config.PLANS_FILE), clock.now());
   const lines = [

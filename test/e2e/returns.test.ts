@@ -19,7 +19,7 @@ afterAll(async () => {
 const { program, database } = scene;
 const inboundPort = await eventually(
   "the port for mail that comes back",
-  async () => program.logged("the port for mail that comes back listens").at(-1)?.port,
+  async () => program.logged("listening for returned mail").at(-1)?.port,
 );
 
 /** Sends a message and gives its id and what the receiver saw of it. */

@@ -24,7 +24,7 @@ async function addDomain({ program, dns }: Scene, domain: string): Promise<void>
 function portOf({ program }: Scene): Promise<number> {
   return eventually(
     "the submission port",
-    async () => program.logged("SMTP submission listens").at(-1)?.port,
+    async () => program.logged("listening for SMTP submission").at(-1)?.port,
   );
 }
 

@@ -38,7 +38,7 @@ Object.assign(stage.dns.zone, mailDomain("good.test", GOOD_RECEIVER), mailDomain
 const { program } = stage;
 const inboundPort = await eventually(
   "the port for mail that comes back",
-  async () => program.logged("the port for mail that comes back listens").at(-1)?.port,
+  async () => program.logged("listening for returned mail").at(-1)?.port,
 );
 const good = await startGoodTenant({
   url: program.url,

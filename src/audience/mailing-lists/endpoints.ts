@@ -7,14 +7,14 @@ import { removeCounters } from "#audience/subscribers/memberships/list-counters.
 import { removeAllMembers, removeLatecomers } from "#audience/subscribers/remove-all.ts";
 import { removeLateListsScopedTo, removeListsScopedTo } from "#audience/suppression-lists/remove-list.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { Database } from "#platform/database/pool.ts";
 import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { QueryField } from "#platform/http/request/query.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
-import { type LastCampaign, ListStats, lastDays, listStats } from "./list-stats.ts";
+import { type ListCampaigns, ListStats, lastDays, listStats } from "./list-stats.ts";
 import {
   type ListSettings,
   MailingList,
@@ -61,16 +61,6 @@ const windowField: QueryField<number> = {
     return Number.isInteger(days) && days >= 1 && days <= DAYS.most ? days : DAYS.fallback;
   },
 };
-
-/** What campaigns and autoresponders know of lists; they stand further down the house. */
-export interface ListCampaigns {
-  /** The newest sent campaign of each list. */
-  latest(db: Queryable, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, LastCampaign>>;
-  /** Says what writes to the list, and what to do about it first; undefined when nothing does. */
-  userOf(db: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<string | undefined>;
-  /** Lets campaigns to a list that is about to go keep its name. */
-  keepName(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<void>;
-}
 
 interface Dependencies {
   readonly db: Database;

@@ -114,3 +114,13 @@ export function healthScore(
       20 * (1 - share(rates.engagement_rate, 0.2)),
   );
 }
+
+/** What the sending wing knows about the campaigns and autoresponders of a list. */
+export interface ListCampaigns {
+  /** The newest sent campaign of each list, by the id of the list. */
+  latest(db: Queryable, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, LastCampaign>>;
+  /** The campaign or autoresponder that keeps the list from being deleted, with what to do about it first. */
+  userOf(db: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<string | undefined>;
+  /** Stores the list's name in its campaigns before the list is deleted. */
+  keepName(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<void>;
+}

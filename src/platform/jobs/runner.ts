@@ -19,12 +19,15 @@ import { JobPlaces } from "./places.ts";
 import { removeRunner, removeSilentRunners, updateRunnerSeen } from "./runners-store.ts";
 import { type Recurring, runRecurring, scheduleAll, taskName } from "./schedule.ts";
 
+/** Handlers by job type, as given to startJob. */
+export type JobHandlers = Readonly<Record<string, JobHandler<never>>>;
+
 export interface RunnerOptions {
   readonly database: Database;
   readonly dataDir: string;
   readonly log: Log;
-  /** By job type, as given to startJob. A type without a handler here waits for a runner that has one. */
-  readonly handlers: Readonly<Record<string, JobHandler<never>>>;
+  /** A type without a handler here waits for a runner that has one. */
+  readonly handlers: JobHandlers;
   /** Types whose jobs run to their end, however many wait: they leave one place to the others. */
   readonly uninterrupted?: readonly string[];
   readonly recurring: readonly Recurring[];

@@ -1,4 +1,4 @@
-/** What every part of one process shares, made once from the configuration. */
+/** The values that every part of one process shares. They are made once, from the configuration. */
 import { mkdirSync } from "node:fs";
 import { type Clock, systemClock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
@@ -8,31 +8,31 @@ import { createLog, type Log } from "#platform/log/log.ts";
 import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets } from "#platform/secrets/secrets.ts";
 
-export interface Services {
+export interface ProcessContext {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
   /** For background work. */
   readonly database: Database;
-  /** For what a caller waits for: the API, pages, SMTP sessions. */
+  /** For work that a caller waits for: the API, pages, SMTP sessions. */
   readonly requests: Database;
-  /** How long a request to the API waits for `requests` altogether; unless given, PATIENCE_MS. */
+  /** The longest time a request to the API waits for `requests` in total, in ms; PATIENCE_MS by default. */
   readonly requestMs?: number;
   readonly secrets: Secrets;
 }
 
 /**
- * Makes DATA_DIR and the secret key when they are not there; connects to nothing yet.
+ * Creates DATA_DIR and the secret key if they are missing. Connects to nothing yet.
  *
- * @param name what the database's connections are called there
- * @param settings theirs
+ * @param name the application_name of the database connections
+ * @param settings PostgreSQL settings of these connections
  */
-export function createServices(
+export function createProcessContext(
   config: Config,
   databaseUrl: string,
   name: string,
   settings: ConnectionSettings = {},
-): Services {
+): ProcessContext {
   const log = createLog(config.LOG_LEVEL);
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   const connections = {

@@ -1,0 +1,120 @@
+/** Assembles the audience wing: lists, subscribers, fields, segments, imports, exports, forms and suppression. */
+import type { FastifyInstance } from "fastify";
+import type { ProcessContext } from "#platform/context/process-context.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { JobHandlers } from "#platform/jobs/runner.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from "#platform/time.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { customFieldEndpoints } from "./custom-fields/endpoints.ts";
+import { exportEndpoints } from "./exports/endpoints.ts";
+import { EXPORT_JOB, exportHandler } from "./exports/export-job.ts";
+import { importEndpoints } from "./imports/endpoints.ts";
+import { IMPORT_JOB, importHandler } from "./imports/import-job.ts";
+import { usedByImports } from "./imports/uses-store.ts";
+import { type ListCampaigns, mailingListEndpoints } from "./mailing-lists/endpoints.ts";
+import { renewCounts } from "./segments/counts.ts";
+import { segmentEndpoints } from "./segments/endpoints.ts";
+import type { KeepSegmentName, SegmentUse } from "./segments/save-segment.ts";
+import type { FieldUse } from "./segments/uses.ts";
+import { removeOldRefusals } from "./signup-forms/abuse-store.ts";
+import { oldestOpen } from "./signup-forms/confirm.ts";
+import { signupFormEndpoints } from "./signup-forms/endpoints.ts";
+import { registerSignupPages, type SignupPageDeps } from "./signup-forms/pages.ts";
+import { removeLapsedRequests } from "./signup-forms/store.ts";
+import { subscriberEndpoints } from "./subscribers/endpoints.ts";
+import { subscribers } from "./subscribers/resource.ts";
+import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
+import type { OnSubscriber } from "./subscribers/subscriber-news.ts";
+import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";
+import { expireHardBounces } from "./suppression-lists/expire.ts";
+import { isSegmentUsedBySuppression } from "./suppression-lists/store.ts";
+
+/** How often the counts of active segments are checked for their age. */
+const COUNT_SECONDS = 300;
+
+export interface AudienceParts extends ProcessContext {
+  readonly plans: Plans;
+  readonly publicUrl: () => string;
+}
+
+/** The other wings' share in these endpoints: what uses lists, segments and fields, and what follows from a change. */
+export interface AudienceHooks {
+  readonly campaigns: ListCampaigns;
+  readonly segmentUses: readonly SegmentUse[];
+  readonly keepSegmentName: KeepSegmentName;
+  readonly fieldUses: readonly FieldUse[];
+  readonly historyOf: HistoryOf;
+  readonly onSubscriber: OnSubscriber;
+}
+
+export function audienceEndpoints(parts: AudienceParts, hooks: AudienceHooks): Endpoint[] {
+  const { database: db, clock, secrets, plans, publicUrl } = parts;
+  const { campaigns, segmentUses, keepSegmentName, fieldUses, historyOf, onSubscriber } = hooks;
+  return [
+    ...mailingListEndpoints({ db, clock, campaigns }),
+    ...signupFormEndpoints({ db, clock, secrets, publicUrl }),
+    ...subscriberEndpoints({ db, clock, plans, historyOf, onSubscriber }),
+    ...importEndpoints({ db, clock, plans }),
+    ...exportEndpoints({ db, clock, plans }),
+    ...customFieldEndpoints({ db, clock, uses: [usedByImports, ...fieldUses] }),
+    ...segmentEndpoints({ db, clock, uses: [usedBySuppression, ...segmentUses], keepName: keepSegmentName }),
+    ...suppressionListEndpoints({ db, clock, plans }),
+  ];
+}
+
+const usedBySuppression: SegmentUse = async (db, workspaceId, segmentId) =>
+  (await isSegmentUsedBySuppression(db, workspaceId, segmentId)) ? "A suppression list" : undefined;
+
+/** The nouns that this wing's jobs belong to, by job type. */
+export const audienceJobs = { [IMPORT_JOB]: subscribers, [EXPORT_JOB]: subscribers };
+
+/** Types of jobs that run to their end without giving their slot to a waiting job. */
+export const uninterruptedJobs: readonly string[] = [EXPORT_JOB];
+
+export function audienceHandlers({
+  database: db,
+  clock,
+  plans,
+}: Pick<AudienceParts, "database" | "clock" | "plans">): JobHandlers {
+  return { [IMPORT_JOB]: importHandler({ db, clock, plans }), [EXPORT_JOB]: exportHandler({ db, clock }) };
+}
+
+type SignupHooks = Pick<SignupPageDeps, "mailer" | "excuseMail" | "onSubscriber" | "onFormAbused">;
+
+/** Registers the public pages of sign-up forms. */
+export function registerAudiencePages(
+  pages: FastifyInstance,
+  parts: AudienceParts,
+  hooks: SignupHooks,
+): void {
+  const { database: db, clock, plans, log, secrets, publicUrl } = parts;
+  registerSignupPages(pages, { db, clock, plans, log, secrets, publicUrl, ...hooks });
+}
+
+export function audienceRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
+  return [
+    {
+      name: "forget-sign-up-requests",
+      seconds: DAY_SECONDS,
+      async run() {
+        await removeLapsedRequests(db, oldestOpen(clock.now()));
+        await removeOldRefusals(db, oldestOpen(clock.now()));
+      },
+    },
+    {
+      name: "renew-segment-counts",
+      seconds: COUNT_SECONDS,
+      run: ({ signal }) => renewCounts(db, clock.now(), signal),
+    },
+    {
+      name: "expire-hard-bounces",
+      seconds: HOUR_SECONDS,
+      async run() {
+        const { HARD_BOUNCE_DAYS: days } = config;
+        if (days === null) return;
+        await expireHardBounces(db, new Date(clock.now().getTime() - days * DAY_MS));
+      },
+    },
+  ];
+}

@@ -1,0 +1,39 @@
+/** Assembles what the API and the jobs use of the inbound wing. Its SMTP ports are opened by ports.ts. */
+import type { ProcessContext } from "#platform/context/process-context.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import type { GaugeSource } from "#platform/metrics.ts";
+import { forgetInbound } from "./forget.ts";
+import { domainReportEndpoints } from "./reports/endpoints.ts";
+import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./returns/store.ts";
+
+export function inboundEndpoints({ database: db, clock }: ProcessContext): Endpoint[] {
+  return domainReportEndpoints({ db, clock });
+}
+
+export function inboundRecurring({ database: db, clock }: ProcessContext): Recurring[] {
+  return [forgetInbound({ db, clock })];
+}
+
+export function inboundGauges({ database, clock }: ProcessContext): GaugeSource[] {
+  return [
+    {
+      name: "posthaste_inbound_mails",
+      help: "Returned mails that are stored, by processing status.",
+      label: "status",
+      read: () => countInboundMails(database),
+    },
+    {
+      name: "posthaste_inbound_waiting_mails",
+      help: "Returned mails that wait to be processed: to signed addresses and to open addresses.",
+      label: "class",
+      read: () => countWaitingMails(database),
+    },
+    {
+      name: "posthaste_inbound_oldest_waiting_seconds",
+      help: "Age of the oldest returned mail that waits to be processed; 0 when none waits.",
+      label: "class",
+      read: () => waitOfOldestMail(database, clock.now()),
+    },
+  ];
+}

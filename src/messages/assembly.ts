@@ -1,0 +1,33 @@
+/** Assembles the messages wing: the message log and its counters. */
+import type { ProcessContext } from "#platform/context/process-context.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_SECONDS } from "#platform/time.ts";
+import { foldCounters } from "./counters/apply-deltas.ts";
+import { messageEndpoints } from "./endpoints.ts";
+import { ensurePartitions } from "./partitions.ts";
+import { removeOldPartitions } from "./retention.ts";
+
+export function messagesEndpoints({ database: db }: ProcessContext): Endpoint[] {
+  return messageEndpoints({ db });
+}
+
+/** @param onRemoved called after old months of the log are dropped */
+export function messagesRecurring(
+  { database: db, clock, config }: ProcessContext,
+  onRemoved: () => Promise<unknown>,
+): Recurring[] {
+  return [
+    foldCounters(db),
+    { name: "make-message-partitions", seconds: DAY_SECONDS, run: () => ensurePartitions(db, clock.now()) },
+    {
+      name: "forget-old-messages",
+      seconds: DAY_SECONDS,
+      async run() {
+        const { MESSAGE_CONTENT_DAYS: contents, MESSAGE_LOG_DAYS: log } = config;
+        await removeOldPartitions(db, { contents, log }, clock.now());
+        await onRemoved();
+      },
+    },
+  ];
+}

@@ -1,0 +1,174 @@
+/** Assembles the sending wing: transactional mail, campaigns, autoresponders, and what lower wings ask about them. */
+
+import type { FastifyInstance } from "fastify";
+import type { ListCampaigns } from "#audience/mailing-lists/list-stats.ts";
+import type { KeepSegmentName } from "#audience/segments/save-segment.ts";
+import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
+import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
+import { notifyWorkers } from "#delivery/queue/channel.ts";
+import { readGateway } from "#delivery/sms/gateway-settings.ts";
+import { holdTrackingDomain } from "#identity/tracking-domains/store.ts";
+import type { Config } from "#platform/config/config.ts";
+import type { ProcessContext } from "#platform/context/process-context.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_SECONDS } from "#platform/time.ts";
+import type { RenderMail } from "#tracking/pages.ts";
+import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import type { Acceptor } from "./acceptance/acceptor.ts";
+import { requireOneMore } from "./acceptance/allowance.ts";
+import { advanceAutoresponders } from "./autoresponders/advance.ts";
+import { autoresponderEndpoints } from "./autoresponders/endpoints.ts";
+import { findContentToSend, findSentMail } from "./autoresponders/mail-store.ts";
+import { removeAutoresponderTraces } from "./autoresponders/remove-traces.ts";
+import { campaignAnalyticsEndpoints } from "./campaigns/analytics/endpoints.ts";
+import { mailHistoryOf } from "./campaigns/analytics/person-history.ts";
+import { forgetRemovedPeople } from "./campaigns/audience/forget-removed.ts";
+import { refreshScores } from "./campaigns/counters/refresh-scores.ts";
+import { campaignEndpoints } from "./campaigns/endpoints.ts";
+import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
+import { brakeLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
+import { removeTraces } from "./campaigns/remove-traces.ts";
+import { listLastCampaigns } from "./campaigns/store.ts";
+import {
+  campaignWithList,
+  campaignWithRoute,
+  campaignWithSegment,
+  campaignWithSender,
+  campaignWithTrackingDomain,
+  updateListName,
+  updateSegmentNames,
+} from "./campaigns/uses-store.ts";
+import { emailEndpoints } from "./emails/endpoints.ts";
+import { createMailAgain } from "./mail/mail-again.ts";
+import { createPlatformMail, excuseSignupMail } from "./platform-mail/platform-mail.ts";
+import { createSignupMailer } from "./platform-mail/signup-mail.ts";
+import { receiptKeys } from "./sms/receipt-link.ts";
+import { registerSmsReceipts } from "./sms/receipt-page.ts";
+import { fieldUses, findAutoresponderOfList } from "./uses-store.ts";
+
+export interface SendingParts extends ProcessContext {
+  readonly plans: Plans;
+  readonly acceptor: Acceptor;
+  readonly publicUrl: () => string;
+  readonly hasSmsGateway: boolean;
+  readonly onLimit: OnLimit;
+}
+
+type CampaignHooks = Pick<Parameters<typeof campaignEndpoints>[0], "onCampaigns">;
+
+export function sendingEndpoints(parts: SendingParts, { onCampaigns }: CampaignHooks): Endpoint[] {
+  const { database: db, clock, config, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
+  return [
+    ...campaignEndpoints({
+      db,
+      clock,
+      plans,
+      acceptor,
+      publicUrl,
+      notifyWorkers,
+      onCampaigns,
+      hasSmsGateway,
+      smsCountry: config.SMS_DEFAULT_COUNTRY,
+      hasTrackingDomain: holdTrackingDomain,
+      requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
+    }),
+    ...campaignAnalyticsEndpoints({ db }),
+    ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
+    ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
+  ];
+}
+
+type SendingJobs = Pick<SendingParts, "database" | "clock" | "config" | "plans" | "onLimit">;
+
+export function sendingRecurring(parts: SendingJobs, { onCampaigns }: CampaignHooks): Recurring[] {
+  const { database: db, clock, config, plans, onLimit } = parts;
+  const smsCountry = config.SMS_DEFAULT_COUNTRY;
+  return [
+    advanceCampaigns({ db, clock, plans, onLimit, smsCountry, brake: brakeLimitsOf(config), onCampaigns }),
+    advanceAutoresponders({ db, clock, plans, onLimit }),
+    forgetRemovedPeople(db),
+    removeAutoresponderTraces({ db, clock }),
+    {
+      name: "remove-traces-of-deleted-campaigns",
+      seconds: DAY_SECONDS,
+      run: ({ signal }) => removeTraces(db, signal),
+    },
+    {
+      name: "refresh-engagement-scores",
+      seconds: DAY_SECONDS,
+      async run({ signal }) {
+        await refreshScores({ db, clock }, signal);
+      },
+    },
+  ];
+}
+
+/** The mailer of sign-up forms, and the reason that explains to a workspace why such a mail was not sent. */
+export function signupMail({ config, clock }: ProcessContext) {
+  const mailer = createSignupMailer(createPlatformMail(config.PLATFORM_SENDER, clock), clock);
+  return { mailer, excuseMail: excuseSignupMail };
+}
+
+type Gateway = ReturnType<typeof readGateway>;
+
+/** The SMS gateway of the configuration, null if there is none. */
+export const smsGatewayOf = ({ SMS_GATEWAY_URL: url }: Config): Gateway | null => url && readGateway(url);
+
+/** Registers the page that an HTTP gateway calls with delivery receipts of SMS. */
+export function registerSendingPages(
+  pages: FastifyInstance,
+  { database: db, clock, secrets }: ProcessContext,
+  gateway: Gateway | null,
+): void {
+  if (gateway?.kind !== "http") return;
+  registerSmsReceipts(pages, { db, clock, keys: receiptKeys(secrets), gateway: gateway.name });
+}
+
+/** Renders a sent mail of a campaign or an autoresponder again, for its "view in browser" page. */
+export function renderSentMail(deps: Parameters<typeof createMailAgain>[0]): RenderMail {
+  const ofCampaign = createMailAgain(deps);
+  const ofAutoresponder = createMailAgain(deps, { findSentMail, findContent: findContentToSend });
+  return async (...mail) => (await ofCampaign(...mail)) ?? ofAutoresponder(...mail);
+}
+
+/** The campaigns and autoresponders that use an object of the audience wing. */
+export const usesOfAudience = {
+  fieldUses,
+  segmentUses: [campaignWithSegment],
+  keepSegmentName: ((tx, workspaceId, segmentId) =>
+    updateSegmentNames(tx, workspaceId, { segmentId })) satisfies KeepSegmentName,
+  campaigns: {
+    latest: listLastCampaigns,
+    async keepName(tx, workspaceId, mailingListId) {
+      await updateListName(tx, workspaceId, mailingListId);
+      await updateSegmentNames(tx, workspaceId, { mailingListId });
+    },
+    async userOf(db, workspaceId, id) {
+      const campaign = await campaignWithList(db, workspaceId, id);
+      if (campaign !== undefined) return `${campaign} uses this list: cancel it first`;
+      const autoresponder = await findAutoresponderOfList(db, workspaceId, id);
+      return autoresponder && `The autoresponder "${autoresponder}" writes to this list: deactivate it first`;
+    },
+  } satisfies ListCampaigns,
+  historyOf: (async (db, workspaceId, { id, email }) => ({
+    ...(await mailHistoryOf(db, workspaceId, id)),
+    suppressions: await listSuppressionsOf(db, workspaceId, email),
+  })) satisfies HistoryOf,
+};
+
+/** The campaigns that use an object of the identity wing: each names one, or returns undefined. */
+export const usesOfIdentity = {
+  campaignWithDomain: (tx: Queryable, workspaceId: WorkspaceId, domain: string) =>
+    campaignWithSender(tx, workspaceId, { domain }),
+  campaignWithSender: (tx: Queryable, workspaceId: WorkspaceId, email: string) =>
+    campaignWithSender(tx, workspaceId, { email }),
+  campaignWithTrackingDomain,
+  campaignWithIp: (db: Queryable, workspaceId: WorkspaceId, { ip }: { readonly ip: string }) =>
+    campaignWithRoute(db, workspaceId, { ip }),
+  campaignWithRule: (db: Queryable, workspaceId: WorkspaceId, ruleId: string) =>
+    campaignWithRoute(db, workspaceId, { ruleId }),
+};

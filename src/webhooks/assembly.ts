@@ -1,0 +1,30 @@
+/** Assembles the webhooks wing: subscriptions to events, and the sender that delivers them. */
+import { createResolver } from "#dns/system.ts";
+import type { ProcessContext } from "#platform/context/process-context.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { webhookEndpoints } from "./endpoints.ts";
+import { createReceiver } from "./receiver.ts";
+import { removeOldWebhookDeliveries } from "./remove-old.ts";
+import { startSender, type WebhookSender } from "./sender.ts";
+import { switchOffOverfullWebhooks } from "./switch-off-overfull.ts";
+
+/** A look-up is a part of a delivery attempt, which may take ten seconds. */
+const WEBHOOK_DNS = { timeoutMs: 5_000, tries: 4 };
+
+export function webhooksEndpoints({ database: db, clock, secrets, config }: ProcessContext): Endpoint[] {
+  return webhookEndpoints({ db, clock, secrets, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS });
+}
+
+export function webhooksRecurring({ database: db, clock }: ProcessContext): Recurring[] {
+  return [removeOldWebhookDeliveries({ db, clock }), switchOffOverfullWebhooks({ db, clock })];
+}
+
+/** Starts delivering events to the workspaces' webhooks. */
+export function startWebhooks({ database: db, clock, log, secrets, config }: ProcessContext): WebhookSender {
+  const post = createReceiver({
+    resolver: createResolver({ servers: config.DNS_SERVERS, ...WEBHOOK_DNS }),
+    allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS,
+  });
+  return startSender({ db, clock, log, secrets, post });
+}

@@ -1,0 +1,43 @@
+/** Assembles the workspace wing: API keys, plans, billing and payments. */
+import type { FastifyInstance } from "fastify";
+import type { ProcessContext } from "#platform/context/process-context.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
+import { keepBooks } from "./billing/billing-jobs.ts";
+import { billingEndpoints } from "./billing/endpoints.ts";
+import { topUpEndpoints } from "./billing/payments/endpoints.ts";
+import type { PaymentGateway } from "./billing/payments/gateway.ts";
+import { registerPaymentPages } from "./billing/payments/pages.ts";
+import type { Plans } from "./billing/plans.ts";
+
+export interface WorkspaceParts extends ProcessContext {
+  readonly plans: Plans;
+  readonly paymentGateway: PaymentGateway | null;
+  readonly publicUrl: () => string;
+}
+
+type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
+
+export function workspaceEndpoints(parts: WorkspaceParts, hooks: ApiKeyHooks): Endpoint[] {
+  const { database: db, clock, log, plans, paymentGateway: gateway, publicUrl } = parts;
+  return [
+    ...apiKeyEndpoints({ db, clock, ...hooks }),
+    ...billingEndpoints({ db, clock, plans }),
+    ...topUpEndpoints({ db, clock, log, gateway, publicUrl }),
+  ];
+}
+
+/** Registers the pages that a payment provider calls. Registers none if no provider is configured. */
+export function registerWorkspacePages(pages: FastifyInstance, parts: WorkspaceParts): void {
+  const { database: db, clock, plans, paymentGateway: gateway } = parts;
+  if (gateway) registerPaymentPages(pages, { db, clock, plans, gateway });
+}
+
+export function workspaceRecurring({
+  database: db,
+  clock,
+  plans,
+}: Pick<WorkspaceParts, "database" | "clock" | "plans">): Recurring[] {
+  return keepBooks({ db, clock, plans });
+}
