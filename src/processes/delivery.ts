@@ -1,8 +1,7 @@
 /**
- * The delivery process: a child of `posthaste serve`, in a process of its own so that it never disturbs the API's
- * latency. Tells its parent when it is ready, that it still looks at the queue, and how many messages came to which end.
+ * The delivery process: a child of `posthaste serve`, so that its work does not add to the API's latency. It reports to
+ * its parent when it is ready, that it still looks at the queue, and the number of messages by outcome.
  */
-
 import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
 import type { FindIdentity } from "#delivery/compose/compose.ts";
 import { startDeliveryWorker, type WorkerOptions } from "#delivery/engine.ts";
@@ -32,29 +31,29 @@ import { trackMail } from "#tracking/track-mail.ts";
 import { announceCampaigns } from "#webhooks/events.ts";
 import { createReactions } from "./reactions.ts";
 
-/** How often the parent hears of it. */
+/** How often it reports to its parent. */
 const REPORT_MS = 1_000;
-/** Recursive resolvers take up to ten seconds to say that a domain's name servers are silent (BIND's resolver-query-timeout). */
+/** Recursive resolvers take up to ten seconds to report that a domain's name servers do not answer (BIND's resolver-query-timeout). */
 const DNS = { timeoutMs: 15_000, tries: 5 };
 
-/** What the process says to its parent. */
+/** A message from the delivery process to its parent. */
 export type DeliveryReport =
   | { readonly kind: "ready" }
   | {
-      readonly kind: "news";
-      /** Whether it has looked at the queue since the last news. */
+      readonly kind: "report";
+      /** Whether it has looked at the queue since the last report. */
       readonly hasLooked: boolean;
       readonly counts: Readonly<Record<string, number>>;
     };
 
-/** Runs until SIGTERM or the end of the parent. */
+/** Runs until SIGTERM or until the parent exits. */
 export async function deliver(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
   const url = config.DATABASE_URL?.href ?? "";
   const services = createProcessContext(config, url, "posthaste delivery", PLANS_BY_KEY);
   const { database, clock, log, secrets } = services;
   const stopped = Promise.withResolvers<void>();
-  // It comes more than once: from the parent, and from a supervisor that tells every process.
+  // SIGTERM can arrive more than once: from the parent, and from a supervisor that signals every process.
   process.on("SIGTERM", () => stopped.resolve());
   // A terminal sends Ctrl-C to the whole group; the parent decides when this process stops.
   process.on("SIGINT", () => {});
@@ -79,7 +78,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     trackHtml: trackMail,
     assemblyThread: new URL("assembly-thread.ts", import.meta.url),
     smsReceiptUrl: createReceiptUrl(services),
-    check: createExaminer(services),
+    check: createPresendCheck(services),
     async findHalted() {
       const [campaigns, autoresponders] = await Promise.all([listHaltedIds(database), listStopped(database)]);
       return {
@@ -95,27 +94,27 @@ export async function deliver(environment: Readonly<Record<string, string | unde
       hasLooked = true;
     },
   });
-  // The parent may end at any time, which endWithParent notices: a report that it does not read is no fault.
+  // The parent can exit at any time, and endWithParent ends this process then: a report that fails is no fault.
   const tell = (report: DeliveryReport) => process.send?.(report, undefined, undefined, () => {});
   const reporting = setInterval(() => {
-    tell({ kind: "news", hasLooked, counts });
+    tell({ kind: "report", hasLooked, counts });
     counts = {};
     hasLooked = false;
   }, REPORT_MS).unref();
   tell({ kind: "ready" });
-  log.info({ worker: worker.workerId, mode: config.MAIL_MODE }, "delivery runs");
+  log.info({ worker: worker.workerId, mode: config.MAIL_MODE }, "delivery started");
 
   await stopped.promise;
   clearInterval(reporting);
   await worker.stop();
   await database.close();
-  // A conversation that did not end in time holds its socket, and with it the process: nobody waits for it any more.
+  // An SMTP session that did not end in time keeps its socket and so the process open: exit without it.
   process.exit();
 }
 
 /**
- * What the engine has to know about a sender: the domain's own key and return path. A verified sender has no verified
- * domain here; its mail bears the platform's signature, as the service's own mail does.
+ * Finds the DKIM key, return path and tracking host of a From domain. The domain of a verified sender is not verified
+ * here, so its mail is signed with the platform's key, as platform mail is.
  */
 function createIdentityFinder({ database, secrets, config }: ProcessContext): FindIdentity {
   const linkKey = mailLinkKeys(secrets).signing;
@@ -135,7 +134,7 @@ function createIdentityFinder({ database, secrets, config }: ProcessContext): Fi
   };
 }
 
-/** Where an HTTP gateway tells what became of an SMS. */
+/** The URL that an HTTP gateway calls with the delivery receipt of an SMS. */
 function createReceiptUrl({ config, secrets }: ProcessContext): WorkerOptions["smsReceiptUrl"] {
   const key = receiptKeys(secrets).signing;
   return (message) => receiptLink(message, publicUrlOf(config), key);
@@ -145,8 +144,8 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
   return PUBLIC_URL?.href.replace(/\/$/, "") ?? `http://${HOST}:${PORT}`;
 }
 
-/** Whether leased messages may still be sent, and what those of campaigns and autoresponders say. */
-function createExaminer({ database, config, clock, log, secrets }: ProcessContext): PresendCheck {
+/** The pre-send check: which leased messages may still be sent, and the content of those of campaigns and autoresponders. */
+function createPresendCheck({ database, config, clock, log, secrets }: ProcessContext): PresendCheck {
   const linkKey = mailLinkKeys(secrets).signing;
   const publicUrl = publicUrlOf(config);
   const deps: CampaignMailDeps = {
@@ -163,19 +162,19 @@ function createExaminer({ database, config, clock, log, secrets }: ProcessContex
       return { ...links, unsubscribeMail: unsubscribeMailbox(links, config.BOUNCE_DOMAIN) };
     },
   };
-  const examiners = new Map<string, PresendCheck>([
+  const checks = new Map<string, PresendCheck>([
     ["campaign", createCampaignMail(deps)],
     ["autoresponder", createAutoresponderMail(deps)],
   ]);
-  const examineOthers: PresendCheck = (messages) => findSuppressed(database, messages);
+  const checkOthers: PresendCheck = (messages) => findSuppressed(database, messages);
   return async (messages) => {
-    const bySource = Map.groupBy(messages, ({ source }) => examiners.get(source) ?? examineOthers);
-    const findings = await Promise.all([...bySource].map(([examine, group]) => examine(group)));
-    return new Map(findings.flatMap((found) => [...found]));
+    const bySource = Map.groupBy(messages, ({ source }) => checks.get(source) ?? checkOthers);
+    const decisions = await Promise.all([...bySource].map(([check, group]) => check(group)));
+    return new Map(decisions.flatMap((decided) => [...decided]));
   };
 }
 
-/** Those whose recipients were suppressed while they waited. */
+/** Ends messages whose recipients were suppressed while the messages waited. */
 async function findSuppressed(
   db: Queryable,
   messages: readonly LeasedMessage[],

@@ -1,6 +1,6 @@
 /**
- * What follows in the rest of the house from an outcome (messages/record-outcomes.ts), an open or a click, and from unsubscribing: one
- * function each for every process that hears of it, for the order of its steps is the order in which everybody locks.
+ * What the other wings do after an outcome (messages/record-outcomes.ts), an open or click, and an unsubscription.
+ * Every process uses the same functions, because the order of their steps is the order of the row locks.
  */
 import { markLost, suppressLost } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { countSoftBounces } from "#inbound/soft-bounces/store.ts";
@@ -17,9 +17,9 @@ import { announceSubscriber } from "#webhooks/events.ts";
 import { announceEngaged, announceMoved } from "#webhooks/message-events.ts";
 
 /**
- * Soft bounces first, which say who is lost besides; then people, then days of lists, memberships and their counters, the
- * counters of campaigns, notes on the meter (which wait for nobody), the lists of bounces and complaints, and at the end
- * the outbox of webhooks, which only grows.
+ * Soft bounces come first, because they tell which other recipients are unreachable. Then, in this order: people, days of
+ * lists, memberships and their counters, counters of campaigns, meter entries (which take no lock), the suppression lists,
+ * and at the end the outbox of webhooks, which is only appended to.
  */
 export function createReactions(clock: Clock): OnMoved {
   return async (tx, moved) => {

@@ -1,4 +1,4 @@
-/** The parts of the service, each of which may run on machines of its own. */
+/** The parts of the service. A machine runs all of them, or those that its command line names. */
 export const roles = ["api", "delivery", "jobs", "inbound"] as const;
 
 export type Role = (typeof roles)[number];

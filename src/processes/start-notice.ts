@@ -1,11 +1,11 @@
-/** What a start tells the person who started it: where things are, which plan is in force, and the first key, once. */
+/** The text that a start prints: the addresses of the service, the plan in force and, once, the first API key. */
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/current-plans.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 
-/** @param port that the API listens on */
+/** @param port the API's port */
 export async function startNotice(
   { config, database, clock }: ProcessContext,
   port: number,

@@ -45,15 +45,15 @@ test("a delivery process killed in its work is started again and loses nothing",
   await using scene = await openAt(mx);
   const sending = sendMany(scene);
   await mx.waitForMessages(15);
-  const [first] = scene.program.logged("delivery runs");
+  const [first] = scene.program.logged("delivery started");
   if (first === undefined) throw new Error("messages received, but no delivery process logged");
   process.kill(first.pid, "SIGKILL");
   const accepted = await sending;
   expect(accepted).toHaveLength(MESSAGES);
 
   expect(await expectDelivered(scene, mx, accepted)).toBeLessThanOrEqual(MOST_IN_FLIGHT);
-  expect(scene.program.logged("a delivery process ended and is started again")).toHaveLength(1);
-  expect(scene.program.logged("delivery runs").at(-1)?.pid).not.toBe(first.pid);
+  expect(scene.program.logged("delivery process exited, restarting it")).toHaveLength(1);
+  expect(scene.program.logged("delivery started").at(-1)?.pid).not.toBe(first.pid);
   await eventually(
     "the program to be ready again",
     async () => (await fetch(`${scene.program.url}/readyz`)).ok,

@@ -39,7 +39,7 @@ export function createProcessContext(
     size: config.DATABASE_POOL,
     name,
     settings,
-    onError: (error: Error) => log.warn({ err: error }, "an idle database connection broke"),
+    onError: (error: Error) => log.warn({ err: error }, "idle database connection failed"),
   };
   return {
     config,

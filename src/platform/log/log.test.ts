@@ -29,7 +29,7 @@ function brokenConnection(): Error {
 describe("a fault in the log", () => {
   test("says what it is, and nothing of the driver's insides", () => {
     const { log, written } = logTo(false);
-    log.warn({ err: brokenConnection() }, "an idle database connection broke");
+    log.warn({ err: brokenConnection() }, "idle database connection failed");
     const [line = ""] = written;
     expect(JSON.parse(line).err).toMatchObject({
       message: "terminating connection due to administrator command",
