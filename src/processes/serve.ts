@@ -1,10 +1,9 @@
 /**
- * `posthaste serve`: the service from first start to graceful stop. In this order: database (embedded or
+ * `posthaste serve`: runs the service from start to graceful stop. Starts in this order: database (embedded or
  * DATABASE_URL), schema, secret key, first workspace, the ports of HTTP and SMTP, delivery processes, background jobs.
- * Each delivery process is a child, started again when it dies.
+ * Delivery processes are children of this process (delivery-workers.ts).
  */
 
-import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { mergeLanes } from "#delivery/lanes/lanes.ts";
@@ -21,7 +20,7 @@ import { publicUrlFault } from "#platform/network/public-url-check.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
 import { makePrivate } from "#platform/process/private-folder.ts";
 import { sweepScratch } from "#platform/process/temp-files.ts";
-import { findSecretKeys, formatRing, loadSecretKeys } from "#platform/secrets/key-ring.ts";
+import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createFirstWorkspace } from "#workspace/first-workspace.ts";
 import { createApi } from "./api.ts";
 import { DeliveryWorkers } from "./delivery-workers.ts";
