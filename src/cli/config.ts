@@ -1,4 +1,4 @@
-/** `posthaste config`: every setting with the value it has here. */
+/** `posthaste config`: prints every setting with its value on this machine. */
 
 import type { Command } from "commander";
 import { readConfig } from "#platform/config/config.ts";
@@ -11,7 +11,7 @@ export function addConfigCommand(program: Command, { stdout, environment }: CliO
     .command("config")
     .description("show every setting, its value and what it does")
     .action(() => {
-      // Refuses what the service would refuse, and says why.
+      // Refuses settings that the service would refuse, with the same error.
       readConfig(environment);
       const names = Object.keys(settings) as SettingName[];
       const rows = names.map((setting) => ({

@@ -1,4 +1,4 @@
-/** `posthaste credit`: money that the operator received in another way, such as a bank transfer. */
+/** `posthaste credit`: records money that the operator received outside the service, such as a bank transfer. */
 
 import type { Command } from "commander";
 import { systemClock } from "#platform/clock.ts";
@@ -23,10 +23,10 @@ interface CreditOptions {
 export function addCreditCommand(program: Command, { stdout, environment }: CliOptions): void {
   program
     .command("credit")
-    .description("record a top-up: it adds to the balance at once, and pays what the subscription owes")
+    .description("record a top-up: it adds to the balance at once and pays open subscription fees")
     .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
     .requiredOption("--amount <dollars>", "such as 10.00", argument(readAmount))
-    .option("--note <text>", "what stands in the ledger", "Top-up recorded by the operator")
+    .option("--note <text>", "description of the ledger entry", "Top-up recorded by the operator")
     .option("--json", "print JSON")
     .action(async ({ workspace, amount, note: description, ...options }: CreditOptions) => {
       const now = systemClock.now();

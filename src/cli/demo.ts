@@ -1,6 +1,6 @@
 /**
  * `posthaste demo`: a service in capture mode, a sample workspace, and a campaign to 1,000 people who open, click,
- * bounce and leave. All of it goes through the doors that everybody uses; nothing leaves the machine.
+ * bounce and unsubscribe. It uses the public API and pages only; nothing leaves the machine.
  */
 
 import { type Command, InvalidArgumentError } from "commander";
@@ -19,7 +19,7 @@ import { type DemoService, startDemoService } from "./demo/sandbox.ts";
 interface DemoOptions {
   readonly dataDir: string;
   readonly port?: number;
-  /** Whether the service goes on afterwards; by default at a terminal. */
+  /** Whether the service keeps running afterwards. Default: if standard output is a terminal. */
   readonly stay?: boolean;
 }
 
@@ -33,12 +33,12 @@ export function addDemoCommand(program: Command, { stdout, environment }: CliOpt
   program
     .command("demo")
     .description("send a sample campaign to 1,000 people who exist in the local inbox only")
-    .option("--data-dir <folder>", "where its database lies; each run adds a workspace", "data/demo")
-    .option("--port <port>", "where it listens (default: 8080, or a free one)", readPort)
+    .option("--data-dir <folder>", "folder of its database; each run adds a workspace", "data/demo")
+    .option("--port <port>", "port to listen on (default: 8080, or a free one)", readPort)
     .option("--stay", "keep the service running until Ctrl-C (default: at a terminal)")
     .option("--no-stay", "stop it at the end")
     .action(async ({ dataDir, port, stay = stdout.isTTY === true }: DemoOptions) => {
-      say("starting a service of the demo's own, in capture mode: nothing leaves the machine");
+      say("starting a separate service in capture mode: nothing leaves the machine");
       const stopping = Promise.withResolvers<false>();
       for (const signal of ["SIGTERM", "SIGINT"] as const)
         process.once(signal, () => stopping.resolve(false));
@@ -47,11 +47,11 @@ export function addDemoCommand(program: Command, { stdout, environment }: CliOpt
         const isOver = await Promise.race([play(service, stay).then(() => true), stopping.promise]);
         if (!isOver) stdout.write("Interrupted.\n");
         else if (stay) {
-          stdout.write("The service goes on until you press Ctrl-C.\n");
+          stdout.write("The service runs until you press Ctrl-C.\n");
           await Promise.race([stopping.promise, service.ended]);
         } else {
           stdout.write(
-            "The service ends with the demo. `npm run demo -- --stay` keeps it running, and prints where to look at the mails.\n",
+            "The service stops with the demo. `npm run demo -- --stay` keeps it running and prints the address of the inbox.\n",
           );
         }
       } finally {
@@ -66,21 +66,21 @@ export function addDemoCommand(program: Command, { stdout, environment }: CliOpt
       ),
     );
     const api = demoApi(service.url, key.key, inboxToken(readConfig(service.environment)).value);
-    say(`workspace ${workspace.id} has a key: ${key.key}`);
+    say(`API key of workspace ${workspace.id}: ${key.key}`);
     const sender = await confirmSender(api);
-    say(`${sender} is confirmed, by the link in the mail it got`);
+    say(`${sender} is confirmed with the link in the mail it received`);
     const audience = await buildAudience(api);
     const { created, duplicates, invalid } = audience.counts;
     say(`import: ${created} of ${people} people, ${duplicates} duplicate, ${invalid} rows refused`);
     say(`segment: ${audience.inSegment} customers`);
     const campaign = await sendNewsletter(api, audience, sender);
-    say("the campaign is sent; now it is read");
+    say("the campaign is sent; recipients open and click");
     const done = await readMails(api, campaign);
-    const figures = await until("the figures to agree with what was done", async () => {
+    const figures = await until("the campaign's counters to match the opens and clicks", async () => {
       const now: Figures = await api.ask("GET", `/campaigns/${campaign}`);
       return agree(now, done) && now;
     });
-    say(`${done.machineOpens} more were opened by a program, and are not counted`);
+    say(`${done.machineOpens} opens by mail proxies are not counted`);
     stdout.write(demoSummary(service, api.key, audience, { id: campaign, ...figures }, stay));
   }
 }
@@ -95,7 +95,7 @@ const shown = [
   ["unsubscribed", "unsubscribe_count"],
 ] as const;
 
-/** Of what a campaign answers. */
+/** Counters of a campaign, as the API returns them. */
 type Figures = Readonly<Record<(typeof shown)[number][1], number>>;
 
 const agree = (figures: Figures, done: Done): boolean =>
@@ -105,8 +105,8 @@ const agree = (figures: Figures, done: Done): boolean =>
   figures.unsubscribe_count === done.unsubscribes;
 
 /**
- * What the demo prints last.
- * @param stay whether the service goes on: only then do its addresses lead somewhere
+ * The last text that the demo prints.
+ * @param stay whether the service keeps running: only then are its addresses printed
  */
 export function demoSummary(
   service: Pick<DemoService, "url" | "logFile" | "environment">,

@@ -1,4 +1,4 @@
-/** `posthaste domain on|off`: whether a sending domain may be used at all, which no key decides (decisions, section 11 row 11). */
+/** `posthaste domain on|off`: the operator's switch for a sending domain. It applies whatever an API key permits. */
 
 import type { Command } from "commander";
 import { listSwitchedDomains, setDomainSwitch } from "#identity/sending-domains/switch-store.ts";
@@ -21,8 +21,8 @@ interface Named {
 export function addDomainCommands(program: Command, { stdout, environment }: CliOptions): void {
   const domain = program.command("domain").description("sending domains of workspaces");
   for (const [name, isActive, description] of [
-    ["off", false, "let nobody send from a domain, nor by a verified sender on it"],
-    ["on", true, "let those send from it again who have proved that it is theirs"],
+    ["off", false, "stop all sending from a domain, also by verified senders on it"],
+    ["on", true, "allow verified owners of the domain to send from it again"],
   ] as const) {
     domain
       .command(name)
@@ -30,7 +30,7 @@ export function addDomainCommands(program: Command, { stdout, environment }: Cli
       .requiredOption("--domain <domain>", "such as example.com", (text) =>
         domainInALabels(text.toLowerCase()),
       )
-      .option("--workspace <id>", "of this workspace alone", readWorkspaceId)
+      .option("--workspace <id>", "only for this workspace", readWorkspaceId)
       .option("--json", "print JSON")
       .action(async (options: Named) => {
         const of = { domain: options.domain, workspaceId: options.workspace ?? null };
@@ -41,12 +41,12 @@ export function addDomainCommands(program: Command, { stdout, environment }: Cli
           }),
         );
         if (options.json) stdout.write(json(switched));
-        else stdout.write(switched.length > 0 ? table(columns, switched) : nobodyHas(options.domain));
+        else stdout.write(switched.length > 0 ? table(columns, switched) : unknownDomain(options.domain));
       });
   }
 }
 
-/** Said because it may be a slip of the pen. */
-function nobodyHas(domain: string): string {
-  return `No workspace has ${domain} among its sending domains now; the switch holds for whoever adds it, and for verified senders.\n`;
+/** Printed because the domain may be misspelled. */
+function unknownDomain(domain: string): string {
+  return `No workspace has the sending domain ${domain} now. The switch applies to workspaces that add it later, and to verified senders.\n`;
 }

@@ -112,11 +112,11 @@ test("texts name the options of the command", async () => {
   expect(guessed.stdout).toContain("inspect it again with --encoding");
 });
 
-test("a file that is not there, and a folder, are said in words", async () => {
+test("a missing file and a folder are refused with a sentence", async () => {
   const missing = await inspect("nosuch.csv", undefined);
   expect([missing.code, missing.stderr]).toEqual([
     1,
-    `error: There is no file ${join(folder, "nosuch.csv")}\n`,
+    `error: The file ${join(folder, "nosuch.csv")} does not exist\n`,
   ]);
-  expect((await inspect("", undefined)).stderr).toContain("is no file");
+  expect((await inspect("", undefined)).stderr).toContain("is not a file");
 });

@@ -1,4 +1,4 @@
-/** `posthaste import inspect`: what a file would do if it were imported. */
+/** `posthaste import inspect`: shows what importing a file would do. */
 
 import { stat } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
@@ -31,20 +31,20 @@ export function addImportCommands(program: Command, { stdout, environment }: Cli
     .command("import")
     .description("files of people")
     .command("inspect")
-    .description("say what a CSV file would do if it were imported; changes nothing")
+    .description("show what importing a CSV file would do; changes nothing")
     .argument("<file>", "the CSV file")
     .option("--list <id>", "compare it with this mailing list: custom fields and members", readListId)
-    .option("--encoding <name>", "in which encoding the file is written", argument(readEncodingName))
-    .option("--date-format <format>", "how its dates are written, such as DMY", argument(readDateFormat))
-    .option("--status <status>", "the status of all in the file", readStatus)
+    .option("--encoding <name>", "encoding of the file", argument(readEncodingName))
+    .option("--date-format <format>", "date format in the file, such as DMY", argument(readDateFormat))
+    .option("--status <status>", "status of all people in the file", readStatus)
     .option(
       "--opt-out-column <name>",
-      "a column that says who gets no mail, or ignore; once for each of several",
+      "a column that marks people who get no mail, or ignore; may be repeated",
       (name: string, others: readonly string[]) => [...others, name],
       [],
     )
     .option("--resubscribe", "members who unsubscribed become active again")
-    .option("--keep-existing", "names and custom fields of members stay as they are")
+    .option("--keep-existing", "keep names and custom fields of members")
     .option("--json", "print JSON")
     .action(async (path: string, options: InspectOptions) => {
       const { list, encoding, dateFormat, status, optOutColumn, resubscribe, keepExisting } = options;
@@ -73,15 +73,15 @@ async function requireFile(path: string): Promise<void> {
   const found = await stat(path).catch((fault: NodeJS.ErrnoException) => fault);
   if (!(found instanceof Error)) {
     if (found.isFile()) return;
-    throw new Error(`${path} is no file`);
+    throw new Error(`${path} is not a file`);
   }
   const isMissing = found.code === "ENOENT" || found.code === "ENOTDIR";
   throw new Error(
-    isMissing ? `There is no file ${path}` : `The file ${path} cannot be read: ${found.message}`,
+    isMissing ? `The file ${path} does not exist` : `The file ${path} cannot be read: ${found.message}`,
   );
 }
 
-/** @throws Error with the sentence of a refusal as an import would say it, about the options of the command */
+/** @throws Error with the message of the import's refusal, which names the command's options in place of form fields */
 async function inspectFileOrSay(inspect: () => Promise<ImportReport>): Promise<ImportReport> {
   try {
     return await inspect();
@@ -93,7 +93,7 @@ async function inspectFileOrSay(inspect: () => Promise<ImportReport>): Promise<I
 
 const refusals = new Set(["BAD_REQUEST", "VALIDATION_ERROR"]);
 
-/** A sentence about form fields, as one about options: "opt_out_column=Active" is "--opt-out-column Active". */
+/** Replaces the names of form fields in a message by the command's options: "opt_out_column=Active" becomes "--opt-out-column Active". */
 function inOptions(sentence: string): string {
   return sentence
     .replaceAll(/\bopt_out_column=ignore\b/g, "--opt-out-column ignore")

@@ -1,4 +1,4 @@
-/** `posthaste inbox`: where the local inbox of capture mode is, with the token that opens it. */
+/** `posthaste inbox`: prints the address of capture mode's local inbox, with its token. */
 
 import type { Command } from "commander";
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
@@ -15,7 +15,7 @@ export function addInboxCommand(program: Command, { stdout, environment }: CliOp
       const config = readConfig(environment);
       const token = inboxToken(config);
       if (config.MAIL_MODE !== "capture")
-        throw new Error("There is a local inbox with MAIL_MODE=capture only");
+        throw new Error("The local inbox exists only with MAIL_MODE=capture");
       stdout.write(`${options.token ? token.value : inboxAddress(localUrl(config), token)}\n`);
     });
 }

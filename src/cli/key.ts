@@ -1,4 +1,4 @@
-/** `posthaste key …`: keys made by the operator, also for a workspace that has locked itself out. */
+/** `posthaste key …`: API keys that the operator creates, for example for a workspace without a usable key. */
 
 import type { Command } from "commander";
 import { systemClock } from "#platform/clock.ts";
@@ -27,15 +27,15 @@ export function addKeyCommands(program: Command, { stdout, environment, endpoint
 
   program
     .command("key")
-    .description("make API keys")
+    .description("create API keys")
     .command("create")
-    .description("make a key; its secret is printed once")
+    .description("create a key; its secret is printed once")
     .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
     .requiredOption("--name <name>", "its name", argument(readName))
     .requiredOption("--permissions <list>", "such as emails:send,reports:read or *:*", argument(readGiven))
     .option(
       "--expires <moment>",
-      "ISO 8601, in UTC when it names no offset",
+      "ISO 8601; UTC if it has no offset",
       argument((text) => readExpiry(text, systemClock.now())),
     )
     .option("--json", "print JSON")

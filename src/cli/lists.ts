@@ -1,4 +1,4 @@
-/** `posthaste lists`: the lists that addresses are compared with. */
+/** `posthaste lists`: the lists of domains that address validation uses. */
 
 import { type Command, Option } from "commander";
 import { refreshDisposableDomains } from "#hygiene/validations/refresh-list.ts";
@@ -9,9 +9,11 @@ export function addListsCommands(program: Command, { stdout, environment }: CliO
   const lists = program.command("lists").description("lists that addresses are compared with");
   lists
     .command("refresh")
-    .description("take a newer list, which wins over the one that came with the program")
-    .addOption(new Option("--list <list>", "which").choices(["disposable"]).makeOptionMandatory())
-    .requiredOption("--from <file or url>", "a text of one domain a line")
+    .description("install a newer list, used instead of the one shipped with the program")
+    .addOption(
+      new Option("--list <list>", "the list to replace").choices(["disposable"]).makeOptionMandatory(),
+    )
+    .requiredOption("--from <file or url>", "a text with one domain a line")
     .action(async ({ from }: { readonly from: string }) => {
       const count = await refreshDisposableDomains(readConfig(environment).DATA_DIR, from);
       stdout.write(`The list of disposable domains has ${count} domains.\n`);

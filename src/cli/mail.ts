@@ -1,4 +1,4 @@
-/** `posthaste mail …`: mail to the operator's mailboxes, and what came back and could not be read. */
+/** `posthaste mail …`: mail to postmaster and abuse, and returned mail that could not be read. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { findRawMail, listInboundMails, type ShownMail } from "#inbound/returns/store.ts";
@@ -17,7 +17,7 @@ interface ListOptions {
 }
 
 export function addMailCommands(program: Command, { stdout, environment }: CliOptions): void {
-  const mail = program.command("mail").description("mail that came in");
+  const mail = program.command("mail").description("received mail");
   mail
     .command("list")
     .description(`list the newest ${MOST}`)
@@ -33,11 +33,11 @@ export function addMailCommands(program: Command, { stdout, environment }: CliOp
     });
   mail
     .command("show")
-    .description("print one as it came; of a large one the beginning")
+    .description("print a mail as received; large mails are cut off")
     .requiredOption("--id <id>", "as `mail list` shows it", readMailId)
     .action(async ({ id }: { readonly id: string }) => {
       const raw = await withDatabase(environment, (db) => findRawMail(db, id));
-      if (raw === undefined) throw new Error(`There is no mail ${id}`);
+      if (raw === undefined) throw new Error(`Mail ${id} does not exist`);
       stdout.write(stdout.isTTY ? printable(raw) : raw);
     });
 }
@@ -48,7 +48,7 @@ function readMailId(text: string): string {
   return text;
 }
 
-/** No control character of a stranger's reaches the terminal. */
+/** Removes control characters, which the mail's sender chose, before the mail reaches the terminal. */
 function printable(raw: Buffer): string {
   return raw.toString().replace(/[^\P{Cc}\t\n]/gu, "");
 }

@@ -1,4 +1,4 @@
-/** `posthaste migrate`: the schema, for those who want it changed before the new version starts. */
+/** `posthaste migrate`: migrates the schema before a new version of the service starts. */
 
 import type { Command } from "commander";
 import { withDatabase } from "./command/database.ts";

@@ -122,9 +122,9 @@ test("a domain that the operator switches off sends nothing until it is on again
   expect(await send()).toBe(201);
 });
 
-test("a domain that nobody has is switched off for whoever adds it, and that is said", async () => {
+test("a domain that no workspace has is switched off for workspaces that add it later, and the command says so", async () => {
   expect((await run("domain off --domain later.test")).stdout).toMatch(
-    /^No workspace has later\.test .* adds it/,
+    /^No workspace has the sending domain later\.test now\. .* that add it later/,
   );
   const added = await service.call("POST", "/sending-domains", { domain: "later.test" });
   expect(added.body.data).toMatchObject({ domain: "later.test", is_active: false });

@@ -1,6 +1,6 @@
 /**
- * The command line. One file per group of commands; each is usable while the service runs, on any machine that
- * reaches its database. Results go to standard output, one sentence about a failure to standard error.
+ * The command line, one file per group of commands. Commands work while the service runs, on any machine that reaches
+ * its database. Results are written to standard output, and one sentence about a failure to standard error.
  */
 
 import { Command, CommanderError } from "commander";
@@ -24,7 +24,7 @@ import { addWorkspaceCommands } from "./workspace.ts";
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** Every command, not yet run. */
+/** Builds the command line without running it. */
 export function createProgram(options: CliOptions): Command {
   const { stdout, stderr } = options;
   const program = new Command("posthaste")
@@ -48,7 +48,7 @@ export function createProgram(options: CliOptions): Command {
   return program;
 }
 
-/** Runs the command that `argv` (without the program's name) says, and gives the exit code: 0, 1 or 2. */
+/** Runs the command of `argv` (without the program's name). Returns the exit code: 0, 1 (failed) or 2 (wrong usage). */
 export async function runCli(argv: readonly string[], options: CliOptions): Promise<number> {
   const { stderr } = options;
   try {

@@ -1,4 +1,4 @@
-/** `posthaste serve`: the service itself, which main.ts starts. */
+/** `posthaste serve`: runs the service. */
 
 import { type Command, InvalidArgumentError } from "commander";
 import { type Role, roles } from "#processes/roles.ts";
@@ -8,8 +8,8 @@ import type { CliOptions } from "./command/options.ts";
 export function addServeCommand(program: Command, { serve }: CliOptions): void {
   program
     .command("serve")
-    .description("run the service until it is told to stop")
-    .option("--roles <list>", `some of ${roles.join(",")}`, readRoles, [...roles])
+    .description("run the service until SIGTERM or SIGINT")
+    .option("--roles <list>", `roles of this machine, from ${roles.join(",")}`, readRoles, [...roles])
     .action((options: { roles: readonly Role[] }) => serve(options.roles));
 }
 

@@ -54,9 +54,9 @@ interface Named extends Shown {
   readonly workspace: WorkspaceId;
 }
 
-/** A workspace with the plan in force. */
+/** A workspace whose `plan` is the plan in force. */
 interface InForce extends Workspace {
-  /** What was set, where a subscription comes before it. */
+  /** The plan set by the operator, if a subscription overrides it; otherwise null. */
   readonly plan_set: Workspace["plan"] | null;
 }
 
@@ -74,7 +74,7 @@ async function withPlans(db: Queryable, workspaces: readonly Workspace[]): Promi
 }
 
 export function addWorkspaceCommands(program: Command, { stdout, environment }: CliOptions): void {
-  const workspace = program.command("workspace").description("make, list and change workspaces");
+  const workspace = program.command("workspace").description("create, list and change workspaces");
 
   const show = (workspaces: readonly InForce[], shown: unknown, options: Shown) => {
     stdout.write(options.json ? json(shown) : table(columns, workspaces));
@@ -90,7 +90,7 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
 
   workspace
     .command("create")
-    .description("make a workspace with a key that may do everything")
+    .description("create a workspace with an API key that has all permissions")
     .requiredOption("--name <name>", "its name", argument(readName))
     .option("--plan <plan>", planHelp, argument(readPlanName), "free")
     .option("--timezone <zone>", zoneHelp, argument(readTimezone), "UTC")
@@ -118,26 +118,22 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
 
   workspace
     .command("set")
-    .description("change what is given; what is not stays")
+    .description("change the given settings of a workspace")
     .requiredOption("--workspace <id>", "its id", readWorkspaceId)
     .option("--plan <plan>", planHelp, argument(readPlanName))
     .option("--timezone <zone>", zoneHelp, argument(readTimezone))
-    .option("--hourly-cap <messages>", "most messages an hour, or none", argument(readHourlyCap))
+    .option("--hourly-cap <messages>", "most messages per hour, or none", argument(readHourlyCap))
     .option(
       "--notify-email <address>",
-      "where notices to the workspace go, or none",
+      "address for notices to the workspace, or none",
       argument(readNotifyEmail),
     )
     .option(
       "--default-sender <address>",
-      "who transactional mail is from that names nobody, or none",
+      "default From of transactional mail, or none",
       argument(readDefaultSender),
     )
-    .option(
-      "--retry-hours <hours>",
-      "how long mail that was put off is tried again",
-      argument(readRetryHours),
-    )
+    .option("--retry-hours <hours>", "how long deferred mail is retried", argument(readRetryHours))
     .option(
       "--track-transactional <on|off>",
       "whether opens and clicks of transactional mail are recorded",
@@ -163,8 +159,8 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
     });
 
   for (const [name, is_suspended, description] of [
-    ["suspend", true, "stop sending and changing; reading goes on"],
-    ["resume", false, "end a suspension"],
+    ["suspend", true, "suspend a workspace: it can read, but neither send nor change anything"],
+    ["resume", false, "end the suspension of a workspace"],
   ] as const) {
     workspace
       .command(name)
@@ -176,7 +172,7 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
 }
 
 interface SetOptions extends Partial<Pick<Workspace, "plan" | "timezone">> {
-  /** A word, because commander takes null for a value that could not be read. */
+  /** "none" in place of null, which commander treats as a value that could not be parsed. */
   readonly hourlyCap?: number | "none";
   readonly notifyEmail?: string;
   readonly defaultSender?: string;

@@ -1,4 +1,4 @@
-/** The thread beside a delivery process's event loop in which large messages are assembled (delivery/compose/assembly-line.ts). */
+/** A worker thread of the delivery process that assembles large messages (delivery/compose/assembly-line.ts). */
 import { parentPort } from "node:worker_threads";
 import { assemble } from "#delivery/compose/assemble.ts";
 import type { AssemblyAnswer, Assignment } from "#delivery/compose/assembly-line.ts";
@@ -29,7 +29,7 @@ function withBuffers(mail: Assignment): Assignment {
   return { ...mail, attachments };
 }
 
-/** Of a buffer of its own, which can be handed over without a copy. */
+/** Makes the message transferable to another thread: copies it unless it fills its ArrayBuffer. */
 function movable(message: Buffer): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = message;
   const isWhole = buffer instanceof ArrayBuffer && byteOffset === 0 && byteLength === buffer.byteLength;

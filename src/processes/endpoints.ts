@@ -24,7 +24,7 @@ import {
 } from "#webhooks/events.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
 
-/** What the endpoints share with the rest of the API's process. */
+/** Values that the endpoints share with the rest of the API's process. */
 export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
   /** Hosts of the service itself: no workspace may use them as its tracking domain. */
   readonly ownHosts: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * What the other wings do after an outcome (messages/record-outcomes.ts), an open or click, and an unsubscription.
+ * The other wings' reactions to an outcome (messages/record-outcomes.ts), an open or click, and an unsubscription.
  * Every process uses the same functions, because the order of their steps is the order of the row locks.
  */
 import { markLost, suppressLost } from "#audience/suppression-lists/suppress-after-outcome.ts";

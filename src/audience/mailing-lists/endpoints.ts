@@ -7,7 +7,7 @@ import { removeCounters } from "#audience/subscribers/memberships/list-counters.
 import { removeAllMembers, removeLatecomers } from "#audience/subscribers/remove-all.ts";
 import { removeLateListsScopedTo, removeListsScopedTo } from "#audience/suppression-lists/remove-list.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";

@@ -1,7 +1,9 @@
 /** How lists fared over the last days (decisions, section 5 rows 6 to 10), from the counters of their days. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
+import type { Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
 import type { ListDay } from "./store.ts";
 

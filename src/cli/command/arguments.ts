@@ -1,9 +1,9 @@
-/** How option values are read: a refused one is wrong usage, said before anything is opened. */
+/** Parsers of option values. A refused value is wrong usage, reported before the database is opened. */
 import { InvalidArgumentError } from "commander";
 import { ApiError } from "#platform/errors.ts";
 import { asWorkspaceId, isUuid, type WorkspaceId } from "#platform/ids.ts";
 
-/** Makes an option's reader of a function that refuses with an ApiError. */
+/** Makes a parser of an option from a function that throws an ApiError. */
 export function argument<Value>(read: (text: string) => Value): (text: string) => Value {
   return (text) => {
     try {
@@ -15,14 +15,14 @@ export function argument<Value>(read: (text: string) => Value): (text: string) =
   };
 }
 
-/** The form only: whether there is such a workspace is for the command to find out. */
+/** Checks the form only; the command checks whether the workspace exists. */
 export function readWorkspaceId(text: string): WorkspaceId {
   if (!isUuid(text))
     throw new InvalidArgumentError("An id is a UUID, as `npm run -s posthaste -- workspace list` shows it.");
   return asWorkspaceId(text);
 }
 
-/** A list such as `a,b`; blanks around the commas do not count. */
+/** Splits a list such as `a,b`, ignoring blanks around the commas. */
 export function readList(text: string): string[] {
   return text.split(",").map((item) => item.trim());
 }

@@ -1,4 +1,4 @@
-/** The database as a command reaches it, whether the service runs or not. */
+/** Opens the database for a command, whether the service runs or not. */
 import { readConfig } from "#platform/config/config.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase, type Database, type Deadlines } from "#platform/database/pool.ts";
@@ -8,9 +8,9 @@ import { createLog } from "#platform/log/log.ts";
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Runs `work` against DATABASE_URL or the embedded database of DATA_DIR: the running service's, or one that lives
- * as long as the command. The schema is brought up to date first, as at every start of the service; `applied` names
- * the migrations that this took. `deadlines` are for work that reads everything there is.
+ * Runs `work` on DATABASE_URL or on the embedded database of DATA_DIR: the running service's, or one that this command
+ * starts and stops. Migrates the schema first, as every start of the service does; `applied` names the migrations
+ * that were applied. `deadlines` replace the usual statement deadlines.
  */
 export function withDatabase<Result>(
   environment: Environment,
@@ -24,7 +24,7 @@ export function withDatabase<Result>(
   );
 }
 
-/** The same, but for the schema, which may be an older one, a newer one or none. */
+/** Like `withDatabase`, without migrating: the schema may be older, newer or missing. */
 export async function withDatabaseAsItIs<Result>(
   environment: Environment,
   work: (db: Database) => Promise<Result>,

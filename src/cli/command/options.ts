@@ -2,12 +2,12 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Role } from "#processes/roles.ts";
 import type { Output } from "./output.ts";
 
-/** What the commands need from the process around them. */
+/** Parts of the process that the commands use. */
 export interface CliOptions {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** All endpoints of the API: what permissions are checked against. */
+  /** All endpoints of the API, from which the known permissions follow. */
   readonly endpoints: () => readonly Endpoint[];
   /** Runs the service, and resolves when it has stopped. */
   readonly serve: (roles: readonly Role[]) => Promise<void>;

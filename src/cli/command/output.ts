@@ -1,15 +1,15 @@
-/** What commands print: a small table for people, one line of JSON for programs. */
+/** Output of commands: a table for people, one line of JSON for programs. */
 
-/** Where a command writes; process.stdout is one. */
+/** The output of a command, such as process.stdout. */
 export interface Output {
-  /** Whether somebody reads along. */
+  /** Whether it is a terminal. */
   readonly isTTY?: boolean;
   write(text: string | Uint8Array): unknown;
 }
 
 type Cell = string | number | boolean | null | Date;
 
-/** One row a line under the columns' names, aligned; null is a dash. */
+/** Formats rows as aligned lines below the names of the columns. Null is shown as a dash. */
 export function table<const Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Record<Column, Cell>>[],
@@ -21,7 +21,7 @@ export function table<const Column extends string>(
   return aligned.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** Names are user data: no control character of theirs reaches the terminal. */
+/** Formats a cell. Control characters are replaced, because names are user data. */
 function text(cell: Cell): string {
   const shown = cell instanceof Date ? cell.toISOString() : String(cell ?? "-");
   return shown.replaceAll(/\p{Cc}/gu, "?");

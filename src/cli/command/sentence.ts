@@ -1,6 +1,6 @@
-/** What a command says of what went wrong. */
+/** The error message of a command. */
 
-/** A host with several addresses fails with one error for each, and no words of its own. */
+/** A connection to a host with several addresses fails with an AggregateError without a message: its errors are joined. */
 export function sentence(fault: unknown): string {
   if (fault instanceof AggregateError) return fault.errors.map(sentence).join(", ");
   return fault instanceof Error ? fault.message : String(fault);

@@ -1,7 +1,7 @@
-/** The service as the demo's user calls it: with a key over HTTP, and as the people who get the mail do, without one. */
+/** Calls the demo's service: the API with a key, and public pages without one. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What an answer holds; the demo knows what it asked for. */
+/** The data of an answer, of any shape. */
 type Data = ReturnType<typeof JSON.parse>;
 
 export interface DemoApi {
@@ -47,11 +47,11 @@ export function demoApi(url: string, key: string, inboxToken: string): DemoApi {
   };
 }
 
-/** Looks again until there is something. @throws after a minute, naming what was waited for */
+/** Calls `look` until it returns a value. @throws an Error that names `what` after a minute */
 export async function until<Found>(what: string, look: () => Promise<Found | false>): Promise<Found> {
   for (const deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; await delay(LOOK_MS)) {
     const found = await look();
     if (found !== false) return found;
   }
-  throw new Error(`waited a minute in vain for ${what}`);
+  throw new Error(`timed out after a minute waiting for ${what}`);
 }

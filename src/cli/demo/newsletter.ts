@@ -1,9 +1,9 @@
-/** The sample workspace's side of the demo: from a confirmed sender and an imported list to a campaign that was sent. */
+/** The sample workspace: confirms a sender, imports a list, creates a segment and sends a campaign. */
 import { type DemoApi, until } from "./api.ts";
 import { sampleCsv } from "./people.ts";
 
 const SENDER = "news@shop.example";
-/** Not tried yet, or tried and on its way to be judged. */
+/** Statuses of a campaign that is not sent yet. */
 const OPEN = ["draft", "scheduled", "sending"];
 
 const html = `<html><body>
@@ -13,7 +13,7 @@ const html = `<html><body>
 <a href="https://shop.example/sale?a=1&amp;b=2">The sale</a></p>
 </body></html>`;
 
-/** Confirms the sender as its owner does: with the button behind the link in the mail that came. */
+/** Confirms the sender as its owner does: opens the link in the mail and presses the button. */
 export async function confirmSender(api: DemoApi): Promise<string> {
   const { ask } = api;
   await ask("POST", "/verified-senders", { email: SENDER, from_name: "The Shop" });
@@ -33,7 +33,7 @@ export interface SampleAudience {
   readonly inSegment: number;
 }
 
-/** A list with two custom fields, filled by the import job, and a segment of it. */
+/** Creates a list with two custom fields, imports people into it, and creates a segment. */
 export async function buildAudience({ ask }: DemoApi): Promise<SampleAudience> {
   const { id: list } = await ask("POST", "/mailing-lists", { name: "Newsletter" });
   const field = (body: object) => ask("POST", `/mailing-lists/${list}/custom-fields`, body);
@@ -57,7 +57,7 @@ export async function buildAudience({ ask }: DemoApi): Promise<SampleAudience> {
   return { list, segment: segment.id, counts: job.counts, inSegment: preview.subscriber_count };
 }
 
-/** Sends a campaign to the segment, and waits until everybody's turn has come; gives its id. */
+/** Sends a campaign to the segment and waits until it is sent. Returns its id. */
 export async function sendNewsletter(
   { ask }: DemoApi,
   { list, segment }: SampleAudience,
@@ -65,7 +65,7 @@ export async function sendNewsletter(
 ): Promise<string> {
   const { id } = await ask("POST", "/campaigns", {
     name: "What is new",
-    subject: 'News for {{ first_name | default: "you" }}',
+    subject: 'What is new for {{ first_name | default: "you" }}',
     from_email: sender,
     from_name: "The Shop",
     recipient_type: "segment",
@@ -90,7 +90,7 @@ export interface Captured {
   readonly html: string | null;
 }
 
-/** A mail in the local inbox. */
+/** Reads a mail from the local inbox. */
 export async function captured({ url, inboxToken }: DemoApi, id: string): Promise<Captured> {
   const response = await fetch(`${url}/inbox/messages/${id}`, {
     headers: { Authorization: `Bearer ${inboxToken}` },

@@ -1,7 +1,7 @@
-/** The sample audience: a CSV file as people have them, with three rows that cannot be read and one person twice. */
+/** The sample audience as a CSV file, with three invalid rows and one duplicate. */
 
 export const people = 1_500;
-/** On the plan that the demo's segment asks for. */
+/** How many people match the demo's segment. */
 const customers = 1_000;
 
 const firstNames = ["Ada", "Björn", "Chiara", "Deniz", "Eve", "Farid", "Grace", "Hồng", "Inês", "Jun"];

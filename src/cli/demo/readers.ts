@@ -1,14 +1,14 @@
-/** The people who get the sample campaign: they do with the mails in the local inbox what people and programs do. */
+/** The recipients of the sample campaign: opens, clicks and unsubscribes, by people and by mail proxies. */
 import type { DemoApi } from "./api.ts";
 import { type Captured, captured } from "./newsletter.ts";
 
-/** How many mails are read at the same time. */
+/** How many mails are opened at the same time. */
 const READERS = 16;
 const person = { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" };
-/** All that Apple Mail's privacy proxy says of itself, which fetches the pictures of mails that nobody opened. */
+/** The User-Agent of Apple Mail's privacy proxy, which fetches the images of unopened mails. */
 const proxy = { "User-Agent": "Mozilla/5.0" };
 
-/** What was done, as the campaign's counters should say it. */
+/** The actions of the recipients, as the campaign's counters should show them. */
 export interface Done {
   opens: number;
   machineOpens: number;
@@ -17,7 +17,7 @@ export interface Done {
   unsubscribes: number;
 }
 
-/** Of a hundred who got the mail 42 open it, 10 have it opened by a program, 13 click, 4 of them twice, and 1 leaves. */
+/** Of each hundred recipients 42 open the mail, a proxy opens it for 10, 13 click (4 of them twice), and 1 unsubscribes. */
 export async function readMails(api: DemoApi, campaign: string): Promise<Done> {
   const { askAll } = api;
   const messages = await askAll(`/campaigns/${campaign}/messages`, "messages");

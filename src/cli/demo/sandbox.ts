@@ -1,4 +1,4 @@
-/** The demo's own service: a child in capture mode with a folder and a port of its own, which ends with the demo. */
+/** Starts the demo's service: a child process in capture mode with a separate folder and port. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, mkdirSync, openSync } from "node:fs";
@@ -9,12 +9,12 @@ import { until } from "./api.ts";
 
 const HOST = "127.0.0.1";
 const FIRST_PORT = 8080;
-/** Of the platform's own mail, such as the one that confirms a sender. */
+/** Sender of platform mail, such as the mail that confirms a sender. */
 const PLATFORM_FROM = "posthaste@demo.example";
 
 export interface DemoService {
   readonly url: string;
-  /** What commands take to reach its database. */
+  /** The environment with which commands reach its database. */
   readonly environment: Readonly<Record<string, string>>;
   readonly logFile: string;
   /** Resolves when it has ended. */
@@ -22,7 +22,7 @@ export interface DemoService {
   stop(): Promise<void>;
 }
 
-/** None of the caller's settings counts: the demo must not reach a database or a world that is somebody's. */
+/** Ignores the settings in `environment`: the demo must not use a configured database or send mail. */
 export async function startDemoService(
   environment: Readonly<Record<string, string | undefined>>,
   dataDir: string,
@@ -42,7 +42,7 @@ export async function startDemoService(
   const log = openSync(logFile, "w", 0o600);
   const child = fork(new URL("../../main.ts", import.meta.url), ["serve"], {
     env: { ...Object.fromEntries(inherited), ...own },
-    // The service decides itself how it ends; a terminal's Ctrl-C would tell it before the demo does.
+    // A terminal's Ctrl-C reaches the whole process group: the demo stops the service itself.
     detached: true,
     stdio: ["ignore", log, log, "ipc"],
   });
@@ -70,7 +70,7 @@ async function isReady(child: ChildProcess, url: string, logFile: string): Promi
   );
 }
 
-/** That port, or with 0 any, if nobody listens there. */
+/** Returns the port if it is free (any free port for 0), otherwise null. */
 async function freePort(port: number): Promise<number | null> {
   const server = createServer().listen(port, HOST);
   try {

@@ -1,10 +1,10 @@
-/** `posthaste doctor --counters`: every counter beside a new count of what it stands for. */
+/** `posthaste doctor --counters`: compares every counter with a new count of the log. */
 import type { Queryable } from "#platform/database/pool.ts";
 import { findListMiscounts } from "#reporting/counters/list-recount-store.ts";
 import { findReportMiscounts } from "#reporting/counters/recount-store.ts";
 import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
 
-/** A counter that is not what the log says, of whatever kind. */
+/** A counter of any kind that differs from the log. */
 export interface Miscount {
   readonly counter_of: string;
   readonly workspace_id: string | null;

@@ -63,7 +63,7 @@ test("a secret key that is not the database's is a fault, and so is none", async
   expect(existsSync(elsewhere)).toBe(false);
 });
 
-test("a database that cannot be reached is a finding, and the rest is looked at all the same", async () => {
+test("an unreachable database is a finding, and the other checks still run", async () => {
   const { code, findings, of } = await examine({
     env: () => ({ DATABASE_URL: "postgres://nobody@localhost:9/none" }),
   });
@@ -75,7 +75,7 @@ test("a database that cannot be reached is a finding, and the rest is looked at 
   expect(of("reverse DNS")).toEqual({
     check: "reverse DNS",
     status: "not_checked",
-    message: "Sending IPs are known only from a database that is up to date.",
+    message: "Sending IPs can be read only from a database whose schema is up to date.",
   });
   expect(findings.map(({ check }) => check)).toContain("SPF");
 });
@@ -93,7 +93,7 @@ test("a database that lacks migrations stays as it is, and the way to them is na
   expect(await empty.rows(sql`select tablename from pg_tables where schemaname = 'public'`)).toEqual([]);
 });
 
-test("somebody who applies migrations is not waited for", async () => {
+test("doctor does not wait for a process that applies migrations", async () => {
   const other = await service.database.openSession();
   try {
     await other.query("select pg_advisory_lock($1)", [lockKey("migrations")]);
@@ -126,13 +126,13 @@ test("settings that cannot be read are findings, one a setting, and there is not
   );
 });
 
-test("a folder that the first start will make is no fault", async () => {
+test("a folder that the first start creates is no fault", async () => {
   const { code, of } = await examine({
     env: () => ({ DATA_DIR: join(tmpdir(), "posthaste", "not", "yet") }),
   });
   expect([code, of("disk")]).toMatchObject([
     0,
-    { status: "not_checked", message: expect.stringContaining("the first start makes it") },
+    { status: "not_checked", message: expect.stringContaining("the first start creates it") },
   ]);
 });
 

@@ -1,4 +1,4 @@
-/** `posthaste doctor`: looks whether the installation is in order, and says what to do where it is not. */
+/** `posthaste doctor`: checks the installation and says how to correct what it finds. */
 
 import type { Command } from "commander";
 import { argument } from "#cli/command/arguments.ts";
@@ -21,7 +21,7 @@ const counterColumns = [
 ] as const;
 const findingColumns = ["status", "check", "message"] as const;
 
-/** The log has millions of rows, and is read from end to end. */
+/** The whole log is read, which can have millions of rows. */
 const HOUR_MS = 3_600_000;
 const patient = { statementMs: HOUR_MS, answerMs: HOUR_MS };
 
@@ -54,7 +54,7 @@ export function addDoctorCommand(program: Command, { stdout, environment }: CliO
   program
     .command("doctor")
     .description(
-      "check the installation: database, clock, disk, port 25 or the relay, names in the DNS; fails when something is wrong",
+      "check the installation: database, clock, disk, port 25 or the relay, DNS names; fails if a check finds a fault",
     )
     .option(
       "--counters",
@@ -62,7 +62,7 @@ export function addDoctorCommand(program: Command, { stdout, environment }: CliO
     )
     .option(
       "--mx-of <domain>",
-      "whose mail hosts to try; by default those of PLATFORM_FROM",
+      "domain whose mail hosts are tried; default: the domain of PLATFORM_FROM",
       argument(readDomain),
     )
     .option("--json", "print JSON")

@@ -8,12 +8,14 @@ import { password, startSmartHost } from "#test/support/smart-host.ts";
 
 const examine = await openExaminations(await startService());
 
-test("a port that nobody answers at is a fault; a host that refuses us can be reached, which is none", async () => {
+test("a port at which no host answers is a fault; a host that refuses the session is reachable and no fault", async () => {
   const shut = await examine({ mx: null });
   expect(shut.code).toBe(1);
   expect(shut.of("port")).toMatchObject({
     status: "fault",
-    message: expect.stringMatching(/Nobody answers\. mx\.example\.test.*ECONNREFUSED.*ask yours to open it/),
+    message: expect.stringMatching(
+      /No host answers\. mx\.example\.test.*ECONNREFUSED.*ask your provider to open it/,
+    ),
   });
   const { of, code } = await examine({ mx: { answers: { banner: "554 5.7.1 You are on our list" } } });
   expect(of("port")).toMatchObject({
@@ -44,11 +46,11 @@ test("a connection without a greeting is none: networks that close the port may 
   const { of } = await examine({ env: () => ({ SMTP_PORT: String(port) }) });
   expect(of("port")).toMatchObject({
     status: "fault",
-    message: expect.stringMatching(/^Nobody answers\. mx\.example\.test/),
+    message: expect.stringMatching(/^No host answers\. mx\.example\.test/),
   });
 });
 
-test("mail hosts that are this machine tell nothing of the way out", async () => {
+test("mail hosts that are this machine do not show whether mail can leave it", async () => {
   const own: DnsZone = { "example.test": { MX: [[10, mailHostname]] } };
   expect((await examine({ change: own })).of("port")).toMatchObject({
     status: "not_checked",

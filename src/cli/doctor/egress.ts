@@ -1,4 +1,4 @@
-/** Whether mail leaves this machine at all: many networks close port 25, and a smart host may refuse the password. */
+/** Checks whether mail can leave this machine: many networks block port 25, and a smart host may refuse the password. */
 
 import { readRelay } from "#delivery/routes/relay.ts";
 import type { NetworkResolver } from "#dns/system.ts";
@@ -6,9 +6,9 @@ import type { Config } from "#platform/config/config.ts";
 import { localNetworks } from "#platform/network/local-networks.ts";
 import { findMailHosts, lookUpHost } from "#smtp-client/mx.ts";
 import { type Finding, type FindingStatus, of, type Say } from "./finding.ts";
-import { type Knock, knock } from "./reachability.ts";
+import { type Reachability, tryHosts } from "./reachability.ts";
 
-/** The mail hosts of a domain, by port 25. */
+/** Connects to the mail hosts of a domain on port 25. */
 export async function checkDirectWay(
   resolver: NetworkResolver,
   { SMTP_PORT, MAIL_HOSTNAME, ALLOW_PRIVATE_MX }: Config,
@@ -18,7 +18,7 @@ export async function checkDirectWay(
   if (domain === null) {
     return say(
       "not_checked",
-      "Name a domain whose mail hosts are elsewhere (--mx-of example.com), or set PLATFORM_FROM.",
+      "Name a domain whose mail hosts are other machines (--mx-of example.com), or set PLATFORM_FROM.",
     );
   }
   const [found, ours] = await Promise.all([
@@ -34,19 +34,19 @@ export async function checkDirectWay(
   if (elsewhere.every(({ addresses }) => addresses.length === 0)) {
     return say(
       "not_checked",
-      `The mail of ${domain} comes to this machine, which says nothing of the way out: name another domain (--mx-of).`,
+      `The mail hosts of ${domain} are this machine, so they do not show whether mail can leave it: name another domain (--mx-of).`,
     );
   }
-  const way = { port: SMTP_PORT, ehloName: MAIL_HOSTNAME, tls: "opportunistic" } as const;
-  return judge(say, await knock(elsewhere, way), {
-    silence: "Many networks close it: ask yours to open it, or send by MAIL_MODE=relay.",
-    // Others may take our mail all the same.
+  const path = { port: SMTP_PORT, ehloName: MAIL_HOSTNAME, tls: "opportunistic" } as const;
+  return findingOf(say, await tryHosts(elsewhere, path), {
+    silence: "Many networks block this port: ask your provider to open it, or send with MAIL_MODE=relay.",
+    // Other hosts may accept mail from this machine.
     refused: "warning",
     refusal: "",
   });
 }
 
-/** The smart host, logging in where it has a name and a password. */
+/** Connects to the smart host, and logs in if RELAY_URL has credentials. */
 export async function checkRelay(
   resolver: NetworkResolver,
   { RELAY_URL, MAIL_HOSTNAME }: Config,
@@ -57,34 +57,38 @@ export async function checkRelay(
   const { name, usable, failure } = await lookUpHost(addressesBy(resolver), host, true);
   if (usable.length === 0) {
     return failure === null
-      ? say("fault", `${host} has no address in the DNS: look at RELAY_URL.`)
+      ? say("fault", `${host} has no address in the DNS: check RELAY_URL.`)
       : say("not_checked", `${host} could not be looked up (${failure.reason}).`);
   }
   const tls = implicitTls ? "implicit" : "opportunistic";
-  const knocked = await knock([{ name, addresses: usable }], {
+  const reached = await tryHosts([{ name, addresses: usable }], {
     port,
     ehloName: MAIL_HOSTNAME,
     tls,
     credentials,
   });
-  const cure = "Look at RELAY_URL.";
-  return judge(say, knocked, { silence: cure, refused: "fault", refusal: ` ${cure}` });
+  const cure = "Check RELAY_URL.";
+  return findingOf(say, reached, { silence: cure, refused: "fault", refusal: ` ${cure}` });
 }
 
 function addressesBy(resolver: NetworkResolver): Parameters<typeof lookUpHost>[0] {
   return { addresses: (name) => Promise.all([resolver.ipv4(name), resolver.ipv6(name)]) };
 }
 
-interface Judgement {
-  /** What to do where nobody answers. */
+interface Advice {
+  /** What to do if no host answers. */
   readonly silence: string;
-  /** How bad a refusal is, and what to do then. */
+  /** The status of a refusal, and what to do then. */
   readonly refused: FindingStatus;
   readonly refusal: string;
 }
 
-function judge(say: Say, { answered, silent }: Knock, { silence, refused, refusal }: Judgement): Finding {
-  if (answered === null) return say("fault", `Nobody answers. ${silent.join("; ")}. ${silence}`);
+function findingOf(
+  say: Say,
+  { answered, silent }: Reachability,
+  { silence, refused, refusal }: Advice,
+): Finding {
+  if (answered === null) return say("fault", `No host answers. ${silent.join("; ")}. ${silence}`);
   const { place, opened, tlsFault } = answered;
   if (opened.outcome === "open") {
     const { tls, offers } = opened.session;
@@ -96,6 +100,6 @@ function judge(say: Say, { answered, silent }: Knock, { silence, refused, refusa
   const words =
     opened.outcome === "refused"
       ? `refuses us (${opened.stage}): ${opened.code} ${opened.text}`
-      : `the greeting broke off (${opened.stage}): ${opened.reason}`;
+      : `the connection failed (${opened.stage}): ${opened.reason}`;
   return say(refused, `${place} can be reached, but ${words}.${refusal}`);
 }

@@ -1,4 +1,4 @@
-/** All that `posthaste doctor` looks at, in the order in which a first mail needs it. */
+/** All checks of `posthaste doctor`, in the order in which a first mail depends on them. */
 
 import { withDatabaseAsItIs } from "#cli/command/database.ts";
 import { sentence } from "#cli/command/sentence.ts";
@@ -25,8 +25,8 @@ const DNS = { timeoutMs: 5_000, tries: 4, isFresh: true };
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Changes nothing, and never rejects for what it finds.
- * @param mxOf whose mail hosts are tried; null: those of PLATFORM_FROM
+ * Changes nothing. A fault is a finding, not a rejection.
+ * @param mxOf domain whose mail hosts are tried; null for the domain of PLATFORM_FROM
  */
 export async function examine(environment: Environment, mxOf: string | null): Promise<Finding[]> {
   const config = readSettings(environment);
@@ -35,7 +35,7 @@ export async function examine(environment: Environment, mxOf: string | null): Pr
   }
   const settings = of("settings")("ok", "All settings can be read.");
   const { findings, sendingIps } = await lookIntoDatabase(environment, config);
-  // Behind the embedded database, which makes the folder.
+  // After the embedded database, which creates the folder.
   const disk = await checkDisk(config.DATA_DIR);
   return [settings, ...findings, disk, ...(await checkMail(config, sendingIps, mxOf))];
 }
@@ -51,7 +51,7 @@ function readSettings(environment: Environment): Config | ConfigError {
 
 interface DatabaseLook {
   readonly findings: readonly Finding[];
-  /** Null: they cannot be known. */
+  /** Null if the database cannot be read. */
   readonly sendingIps: Awaited<ReturnType<typeof listActiveIps>> | null;
 }
 

@@ -1,11 +1,11 @@
-/** What the doctor says of one thing it looked at. */
+/** The result of one check of the doctor. */
 
 export type FindingStatus = "ok" | "warning" | "fault" | "not_checked";
 
 export interface Finding {
   readonly check: string;
   readonly status: FindingStatus;
-  /** What was found, and what to do where that is not well: one sentence or two. */
+  /** The finding and, unless the status is ok, what to do: one or two sentences. */
   readonly message: string;
 }
 

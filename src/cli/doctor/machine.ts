@@ -1,4 +1,4 @@
-/** What mail needs of this machine before any of it leaves: the database, clocks that agree, room on the disk. */
+/** Checks the database server, its schema, the clocks and the disk. */
 import { existsSync } from "node:fs";
 import { sentence } from "#cli/command/sentence.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
@@ -8,12 +8,12 @@ import { diskFault } from "#platform/http/health.ts";
 import { type Finding, of } from "./finding.ts";
 import { findServer } from "./server-store.ts";
 
-/** The server itself and its clock, then what it holds. */
+/** Checks the server, its clock and the schema. */
 export async function checkDatabase(db: Database): Promise<Finding[]> {
   const before = Date.now();
   const server = await findServer(db);
   const after = Date.now();
-  if (server === undefined) return [of("database")("fault", "The database says nothing of itself.")];
+  if (server === undefined) return [of("database")("fault", "The database does not report its version.")];
   return [
     of("database")("ok", `PostgreSQL ${server.version} answers.`),
     checkClock(server.now - (before + after) / 2),
@@ -29,21 +29,21 @@ async function checkSchema(db: Database): Promise<Finding> {
     const rest = others.length === 0 ? "" : ` and ${others.length} more`;
     return say(
       "warning",
-      `Not applied yet: ${first}${rest}. The next start of the service does it, or \`npm run -s posthaste -- migrate\`.`,
+      `Not applied yet: ${first}${rest}. The next start of the service applies them, or \`npm run -s posthaste -- migrate\`.`,
     );
   } catch (fault) {
     return say("fault", `${sentence(fault)}.`);
   }
 }
 
-/** @param difference between the two, in milliseconds */
+/** @param difference between the clocks of the machine and the database, in milliseconds */
 export function checkClock(difference: number): Finding {
   const seconds = Math.abs(difference) / 1000;
   const found = `The clocks of this machine and of the database are ${seconds.toFixed(1)} s apart`;
   return seconds > CLOCK_DIFFERENCE_SECONDS
     ? of("clock")(
         "fault",
-        `${found}: leases, schedules and limits are off by as much. Let both follow one time server (NTP).`,
+        `${found}: leases, schedules and limits are wrong by as much. Synchronize both with one time server (NTP).`,
       )
     : of("clock")("ok", `${found}.`);
 }
@@ -51,9 +51,9 @@ export function checkClock(difference: number): Finding {
 export async function checkDisk(dataDir: string): Promise<Finding> {
   const say = of("disk");
   if (!existsSync(dataDir))
-    return say("not_checked", `${dataDir} is not there yet: the first start makes it.`);
+    return say("not_checked", `${dataDir} does not exist yet: the first start creates it.`);
   const fault = await diskFault(dataDir);
   return fault === null
-    ? say("ok", `${dataDir} can be written and has room.`)
-    : say("fault", `${dataDir}: ${fault}. Nothing is accepted without room on the disk.`);
+    ? say("ok", `${dataDir} is writable and has free space.`)
+    : say("fault", `${dataDir}: ${fault}. Without free space no mail is accepted.`);
 }

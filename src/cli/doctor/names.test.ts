@@ -13,13 +13,13 @@ test.each<[string, DnsZone, string, string]>([
     "return paths without a mail host",
     { [`bounce.${mailHostname}`]: "nxdomain" },
     "bounces",
-    "Nobody takes mail to",
+    "No host accepts mail to",
   ],
   [
     "return paths whose mail host has no address",
     { [`bounce.${mailHostname}`]: { MX: [[10, "gone.ours.test"]] } },
     "bounces",
-    "Nobody takes mail to",
+    "No host accepts mail to",
   ],
   [
     "an SPF record with a slip",
@@ -43,16 +43,16 @@ test.each<[string, DnsZone, string, string]>([
 
 test.each<[string, DnsZone, string, string]>([
   [
-    "an SPF record that names nobody of ours",
+    "an SPF record that lists none of this service's addresses",
     { [`spf.${mailHostname}`]: { TXT: ["v=spf1 ip4:192.0.2.1 -all"] } },
     "SPF",
-    'does not name 127.0.0.2, 127.0.0.9: what is sent from there fails SPF. Add ip4:127.0.0.2 ip4:127.0.0.9 in front of its "all".',
+    'does not list 127.0.0.2, 127.0.0.9: mail from there fails SPF. Add ip4:127.0.0.2 ip4:127.0.0.9 before "all".',
   ],
   [
     "an SPF record without a sending IP",
     { [`spf.${mailHostname}`]: { TXT: [`v=spf1 a:${mailHostname} -all`] } },
     "SPF",
-    "does not name 127.0.0.9:",
+    "does not list 127.0.0.9:",
   ],
   [
     "return paths whose mail goes to another machine",
@@ -109,7 +109,7 @@ test("a silent DNS is no fault of ours, and is said to be silent", async () => {
   expect(code).toBe(0);
 });
 
-test("where nothing is received, a warning says what that means, and return paths need a domain all the same", async () => {
+test("without an inbound port a warning says what that means, and return paths still need a domain with an MX", async () => {
   const env = () => ({ INBOUND_PORT: "" });
   const { code, of } = await examine({ env });
   expect([of("inbound"), of("bounces"), code]).toMatchObject([

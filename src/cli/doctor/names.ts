@@ -1,4 +1,4 @@
-/** What others find under our names in the DNS before they take mail from us. */
+/** Checks the DNS records of this service's names, which receivers look up before they accept mail. */
 import { isIP } from "node:net";
 import type { NetworkResolver } from "#dns/system.ts";
 import { passesSpf } from "#mail/dns/spf-pass.ts";
@@ -7,12 +7,12 @@ import type { Config } from "#platform/config/config.ts";
 import { findMailHosts, type MailHost, type MailHosts } from "#smtp-client/mx.ts";
 import { type Finding, of } from "./finding.ts";
 
-/** What findMailHosts says where the DNS left the question open (RFC 3463: directory server failure). */
+/** The status of findMailHosts if the DNS did not answer (RFC 3463: directory server failure). */
 const DNS_SILENT = "4.4.3";
 
 /**
  * The names that receivers and customers look up: those of return paths and of the SPF record.
- * @param sendingIps null: they cannot be known
+ * @param sendingIps null if the database cannot be read
  */
 export async function checkMailNames(
   resolver: NetworkResolver,
@@ -39,19 +39,20 @@ export async function checkMailNames(
 function receiving(inboundPort: Config["INBOUND_PORT"]): Finding[] {
   if (inboundPort !== null) return [];
   const message =
-    "INBOUND_PORT is not set: bounces and complaints that come later are not received, so that such addresses are written to again.";
+    "INBOUND_PORT is not set: bounces and complaints that arrive by mail are not received, so their addresses are mailed again.";
   return [of("inbound")("warning", message)];
 }
 
-/** Who receives under which name and addresses; no addresses where the DNS has not said. */
+/** The name and addresses of this service's inbound port; no addresses if the DNS did not answer. */
 interface Receiver {
   readonly name: string;
   readonly addresses: readonly string[];
 }
 
 /**
- * Return paths need it even where nothing is received: many servers refuse a sender whose domain takes no mail.
- * @param receiver null: nothing is received here
+ * The return-path domain needs an MX even if this service receives no mail: many servers refuse a sender whose domain
+ * accepts no mail.
+ * @param receiver null if this service receives no mail
  */
 function checkBounces(domain: string, hosts: MailHosts, receiver: Receiver | null): Finding {
   const say = of("bounces");
@@ -61,14 +62,14 @@ function checkBounces(domain: string, hosts: MailHosts, receiver: Receiver | nul
       ? say("ok", `${found}.`)
       : say(
           "warning",
-          `${found}, which is not MAIL_HOSTNAME ${receiver.name}: bounces and complaints are lost unless that is another machine of this service with the role inbound. Otherwise let its MX lead to ${receiver.name}.`,
+          `${found}, which is not MAIL_HOSTNAME ${receiver.name}: bounces and complaints are lost unless that host is another machine of this service with the role inbound. Otherwise point the MX record to ${receiver.name}.`,
         );
   }
   return hosts.enhanced === DNS_SILENT
     ? say("not_checked", `${hosts.reason}.`)
     : say(
         "fault",
-        `Nobody takes mail to ${domain}: ${hosts.reason}. Many servers refuse mail with such a return path. Let its MX lead to this service.`,
+        `No host accepts mail to ${domain}: ${hosts.reason}. Many servers refuse mail with such a return path. Point its MX record to this service.`,
       );
 }
 
@@ -91,20 +92,20 @@ async function checkSpf(
   if (text === undefined) {
     return say(
       "fault",
-      `${domain} has no SPF record, which your customers' records include: add one that names your addresses.`,
+      `${domain} has no SPF record, which your customers' records include: add one that lists your addresses.`,
     );
   }
   if (others.length > 0) {
     return say(
       "fault",
-      `${domain} has ${others.length + 1} SPF records, which is an error to receivers: keep one.`,
+      `${domain} has ${others.length + 1} SPF records, which receivers treat as an error: keep one.`,
     );
   }
   const record = parseSpfRecord(text);
   if ("faulty" in record) {
     return say(
       "fault",
-      `The SPF record of ${domain} is invalid ("${record.faulty}": ${record.why}), which is an error to receivers: correct it.`,
+      `The SPF record of ${domain} is invalid ("${record.faulty}": ${record.why}), which receivers treat as an error: correct it.`,
     );
   }
   const judged = [...senders].map(async (ip) =>
@@ -115,6 +116,6 @@ async function checkSpf(
   const terms = unnamed.map((ip) => `ip${isIP(ip)}:${ip}`).join(" ");
   return say(
     "warning",
-    `${domain} says "${text}", which does not name ${unnamed.join(", ")}: what is sent from there fails SPF. Add ${terms} in front of its "all".`,
+    `${domain} says "${text}", which does not list ${unnamed.join(", ")}: mail from there fails SPF. Add ${terms} before "all".`,
   );
 }

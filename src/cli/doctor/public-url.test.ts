@@ -53,7 +53,7 @@ test("a name without an address is a fault, and so is an address that only this 
 
 test.each<[string, string, DnsZone, string]>([
   ["a silent DNS", "https://post.ours.test/", { "post.ours.test": "servfail" }, "ESERVFAIL"],
-  ["a server that nobody here reaches", "https://post.ours.test:9/", {}, "ECONNREFUSED"],
+  ["a server that this machine does not reach", "https://post.ours.test:9/", {}, "ECONNREFUSED"],
   ["an address in place of a name", "https://8.8.4.4/", {}, "certificate"],
 ])("%s leaves it open, which is said", async (_, url, change, reason) => {
   expect(await examine(url, change)).toMatchObject({

@@ -1,4 +1,4 @@
-/** Whether links in mails lead to this service, and browsers follow them without a warning. */
+/** Checks that PUBLIC_URL resolves and that browsers trust its certificate. */
 import { isIP } from "node:net";
 import { createCertificateLook } from "#identity/tracking-domains/certificate.ts";
 import type { Config } from "#platform/config/config.ts";
@@ -7,17 +7,14 @@ import { type Finding, of } from "./finding.ts";
 
 const HTTPS = 443;
 
-/** One TLS handshake with the host of PUBLIC_URL, the operator's own, wherever it stands. */
+/** Makes one TLS handshake with the host of PUBLIC_URL, which may have a private address. */
 export async function checkPublicUrl({ MAIL_MODE, PUBLIC_URL, DNS_SERVERS }: Config): Promise<Finding> {
   const say = of("public URL");
   const fault = publicUrlFault({ MAIL_MODE, PUBLIC_URL });
   if (fault !== null || PUBLIC_URL === null) return say("fault", `${fault ?? "PUBLIC_URL is not set"}.`);
   const { href, hostname } = PUBLIC_URL;
   if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) {
-    return say(
-      "not_checked",
-      `Links lead to ${href}: open it in a browser, which wants a certificate of the address.`,
-    );
+    return say("not_checked", `Links lead to ${href}: open it in a browser and check its certificate.`);
   }
   const port = Number(PUBLIC_URL.port) || HTTPS;
   const look = await createCertificateLook({ servers: DNS_SERVERS, port, allowPrivate: true })(hostname);
@@ -32,7 +29,7 @@ export async function checkPublicUrl({ MAIL_MODE, PUBLIC_URL, DNS_SERVERS }: Con
         `${hostname} has no address in the DNS, and links in mails lead to ${href}. Add its record.`,
       );
     case "unreached":
-      // Many networks do not lead to their own public address from within.
+      // Many networks do not route their own public address from inside.
       return say(
         "not_checked",
         `Links lead to ${href}, which this machine does not reach (${look.reason}): open it from elsewhere.`,

@@ -1,11 +1,11 @@
-/** Greets mail servers and says goodbye; nothing is sent. */
+/** Opens SMTP sessions with mail servers, without sending mail. */
 
 import { isLoopback } from "#platform/network/public-address.ts";
 import { type SmtpDeadlines, standardDeadlines } from "#smtp-client/deadlines.ts";
 import type { MailHost } from "#smtp-client/mx.ts";
 import { type OpenResult, openSession, type SessionOptions } from "#smtp-client/session.ts";
 
-/** Nobody waits at a terminal as long as mail does. */
+/** Shorter than the delivery deadlines, because an operator waits at a terminal. */
 const STEP_MS = 10_000;
 const deadlines: SmtpDeadlines = {
   ...standardDeadlines,
@@ -17,46 +17,46 @@ const deadlines: SmtpDeadlines = {
   auth: STEP_MS,
   quit: STEP_MS / 10,
 };
-/** Where one is shut, the next may just be far away; where all are, the way is. */
+/** If three addresses do not answer, the network probably blocks the port. */
 const MOST_TRIES = 3;
 
-export type Way = Pick<SessionOptions, "port" | "tls" | "ehloName" | "credentials">;
+export type SessionPath = Pick<SessionOptions, "port" | "tls" | "ehloName" | "credentials">;
 
 interface Opened {
   readonly opened: OpenResult;
-  /** Why TLS broke, where the session was then opened in clear text. */
+  /** Why TLS failed, if the session was then opened in clear text. */
   readonly tlsFault: string | null;
 }
 
-/** What came of knocking. */
-export interface Knock {
-  /** The first that answered. */
+/** The result of trying the addresses of mail hosts. */
+export interface Reachability {
+  /** The first address that answered. */
   readonly answered: (Opened & { readonly place: string }) | null;
-  /** Those before it, and why. */
+  /** The addresses that did not answer, each with the reason. */
   readonly silent: readonly string[];
 }
 
-/** One address after the other until somebody answers, first addresses first. */
-export async function knock(
+/** Tries addresses one after the other until one answers; the first address of every host comes first. */
+export async function tryHosts(
   hosts: readonly Pick<MailHost, "name" | "addresses">[],
-  way: Way,
-): Promise<Knock> {
-  const doors = hosts
+  path: SessionPath,
+): Promise<Reachability> {
+  const targets = hosts
     .flatMap(({ name, addresses }) => addresses.map((address, rank) => ({ name, address, rank })))
     .sort((a, b) => a.rank - b.rank)
     .slice(0, MOST_TRIES);
   const silent: string[] = [];
-  for (const { name, address } of doors) {
-    const { opened, tlsFault } = await open({ ...way, host: name, address, deadlines });
+  for (const { name, address } of targets) {
+    const { opened, tlsFault } = await open({ ...path, host: name, address, deadlines });
     if (opened.outcome === "open") await opened.session.quit();
-    const place = `${name} (${address}, port ${way.port})`;
+    const place = `${name} (${address}, port ${path.port})`;
     if (!isSilence(opened)) return { answered: { place, opened, tlsFault }, silent };
     silent.push(`${place}: ${opened.reason}`);
   }
   return { answered: null, silent };
 }
 
-/** As mail does: where TLS breaks, it goes in clear text, but no password does, except within this machine. */
+/** Opens a session as delivery does: in clear text if TLS fails, unless a password would leave this machine in clear text. */
 async function open(target: SessionOptions): Promise<Opened> {
   const { tls, credentials, address } = target;
   const opened = await openSession(target);
@@ -66,7 +66,7 @@ async function open(target: SessionOptions): Promise<Opened> {
   return { opened: await openSession({ ...target, tls: "none" }), tlsFault };
 }
 
-/** A connection without a banner is nobody's: networks that close a port may take the connection themselves. */
+/** A connection without a banner counts as no answer: a firewall that blocks the port may accept the connection itself. */
 function isSilence(opened: OpenResult): opened is Extract<OpenResult, { readonly outcome: "broken" }> {
   return opened.outcome === "broken" && (opened.stage === "connect" || opened.stage === "banner");
 }

@@ -8,7 +8,7 @@ import { startService } from "#test/support/service.ts";
 const service = await startService();
 const examineAll = await openExaminations(service);
 
-/** What the doctor says of reverse names, one line a finding. */
+/** The doctor's findings on reverse names, one line each. */
 async function examine(change: DnsZone, env: Readonly<Record<string, string>> = {}): Promise<string[]> {
   const { findings } = await examineAll({ change, env: () => env });
   return findings
@@ -44,7 +44,7 @@ test("names are the same in any case", async () => {
   ).toEqual([inOrder]);
 });
 
-test("each address of MAIL_HOSTNAME is looked at, and addresses that nobody could tell us are said so", async () => {
+test("each address of MAIL_HOSTNAME is checked, and a failed address look-up is a finding", async () => {
   const both = { A: ["127.0.0.2"], AAAA: ["2001:db8::25"] };
   expect(await examine({ [mailHostname]: both })).toEqual([
     inOrder,

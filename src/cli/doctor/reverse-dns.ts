@@ -1,6 +1,6 @@
 /**
- * Whether the addresses that mail leaves from and the names that they greet by lead to each other (RFC 1912 section 2.1):
- * large receivers refuse mail where they do not.
+ * Checks forward-confirmed reverse DNS of the source addresses and their EHLO names (RFC 1912 section 2.1): large
+ * receivers refuse mail without it.
  */
 import { isIP } from "node:net";
 import type { NetworkResolver } from "#dns/system.ts";
@@ -9,15 +9,15 @@ import { type Finding, of } from "./finding.ts";
 
 const say = of("reverse DNS");
 
-/** An address and the name by which it greets. */
+/** A source address and its EHLO name. */
 interface Greeting {
   readonly ip: string;
   readonly name: string;
 }
 
 /**
- * Looks at every address of MAIL_HOSTNAME and at every sending IP.
- * @param sendingIps null: they cannot be known
+ * Checks every address of MAIL_HOSTNAME and every sending IP.
+ * @param sendingIps null if the database cannot be read
  */
 export async function checkReverseNames(
   resolver: NetworkResolver,
@@ -29,14 +29,17 @@ export async function checkReverseNames(
   const own = looks.flatMap((look) => ("check" in look ? [] : look)).map((ip) => ({ ip, name }));
   const unanswered = looks.flatMap((look) => ("check" in look ? [look] : []));
   const others = (sendingIps ?? []).map(({ ip, hostname }) => ({ ip, name: hostname ?? name }));
-  // By the address's one spelling in the DNS.
+  // Keyed by the reverse name, because an IPv6 address has several spellings.
   const greetings = new Map([...own, ...others].map((one) => [`${reverseName(one.ip)} ${one.name}`, one]));
   const ofOwn = own.length === 0 && unanswered.length === 0 ? [nowhere(mailHostname)] : unanswered;
   const checked = [...greetings.values()].map((greeting) => checkGreeting(resolver, greeting));
   return [...(await Promise.all(checked)), ...ofOwn, ...(sendingIps === null ? [unknownIps] : [])];
 }
 
-const unknownIps = say("not_checked", "Sending IPs are known only from a database that is up to date.");
+const unknownIps = say(
+  "not_checked",
+  "Sending IPs can be read only from a database whose schema is up to date.",
+);
 
 function nowhere(mailHostname: string): Finding {
   return say(
@@ -45,7 +48,7 @@ function nowhere(mailHostname: string): Finding {
   );
 }
 
-/** There to the name and back to the address. */
+/** Checks the PTR record of the address and the address records of its name. */
 async function checkGreeting(resolver: NetworkResolver, { ip, name }: Greeting): Promise<Finding> {
   const answer = await resolver.ptr(reverseName(ip));
   if (answer.outcome === "failed") {
@@ -56,7 +59,7 @@ async function checkGreeting(resolver: NetworkResolver, { ip, name }: Greeting):
     const found = names.length === 0 ? "has no name" : `is called ${names.join(", ")}`;
     return say(
       "fault",
-      `${ip} ${found}, but greets as ${name}: large receivers refuse mail from it. Whoever gave you the address sets its PTR record.`,
+      `${ip} ${found}, but greets as ${name}: large receivers refuse mail from it. Ask the provider of the address to set its PTR record.`,
     );
   }
   const addresses = await findAddresses(resolver, name, isIP(ip));
@@ -71,7 +74,7 @@ async function checkGreeting(resolver: NetworkResolver, { ip, name }: Greeting):
   );
 }
 
-/** The addresses of one family, or that nobody could tell. */
+/** The addresses of one family, or a finding if the DNS did not answer. */
 async function findAddresses(
   resolver: NetworkResolver,
   name: string,

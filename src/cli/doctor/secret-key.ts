@@ -1,4 +1,4 @@
-/** Whether the service could start with this machine's secret keys, or would refuse to (identity/own-key.ts), and how far a rotation is. */
+/** Checks whether the service accepts this machine's secret keys (identity/own-key.ts), and the state of a rotation. */
 
 import { sentence } from "#cli/command/sentence.ts";
 import { sealedColumns } from "#cli/secret-key/sealed-columns.ts";
@@ -14,7 +14,7 @@ import { type Finding, of } from "./finding.ts";
 
 const ROTATE = "`npm run -s posthaste -- secret-key rotate`";
 
-/** Makes no key where there is none. */
+/** Does not create a missing key. */
 export async function checkSecretKey(
   db: Database,
   { SECRET_KEY, DATA_DIR }: Pick<Config, "SECRET_KEY" | "DATA_DIR">,
@@ -24,7 +24,7 @@ export async function checkSecretKey(
     const ring = findSecretKeys(SECRET_KEY, DATA_DIR);
     if (ring === undefined) {
       if ((await listSecretKeys(db)).length > 0) return say("fault", `${sentence(foreignKey())}.`);
-      return say("not_checked", "There is none yet: the first start makes it.");
+      return say("not_checked", "There is none yet: the first start creates it.");
     }
     const secrets = createSecrets(...ring);
     const fault = await keyFault(db, secrets);
@@ -33,13 +33,13 @@ export async function checkSecretKey(
     if (unfinished !== null) return say("warning", unfinished);
     const [, ...earlier] = secrets.fingerprints.map(shortFingerprint);
     const kept = earlier.length === 0 ? "" : ` Earlier keys still open and verify: ${earlier.join(", ")}.`;
-    return say("ok", `It is the one that the database belongs to.${kept}`);
+    return say("ok", `It is the key that the database was set up with.${kept}`);
   } catch (fault) {
     return say("fault", `The secret key cannot be read: ${sentence(fault)}.`);
   }
 }
 
-/** What is left to do of a rotation; null where none is under way. */
+/** The next step of an unfinished rotation; null if none is unfinished. */
 async function rotationState(db: Database, secrets: Secrets): Promise<string | null> {
   const known = await listSecretKeys(db);
   const [first, ...others] = secrets.fingerprints;

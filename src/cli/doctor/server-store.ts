@@ -1,4 +1,4 @@
-/** What the doctor asks the database about itself. */
+/** Reads version and clock of the database server. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 

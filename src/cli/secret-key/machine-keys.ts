@@ -1,4 +1,4 @@
-/** The secret keys of the machine on which a command runs, and where they are kept. */
+/** The secret keys of the machine on which a command runs, and their file. */
 import type { Config } from "#platform/config/config.ts";
 import { findSecretKeys, keyFile, type SecretKeyRing, writeKeyFile } from "#platform/secrets/key-ring.ts";
 import { createSecrets, type Secrets } from "#platform/secrets/secrets.ts";
@@ -12,7 +12,7 @@ export interface MachineKeys {
   write(ring: SecretKeyRing): MachineKeys;
 }
 
-/** @throws an Error where there are none: a command that made some would make others than the service has */
+/** @throws an Error if there are none: a key that a command created would differ from the service's key */
 export function machineKeys({ SECRET_KEY, DATA_DIR }: Pick<Config, "SECRET_KEY" | "DATA_DIR">): MachineKeys {
   const found = findSecretKeys(SECRET_KEY, DATA_DIR);
   if (found === undefined) {

@@ -1,4 +1,4 @@
-/** `posthaste secret-key retire`: a key is no longer needed. Refused while something sealed needs it, or a process signs with it. */
+/** `posthaste secret-key retire`: marks a key as no longer needed. Refused while a sealed value needs it or a process signs with it. */
 import { namesOf } from "#identity/own-key.ts";
 import { counted } from "#platform/counted.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -14,14 +14,14 @@ import { shortFingerprint } from "#platform/secrets/secrets.ts";
 import type { MachineKeys } from "./machine-keys.ts";
 import { sealedColumns } from "./sealed-columns.ts";
 
-/** Of a fingerprint, so that no other key is meant by a slip. */
+/** Digits of a fingerprint that name a key, so that a typing error does not name another key. */
 const LEAST_DIGITS = 8;
 const DAY_MS = 86_400_000;
 
 /**
- * @param isSure false: says what would be lost and changes nothing
- * @returns what is done and what is left to do
- * @throws an Error for the operator where the key is still needed
+ * @param isSure if false, throws an Error that says what would be lost, and changes nothing
+ * @returns what was done and what the operator has to do
+ * @throws an Error for the operator if the key is still needed
  */
 export async function retire(
   db: Database,
@@ -35,7 +35,7 @@ export async function retire(
   const position = keys.secrets.fingerprints.findIndex((own) => own.equals(fingerprint));
   if (key.retired_at !== null) return removed(keys, position, name);
   if (position === 0) {
-    throw new Error(`${name} is the key that seals and signs: rotate to another one first`);
+    throw new Error(`${name} is the key in use: rotate to another key first`);
   }
   await refuseWhileUsed(db, fingerprint);
   const { byPosition, unopened } = await countSealed(db, keys.secrets, sealedColumns);
@@ -88,7 +88,7 @@ function lossOf({ last_used_at: last }: KnownKey, name: string): string {
     last === null
       ? "; when the newest was signed is not known"
       : `, the newest of them from ${last.toISOString()} (${counted(days ?? 0, "day")} ago)`;
-  return `Without ${name}, links (unsubscribing, tracking, confirmations, sign-up forms), return paths and SMS receipts that were signed with it are not recognised any more${newest}.`;
+  return `Without ${name}, links (unsubscribing, tracking, confirmations, sign-up forms), return paths and SMS receipts that were signed with it are no longer recognised${newest}.`;
 }
 
 function removed(keys: MachineKeys, position: number, name: string): string {

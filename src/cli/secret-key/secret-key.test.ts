@@ -102,7 +102,7 @@ async function start(secrets: Secrets): Promise<KeyHolding> {
 
 const sealedBy = (secrets: Secrets) => countSealed(db, secrets, sealedColumns);
 
-test("in the key file: prepared beside a running service, brought into use after its restart, retired at last", async () => {
+test("in the key file: prepared beside a running service, used after its restart, then retired", async () => {
   const machine = await newMachine({ file: `${OLD}\n` });
   const first = await start(old);
   const prepared = await machine.run("rotate");
@@ -274,7 +274,7 @@ test("a key that something sealed needs cannot be retired", async () => {
   });
   expect(await machine.run("retire", nameOf(rotated), "--yes")).toMatchObject({
     code: 1,
-    text: expect.stringContaining("is the key that seals and signs"),
+    text: expect.stringContaining("is the key in use"),
   });
   expect(await machine.run("retire", "00000000", "--yes")).toMatchObject({
     code: 1,
