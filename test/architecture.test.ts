@@ -1,11 +1,11 @@
 /**
- * The house rules that a machine can check: imports run one way, a table is written by one noun, SQL stands in
- * stores, files stay small, the environment is read in one place.
+ * Rules of the code that a test can check: imports run one way, a table is written by one noun, SQL is in stores,
+ * files stay small, the environment is read in one file.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
-/** What the rules below do not hold for yet. These lists only become shorter. */
+/** Exceptions from the rules below. These lists only become shorter. */
 import exceptions from "./architecture-exceptions.json" with { type: "json" };
 
 const root = resolve(import.meta.dirname, "..");
@@ -121,7 +121,7 @@ test("an exported name has one meaning", () => {
   expect(shared.sort()).toEqual(exceptions.sharedNames);
 });
 
-/** A file this short that one other file imports is a detour, unless it is an idea of its own. */
+/** A file this short that one other file imports is a detour, unless it is a separate idea. */
 const SHORT_LINES = 40;
 
 test("a file exists because it is an idea, not because another was long", () => {
@@ -158,7 +158,7 @@ test("imports run one way", () => {
   expect(wrong).toEqual([]);
 });
 
-test("a folder is reached by the name of its wing, and only what is beside or below by a relative path", () => {
+test("imports are relative for files beside or below, and begin with the wing otherwise", () => {
   const wrong = files.flatMap(({ path, text }) =>
     [...text.matchAll(/(?:from|import\()\s*"(\.\.\/[^"]+)"/g)].map(
       ([, target]) => `${path} imports ${target}`,
@@ -179,7 +179,7 @@ test("endpoints are imported by the assembly of their wing, and assemblies by pr
   expect(wrong).toEqual([]);
 });
 
-/** The folder of a noun: of its own parts each may have a folder in it. */
+/** The folder of a noun, which may have sub-folders for its parts. */
 const nounOf = (path: string) => dirname(path).split("/", 2).join("/");
 
 test("a table is written by one noun only", () => {
@@ -196,7 +196,7 @@ test("a table is written by one noun only", () => {
   expect(shared).toEqual([]);
 });
 
-/** Statements that stand elsewhere, each for a reason. */
+/** Files outside of stores that have statements, each with the reason. */
 const outsideStores: Readonly<Record<string, string>> = {
   "audience/subscribers/memberships/add-members.ts": "a part of membership-changes.ts",
   "audience/subscribers/change-member.ts": "a part of membership-changes.ts",
@@ -204,33 +204,33 @@ const outsideStores: Readonly<Record<string, string>> = {
   "audience/subscribers/memberships/new-people.ts": "a part of membership-changes.ts",
   "audience/subscribers/memberships/staging.ts": "a part of membership-changes.ts",
   "audience/subscribers/memberships/membership-changes.ts":
-    "the one way by which a subscriber's status moves, with its history and counters",
-  "audience/subscribers/memberships/planner-hints.ts": "a relation that others look people up by",
+    "the only code that changes a subscriber's status, with its history and counters",
+  "audience/subscribers/memberships/planner-hints.ts": "a relation by which other statements look people up",
   "audience/suppression-lists/suppression-check.ts":
-    "the one judge of who is suppressed, a relation that others join",
+    "the suppression check, a relation that other statements join",
   "audience/suppression-lists/suppress-after-outcome.ts":
-    "what a bounce or a complaint moves, in one statement",
-  "delivery/queue/channel.ts": "NOTIFY, which no table is behind",
-  "delivery/worker/delivery-worker.ts": "asks whether the database is back",
-  "platform/database/process-lock.ts": "the session locks by which processes know each other alive",
-  "delivery/queue/worker-lock.ts": "the session locks by which workers know each other alive",
-  "messages/record-outcomes.ts": "the one way by which an outcome reaches the log",
-  "messages/record-engagement.ts": "the same for what recipients do",
-  "messages/partitions.ts": "makes tables",
+    "the suppression after a bounce or a complaint, in one statement",
+  "delivery/queue/channel.ts": "NOTIFY, which uses no table",
+  "delivery/worker/delivery-worker.ts": "asks whether the database answers again",
+  "platform/database/process-lock.ts": "the session locks that show which processes live",
+  "delivery/queue/worker-lock.ts": "the session locks that show which workers live",
+  "messages/record-outcomes.ts": "the only code that writes outcomes into the log",
+  "messages/record-engagement.ts": "the only code that writes opens and clicks into the log",
+  "messages/partitions.ts": "creates tables",
   "messages/retention.ts": "drops tables",
-  "platform/database/embedded/embedded.ts": "makes the database",
-  "platform/database/embedded/huge-pages.ts": "asks for settings of the server",
-  "platform/database/migrate.ts": "makes the schema",
-  "platform/database/time-left.ts": "hands statements on to the driver",
+  "platform/database/embedded/embedded.ts": "creates the database",
+  "platform/database/embedded/huge-pages.ts": "reads settings of the server",
+  "platform/database/migrate.ts": "creates the schema",
+  "platform/database/time-left.ts": "passes statements to the driver",
   "platform/database/pool.ts": "begins and ends transactions, listens",
   "platform/http/answer.ts": "asks whether the database answers",
-  "platform/http/health.ts": "asks whether anybody answers",
-  "platform/http/idempotency/idempotency.ts": "is itself the store of the one table that the HTTP edge has",
-  "sending/acceptance/batch.ts": "joins the parts of several stores into one statement",
-  "sending/acceptance/statement.ts": "joins the parts of several stores into one statement",
+  "platform/http/health.ts": "asks whether the database answers",
+  "platform/http/idempotency/idempotency.ts": "the store of the only table of platform/http",
+  "sending/acceptance/batch.ts": "joins fragments of several stores into one statement",
+  "sending/acceptance/statement.ts": "joins fragments of several stores into one statement",
 };
 
-test("SQL stands in stores, but for what is named here", () => {
+test("SQL is in stores, except in the files named here", () => {
   const statement =
     /\b(?:sql|raw\()\s*`\s*(?:select|insert|update|delete|with|merge|lock|create|alter|drop|truncate|set|copy)\b|\.query(?:<[^>]*>)?\(/;
   const found = files
@@ -249,7 +249,7 @@ test("one file reads bodies", () => {
   expect(readers).toEqual(["platform/http/request/read-body.ts"]);
 });
 
-test("no file outgrows its duty", () => {
+test("no file has more than 500 lines", () => {
   const large = files.filter(({ text }) => text.split("\n").length > MOST_LINES).map(({ path }) => path);
   expect(large).toEqual([]);
 });
@@ -259,7 +259,7 @@ test("the environment is read in one place", () => {
   expect(readers).toEqual(["main.ts"]);
 });
 
-test("no barrels and no drawers: every file is named for its duty", () => {
+test("every file is named for its duty: no index, utils or helpers", () => {
   const vague = /(^|\/)(index|utils?|helpers?|common|types|services?|managers?|misc)(\.ts$|\/)/;
   expect(files.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([]);
 });

@@ -342,7 +342,7 @@ describe("names", () => {
 
 describe("paths and methods", () => {
   it.each([...new Map(every.map(([, endpoint]) => [endpoint.path, endpoint]))])(
-    "%s takes the methods it declares and names them to whoever uses another",
+    "%s refuses other methods than its own and names its own in Allow",
     async (path, endpoint) => {
       const declared = endpoints.filter((other) => other.path === path).map(({ method }) => method);
       const allowed = new Set<string>(declared.includes("GET") ? [...declared, "HEAD"] : declared);

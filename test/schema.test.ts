@@ -6,7 +6,7 @@ import { schemaText } from "./support/schema-text.ts";
 
 const db = await testDatabase();
 
-test("db/schema.sql shows what the migrations make (npm test -- -u writes it anew)", async () => {
+test("db/schema.sql shows what the migrations make (npm test -- -u rewrites it)", async () => {
   await expect(await schemaText(db)).toMatchFileSnapshot("../db/schema.sql");
 });
 

@@ -1,4 +1,4 @@
-/** A campaign through the whole program: to everybody it should reach, nobody else, once; and what is told about it. */
+/** A campaign through the whole program: every intended recipient gets it once, nobody else does, and the reports agree. */
 import { Resolver } from "node:dns/promises";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -62,7 +62,7 @@ const mailTo = (to: string): ReceivedMessage[] => mx.messages.filter(({ rcptTo }
 const html = `<html><body><p>Hello {{ first_name | default: "there" }}, see <a href="https://shop.test/sale?a=1&amp;b=2">the sale</a></p></body></html>`;
 const draft = (list: string, change: object = {}) => ({
   name: "June",
-  subject: "News for {{ first_name | default: 'you' }}",
+  subject: "Offers for {{ first_name | default: 'you' }}",
   from_email: "news@shop.test",
   from_name: "Shop",
   reply_to: "ask@shop.test",
@@ -73,7 +73,7 @@ const draft = (list: string, change: object = {}) => ({
 
 beforeAll(() => addVerifiedDomain(program.call, dns, "shop.test"));
 
-test("a campaign reaches every active member once, signed, tracked and with a way out, and says so", async () => {
+test("a campaign reaches every active member once, signed, tracked and with an unsubscribe link, and its figures say so", async () => {
   const list = await newList([
     { email: "ada@example.test", first_name: "Ada" },
     { email: "bob@other.test" },
@@ -99,7 +99,7 @@ test("a campaign reaches every active member once, signed, tracked and with a wa
   const [received] = mailTo("ada@example.test");
   const raw = received?.raw ?? Buffer.alloc(0);
   const mail = await PostalMime.parse(raw);
-  expect(mail.subject).toBe("News for Ada");
+  expect(mail.subject).toBe("Offers for Ada");
   expect(mail.replyTo).toMatchObject([{ address: "ask@shop.test" }]);
   expect(mail.html).toContain("Hello Ada");
   expect(mail.text).toContain("Hello Ada");

@@ -1,4 +1,4 @@
-/** Posthaste as it is when nobody has configured it: its own PostgreSQL, and no mail leaves the machine. */
+/** Posthaste without configuration: with the embedded PostgreSQL, and without mail that leaves the machine. */
 import { afterAll, expect, test } from "vitest";
 import { INBOX_TOKEN, openInbox } from "#test/support/inbox.ts";
 import { addVerifiedDomain } from "#test/support/publish.ts";
@@ -13,7 +13,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const inbox = async (path = ""): Promise<ReturnType<typeof JSON.parse>> =>
   JSON.parse(await (await openInbox(program.url, `/inbox/messages${path}`)).text());
 
-test("a message sent through the API stands in the local inbox, signed as it would be for the world", async () => {
+test("a message sent through the API is in the local inbox, with the signature that a receiver would see", async () => {
   await addVerifiedDomain(program.call, dns, "shop.test");
   const id = await scene.send("Ada <ada@example.test>", {
     from_email: "orders@shop.test",
@@ -36,7 +36,7 @@ test("a message sent through the API stands in the local inbox, signed as it wou
   expect(message.html).toContain("<p>Hello</p>");
 });
 
-test("the first mail needs no setting and no sender of its own", async () => {
+test("the first mail needs no setting and no sender", async () => {
   const { status, body } = await program.call("POST", "/emails/send", {
     to: "Ada <ada@example.com>",
     subject: "Hello from Posthaste",

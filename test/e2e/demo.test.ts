@@ -1,4 +1,4 @@
-/** The demo as somebody sees it who has just installed Posthaste: what it prints is what the API says. */
+/** The demo on a new installation: the figures that it prints are those of the API. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { eventually } from "#test/support/eventually.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const DEMO_MS = 120_000;
-/** The demo must not touch what somebody has configured. */
+/** The demo must not use the configured database or send mail. */
 const settings = { MAIL_MODE: "direct", DATABASE_URL: "postgresql://nobody@127.0.0.1:1/nothing" };
 
 test("the demo sends to a thousand, prints the API's own figures, and leaves nothing running", async () => {

@@ -1,4 +1,4 @@
-/** An import whose service is killed again and again: it goes on by itself, and its counts are exact. */
+/** An import whose service is killed again and again: it continues without help, and its counts are exact. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { findMiscounts } from "#test/support/audience.ts";
@@ -10,7 +10,7 @@ const PEOPLE = 200_000;
 const KILLS = 4;
 const JOB_MS = 120_000;
 
-test("an import goes on after every kill, and writes everybody once", async () => {
+test("an import continues after every kill and writes every person once", async () => {
   await using scene = await openScene({ env: { MAIL_MODE: "capture" } });
   const { program, database } = scene;
   const list = (await program.call("POST", "/mailing-lists", { name: "News" })).body.data.id;

@@ -1,4 +1,4 @@
-/** What the program owes its users when it is killed or stopped: what was accepted is delivered, by whoever starts next. */
+/** Accepted mail is delivered after the program was killed or stopped, by the next process that starts. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
@@ -60,7 +60,7 @@ test("a delivery process killed in its work is started again and loses nothing",
   );
 });
 
-test("SIGTERM lets a conversation come to its end, and the program exits with 0", async () => {
+test("SIGTERM lets an SMTP session end, and the program exits with 0", async () => {
   await using mx = await startFakeMx({ slowMs: 1_500 });
   await using scene = await openAt(mx);
   const id = await scene.send("slow@example.test");

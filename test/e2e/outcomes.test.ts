@@ -1,4 +1,4 @@
-/** What becomes of a message, as its sender sees it in GET /messages/{id}, for every way a receiver can behave. */
+/** The outcome of a message, as GET /messages/{id} shows it, for every way a receiver can behave. */
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { startFakeMx } from "#test/support/fake-mx.ts";
@@ -73,7 +73,7 @@ test.each([
 test.each([
   ["no-such-domain.test", "5.1.2", /does not exist/],
   ["no-mail.test", "5.1.10", /null MX/],
-])("a message to %s bounces without an attempt to talk to anybody", async (domain, code, why) => {
+])("a message to %s bounces without a connection to a host", async (domain, code, why) => {
   const { timeline, ...message } = await scene.messageWhen("bounced", await scene.send(`ada@${domain}`));
   expect(message.error_message).toMatch(why);
   expect(timeline.at(-1)).toMatchObject({ type: "bounced", enhanced_code: code, mx_host: null });

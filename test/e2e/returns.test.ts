@@ -63,7 +63,7 @@ test("a complaint with our header moves the message; our mails say where complai
   await scene.messageWhen("complained", id);
 });
 
-test("a domain with a return path of its own gets its bounces there", async () => {
+test("a domain with a custom return path gets its bounces there", async () => {
   await addVerifiedDomain(program.call, scene.dns, "shop.test", { hasReturnPath: true });
   const { id, mailFrom, text } = await delivered("left@example.test", { from_email: "orders@shop.test" });
   expect(mailFrom).toMatch(/@bounce\.shop\.test$/);
@@ -103,7 +103,7 @@ test("a campaign's mail names an address to leave by, and who writes there has l
   expect(body.data.subscribers).toEqual([expect.objectContaining({ email: "reader@example.test" })]);
 });
 
-test("a report about the mailbox that ours was forwarded to bounces the message and suppresses nobody", async () => {
+test("a report about the mailbox that a recipient forwards to bounces the message without a suppression", async () => {
   const { id, mailFrom } = await delivered("forwards@example.test");
   expect(await sendIn(inboundPort, mailFrom, deliveryReport("private@elsewhere.test"))).toMatch(/^250/);
   expect(await scene.messageWhen("bounced", id)).toMatchObject({

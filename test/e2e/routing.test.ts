@@ -65,7 +65,7 @@ test("a rule for a domain binds its address and says its name; other domains lea
   expect(timeline.at(-1)).toMatchObject({ source_ip: "127.0.0.2" });
 });
 
-test("a rule for a provider applies to whoever has its mail hosts; the first that matches wins", async () => {
+test("a rule for a provider applies to every domain with its mail hosts; the first match wins", async () => {
   const { id: two } = await addIp("127.0.0.2");
   const { id: three } = await addIp("127.0.0.3");
   await addRule({ source_ip_id: two }, { priority: 20 });
@@ -106,7 +106,7 @@ test("a pool spreads its mail, and a retry leaves from the address of the first 
   }
 });
 
-test("a rule to a smart host logs in there, for domains that have no mail host of their own, too", async () => {
+test("a rule to a smart host logs in there, also for domains without a mail host", async () => {
   const relay_url = `smtp://shop:${encodeURIComponent(password)}@127.0.0.1:${smartHost.port}`;
   const rule = await addRule({ relay_url }, { match: { recipient_domains: ["inside.test", "plain.test"] } });
   expect(rule.action).toEqual({ relay_url: `smtp://shop:***@127.0.0.1:${smartHost.port}` });

@@ -7,7 +7,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { startProgram } from "#test/support/program.ts";
 import { openScene } from "#test/support/scene.ts";
 
-test("a machine that made a key of its own does not start on another's database, and says what to do", async () => {
+test("a machine with a new secret key does not start on a database with another key, and says what to do", async () => {
   await using scene = await openScene({});
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-other-key-"));
   onTestFinished(() => rm(dataDir, { recursive: true, maxRetries: 5 }));

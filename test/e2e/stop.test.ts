@@ -9,7 +9,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { mailDomain, openScene } from "#test/support/scene.ts";
 
-test("SIGTERM to every process, again and again, lets a conversation that is under way come to its end", async () => {
+test("repeated SIGTERM to every process lets an open SMTP session end", async () => {
   await using mx = await startFakeMx({ slowMs: 3_000 });
   await using scene = await openScene({
     env: { SMTP_PORT: String(mx.port) },

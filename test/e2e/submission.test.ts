@@ -105,7 +105,7 @@ test("a submitted message reaches the MX octet by octet, signed by the sender's 
   expect(dmarc).toMatchObject({ status: { result: "pass" } });
 });
 
-test("in capture mode it stands in the local inbox, one message for each recipient", async () => {
+test("in capture mode a submitted mail is in the local inbox, one message for each recipient", async () => {
   await using scene = await openScene({ env: { ...submissionPort, MAIL_MODE: "capture" } });
   await addDomain(scene, "shop.test");
   using client = await clientOf(scene);

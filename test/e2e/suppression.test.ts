@@ -1,4 +1,4 @@
-/** Who is suppressed hears nothing: the lists that people keep, and the one that bounces make, as senders see them. */
+/** Suppressed recipients get no mail, by lists that people keep and by the list that bounces fill. */
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { startFakeMx } from "#test/support/fake-mx.ts";
@@ -23,7 +23,7 @@ const systemEntries = async () => {
 const commandsTo = (recipient: string) =>
   mx.commands.filter((line) => line.startsWith("RCPT") && line.includes(`<${recipient}>`));
 
-test("a message to somebody on a list is accepted, ends as suppressed, and reaches no mail server", async () => {
+test("a message to a listed address is accepted, ends as suppressed, and reaches no mail server", async () => {
   const { id } = (await program.call("POST", "/suppression-lists", { name: "Former customers" })).body.data;
   await program.call("POST", `/suppression-lists/${id}/entries`, { entries: "Ada@EXAMPLE.test" });
   const suppressed = await scene.messageWhen("suppressed", await scene.send("ada@example.test"));
@@ -60,7 +60,7 @@ test.each([
   ["554 5.7.1 at RCPT: our address is block-listed", "blocked@example.test"],
   ["554 5.7.1 at the end: they dislike the message", "reject-at-dot@example.test"],
   ["552 5.2.2: the mailbox is full", "mailbox-full@example.test"],
-])("%s suppresses nobody", async (_reply, to) => {
+])("%s does not suppress its recipient", async (_reply, to) => {
   await scene.messageWhen("bounced", await scene.send(to));
   await scene.messageWhen("bounced", await scene.send(to));
   expect(

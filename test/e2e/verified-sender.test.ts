@@ -17,7 +17,7 @@ const isVerified = async () => {
   return body.data.find((sender: { email: string }) => sender.email === email)?.is_verified;
 };
 
-test("whoever owns an address confirms it with the button behind the mailed link, and only then mail leaves in its name", async () => {
+test("the owner of an address confirms it with the button behind the mailed link, and mail is sent in its name only afterwards", async () => {
   expect((await program.call("POST", "/verified-senders", { email, from_name: "Ada" })).status).toBe(201);
   const [mail] = await mx.waitForMessages(1);
   const { from, to, text = "" } = await PostalMime.parse(mail?.raw ?? "");

@@ -1,6 +1,6 @@
 /**
  * Eight ways to take what others need, each bounded in time and amount, and each against loopback alone. A tenant has a
- * key of its own on the plan `free`; a stranger has none. Runs in a process of its own (`startMisbehaviour`).
+ * key of its own on the plan `free`; an unknown client has none. Runs in a process of its own (`startMisbehaviour`).
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -35,7 +35,7 @@ const TENANT = "127.0.0.3";
 const MiB = 1024 * 1024;
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** Runs `work` again and again on so many lines at once, until it is over. */
+/** Runs `work` again and again on `lines` lines at the same time until the phase ends. */
 async function onLines(
   lines: number,
   isOver: () => boolean,
@@ -47,7 +47,7 @@ async function onLines(
   await Promise.all(Array.from({ length: lines }, line));
 }
 
-/** Ends the sockets that are still open when it is over. */
+/** Ends the sockets that are still open when the phase ends. */
 async function untilOver(sockets: ReadonlySet<Socket>, isOver: () => boolean): Promise<void> {
   while (!isOver()) await delay(100);
   for (const socket of sockets) socket.destroy();
@@ -108,7 +108,8 @@ export const misbehaviours = {
     },
   },
   "strangers-bodies": {
-    about: "a stranger posts 1 MB of JSON to no path, and keeps 1,500 bodies open that stop before their end",
+    about:
+      "a client without a key posts 1 MB of JSON to no path, and keeps 1,500 bodies open that stop before their end",
     async run({ port }, note, isOver) {
       const body = bomb("[", "{},", "{}]", MiB - 10);
       const from = "127.0.0.2";
@@ -208,7 +209,8 @@ export const misbehaviours = {
     },
   },
   "junk-mail": {
-    about: "a stranger mails 400 times 1 MB of empty lines to an address that is open to all",
+    about:
+      "a mail client without a key sends 400 times 1 MB of empty lines to an address that is open to all",
     async run({ inboundPort, bounceDomain }, note, isOver) {
       const data = `Subject: junk\r\n\r\n${"\r\n".repeat(MiB / 2)}.\r\n`;
       let sent = 0;
@@ -224,7 +226,8 @@ export const misbehaviours = {
     },
   },
   connections: {
-    about: "a stranger opens 10,000 connections and fills in a tenant's sign-up form without pause",
+    about:
+      "a client without a key opens 10,000 connections and fills in a tenant's sign-up form without pause",
     async run({ port, key }, note, isOver) {
       const api = apiCaller(() => `http://127.0.0.1:${port}`, key);
       const list = (await api("POST", "/mailing-lists", { name: "List" })).body.data.id;
@@ -260,7 +263,7 @@ export const misbehaviours = {
 
 export type MisbehaviourName = keyof typeof misbehaviours;
 
-/** One mail over SMTP from a network of the stranger's; the answer's code as its status. */
+/** One mail over SMTP from a network of the unknown client; the answer's code as its status. */
 function junkMail(port: number, to: string, data: string): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.4" });
