@@ -11,7 +11,8 @@ import { Answers } from "#platform/cache.ts";
 import type { RateLimit } from "#platform/config/setting-readers.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
-import { type Limit, limits } from "#platform/limits/limits.ts";
+import type { Limit } from "#platform/limits/limit.ts";
+import { limits } from "#platform/limits/limits.ts";
 import type { Metrics } from "#platform/metrics.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
 
