@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Answers, ExpiringMap } from "./cache.ts";
+import { AsyncCache, ExpiringMap } from "./cache.ts";
 
 describe("an expiring map", () => {
-  test("an entry ends after its own time", () => {
+  test("an entry expires after its own time", () => {
     let now = 0;
     const map = new ExpiringMap<string>(10, () => now);
     map.set("short", "a", 10);
@@ -11,7 +11,7 @@ describe("an expiring map", () => {
     expect([map.get("short"), map.get("long"), map.size]).toEqual([undefined, "b", 1]);
   });
 
-  test("where there are too many, the one set longest ago goes", () => {
+  test("a full map drops the entry set longest ago", () => {
     const map = new ExpiringMap<number>(2);
     map.set("a", 1, 1_000);
     map.set("b", 2, 1_000);
@@ -21,14 +21,14 @@ describe("an expiring map", () => {
   });
 });
 
-describe("answers", () => {
+describe("an async cache", () => {
   const counting = (now: () => number = () => 0) => {
     let asked = 0;
-    const answers = new Answers<number>({ ms: 10, most: 10, isKept: (answer) => answer !== 2, now });
+    const answers = new AsyncCache<number>({ ms: 10, most: 10, isKept: (answer) => answer !== 2, now });
     return { ask: () => answers.get("what", async () => ++asked), answers };
   };
 
-  test("are shared, kept for their time, and asked for anew after it or when cleared", async () => {
+  test("shares a load, keeps its value for its time, and loads again after that or when cleared", async () => {
     let now = 0;
     const { ask, answers } = counting(() => now);
     expect(await Promise.all([ask(), ask()])).toEqual([1, 1]);
@@ -40,16 +40,16 @@ describe("answers", () => {
     expect(await ask()).toBe(4);
   });
 
-  test("a failure is told to those who waited for it, and not kept", async () => {
-    const answers = new Answers<string>({ ms: 1_000, most: 10 });
+  test("a failed load rejects all its callers, and is not kept", async () => {
+    const answers = new AsyncCache<string>({ ms: 1_000, most: 10 });
     const fail = () => Promise.reject(new Error("away"));
     const both = [answers.get("what", fail), answers.get("what", async () => "never asked")];
     expect(await Promise.allSettled(both)).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);
     expect(await answers.get("what", async () => "back")).toBe("back");
   });
 
-  test("a late failure does not take away what was learned since", async () => {
-    const answers = new Answers<string>({ ms: 1_000, most: 10 });
+  test("a late failure does not remove a newer value", async () => {
+    const answers = new AsyncCache<string>({ ms: 1_000, most: 10 });
     const late = Promise.withResolvers<string>();
     const first = answers.get("what", () => late.promise);
     answers.clear();

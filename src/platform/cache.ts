@@ -1,22 +1,29 @@
-/** What is worth knowing for a while and no longer: maps whose entries end by themselves and whose size is bounded. */
+/**
+ * Caches in memory whose entries expire and whose size is bounded.
+ *
+ * These are not built on lru-cache. It is about twice as fast (7 instead of 4 million reads a second), which no request
+ * notices, but it allocates for its largest size at once: 0.5 MB for 10,000 entries, some 16 MB a process for our caches.
+ * Its entries also live forever with a time of 0, and cannot be null.
+ */
 
-/** Where there are too many entries, the one set longest ago goes. `now` is in milliseconds. */
+/** A map whose entries expire. When it is full, the entry set longest ago is dropped. */
 export class ExpiringMap<Value> {
   readonly #entries = new Map<string, { readonly value: Value; readonly until: number }>();
   readonly #most: number;
   readonly #now: () => number;
 
+  /** @param now in milliseconds */
   constructor(most: number, now: () => number = () => performance.now()) {
     this.#most = most;
     this.#now = now;
   }
 
-  /** How many have not ended. */
+  /** The number of entries that have not expired. */
   get size(): number {
     return this.keys().length;
   }
 
-  /** Of those that have not ended. */
+  /** The keys of entries that have not expired. */
   keys(): string[] {
     for (const key of this.#entries.keys()) this.get(key);
     return [...this.#entries.keys()];
@@ -45,42 +52,43 @@ export class ExpiringMap<Value> {
   }
 }
 
-export interface Remembering<Value> {
+export interface AsyncCacheOptions<Value> {
+  /** How long a value is kept. */
   readonly ms: number;
-  /** Answers kept at once. */
+  /** Largest number of values. */
   readonly most: number;
-  /** Which answers are worth keeping; by default all. */
-  readonly isKept?: (answer: Value) => boolean;
+  /** Whether a value is kept; by default all are. */
+  readonly isKept?: (value: Value) => boolean;
   readonly now?: () => number;
 }
 
 /**
- * Answers to questions that are asked again and again. Whoever asks while an answer is on its way shares it; one that
- * fails, or is not worth keeping, is asked for anew the next time.
+ * Values that are loaded once and kept for some time. Calls for a key that is being loaded share its promise. A load that
+ * fails, or whose value is not worth keeping, is repeated by the next call.
  */
-export class Answers<Value> {
+export class AsyncCache<Value> {
   readonly #kept: ExpiringMap<Promise<Value>>;
   readonly #ms: number;
-  readonly #isKept: (answer: Value) => boolean;
+  readonly #isKept: (value: Value) => boolean;
 
-  constructor({ ms, most, isKept = () => true, now }: Remembering<Value>) {
+  constructor({ ms, most, isKept = () => true, now }: AsyncCacheOptions<Value>) {
     this.#kept = new ExpiringMap(most, now);
     this.#ms = ms;
     this.#isKept = isKept;
   }
 
-  get(question: string, find: () => Promise<Value>): Promise<Value> {
-    const known = this.#kept.get(question);
+  get(key: string, load: () => Promise<Value>): Promise<Value> {
+    const known = this.#kept.get(key);
     if (known !== undefined) return known;
-    const answer = find();
-    this.#kept.set(question, answer, this.#ms);
+    const loading = load();
+    this.#kept.set(key, loading, this.#ms);
     const forget = () => {
-      if (this.#kept.get(question) === answer) this.#kept.delete(question);
+      if (this.#kept.get(key) === loading) this.#kept.delete(key);
     };
-    answer.then((found) => {
-      if (!this.#isKept(found)) forget();
+    loading.then((value) => {
+      if (!this.#isKept(value)) forget();
     }, forget);
-    return answer;
+    return loading;
   }
 
   clear(): void {

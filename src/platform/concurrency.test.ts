@@ -1,13 +1,14 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createTurns, createWorkspaceTurns } from "./concurrency.ts";
+import { createLimiter, createWorkspaceLimiter } from "./concurrency.ts";
 import { asWorkspaceId } from "./ids.ts";
 
 const [one, other] = [asWorkspaceId("one"), asWorkspaceId("other")];
 
-const bounds = { atOnce: 1, mostWaiting: 10, mostWaitMs: 10_000 };
+const bounds = { concurrency: 1, maxWaiting: 10, maxWaitMs: 10_000 };
 const tooMany = { code: "RATE_LIMIT_EXCEEDED", message: "Too many", headers: { "Retry-After": "5" } };
 
-/** Work that ends when it is told to. */
+/** Tasks that end when `end` is called. */
 function pieces(names: readonly string[]) {
   const started: string[] = [];
   const ends = new Map(names.map((name) => [name, Promise.withResolvers<string>()]));
@@ -18,58 +19,77 @@ function pieces(names: readonly string[]) {
   return { started, work, end: (name: string) => ends.get(name)?.resolve(name) };
 }
 
-test("a workspace has so many turns at once, and the next come in order", async () => {
-  const takeTurn = createWorkspaceTurns({ ...bounds, atOnce: 2 }, "Too many");
+test("a workspace runs as many tasks at a time as its limit says, and the others follow in order", async () => {
+  const limit = createWorkspaceLimiter({ ...bounds, concurrency: 2 }, "Too many");
   const { started, work, end } = pieces(["a", "b", "c", "d"]);
-  const all = ["a", "b", "c", "d"].map((name) => takeTurn(one, work(name)));
+  const all = ["a", "b", "c", "d"].map((name) => limit(one, work(name)));
+  await nextTurn();
   expect(started).toEqual(["a", "b"]);
   end("b");
   await all[1];
+  await nextTurn();
   expect(started).toEqual(["a", "b", "c"]);
   for (const name of ["a", "c", "d"]) end(name);
   expect(await Promise.all(all)).toEqual(["a", "b", "c", "d"]);
+  await nextTurn();
   expect(started).toEqual(["a", "b", "c", "d"]);
 });
 
-test("work that fails gives its turn on", async () => {
-  const takeTurn = createWorkspaceTurns(bounds, "Too many");
+test("a task that fails makes room for the next", async () => {
+  const limit = createWorkspaceLimiter(bounds, "Too many");
   const { work, end } = pieces(["b"]);
-  const failed = takeTurn(one, () => Promise.reject(new Error("no")));
-  const next = takeTurn(one, work("b"));
+  const failed = limit(one, () => Promise.reject(new Error("no")));
+  const next = limit(one, work("b"));
   await expect(failed).rejects.toThrow("no");
   end("b");
   expect(await next).toBe("b");
 });
 
-test("another workspace does not wait, and a line that is too long is refused", async () => {
-  const takeTurn = createWorkspaceTurns({ ...bounds, mostWaiting: 1 }, "Too many");
+test("another workspace does not wait, and a task is refused when the queue is full", async () => {
+  const limit = createWorkspaceLimiter({ ...bounds, maxWaiting: 1 }, "Too many");
   const { started, work, end } = pieces(["a", "b", "x"]);
-  const turns = [takeTurn(one, work("a")), takeTurn(one, work("b")), takeTurn(other, work("x"))];
+  const turns = [limit(one, work("a")), limit(one, work("b")), limit(other, work("x"))];
+  await nextTurn();
   expect(started).toEqual(["a", "x"]);
-  await expect(takeTurn(one, work("c"))).rejects.toMatchObject(tooMany);
+  await expect(limit(one, work("c"))).rejects.toMatchObject(tooMany);
   for (const name of ["a", "b", "x"]) end(name);
   await Promise.all(turns);
 });
 
-test("who waits too long is refused, and the others keep their places", async () => {
-  const takeTurn = createWorkspaceTurns({ ...bounds, mostWaitMs: 50 }, "Too many");
+test("a task that waits too long is refused, and the others keep their order", async () => {
+  const limit = createWorkspaceLimiter({ ...bounds, maxWaitMs: 50 }, "Too many");
   const { started, work, end } = pieces(["a", "b", "c"]);
-  const running = takeTurn(one, work("a"));
-  await expect(takeTurn(one, work("b"))).rejects.toMatchObject(tooMany);
-  const next = takeTurn(one, work("c"));
+  const running = limit(one, work("a"));
+  await expect(limit(one, work("b"))).rejects.toMatchObject(tooMany);
+  const next = limit(one, work("c"));
+  end("a");
+  end("c");
+  expect(await Promise.all([running, next])).toEqual(["a", "c"]);
+  await nextTurn();
+  expect(started).toEqual(["a", "c"]);
+});
+
+test("a task that was refused is not run, and does not count as waiting", async () => {
+  const limit = createWorkspaceLimiter({ ...bounds, maxWaiting: 1, maxWaitMs: 50 }, "Too many");
+  const { started, work, end } = pieces(["a", "b", "c"]);
+  const running = limit(one, work("a"));
+  await expect(limit(one, work("b"))).rejects.toMatchObject(tooMany);
+  const next = limit(one, work("c"));
   end("a");
   end("c");
   expect(await Promise.all([running, next])).toEqual(["a", "c"]);
   expect(started).toEqual(["a", "c"]);
 });
 
-test("one line for everybody keeps the order, too", async () => {
-  const takeTurn = createTurns(1);
+test("a limit without keys keeps the order, too", async () => {
+  const limit = createLimiter(1);
   const { started, work, end } = pieces(["a", "b"]);
-  const all = ["a", "b"].map((name) => takeTurn(work(name)));
+  const all = ["a", "b"].map((name) => limit(work(name)));
+  await nextTurn();
   expect(started).toEqual(["a"]);
   end("a");
   await all[0];
+  await nextTurn();
   expect(started).toEqual(["a", "b"]);
   end("b");
   await all[1];

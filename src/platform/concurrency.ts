@@ -1,114 +1,119 @@
 /**
- * Turns at what is scarce, such as the connections of the database: so many at once, the others in the order they came.
+ * Concurrency limits (p-limit), for example on the connections of the database: a fixed number of tasks run at a time, the
+ * others wait in the order they came. One limit may be shared by all, or each key (a workspace) has its own.
  */
+import pLimit, { type LimitFunction } from "p-limit";
 import { ApiError } from "./errors.ts";
 import type { WorkspaceId } from "./ids.ts";
 
-/** Runs the work when its turn comes. */
-export type TakeTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
+/** Runs `work` as soon as the limit allows, and gives its result. */
+export type Limiter = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** How long somebody waits, in milliseconds, and what they are told when it is too long. */
-interface Patience {
-  readonly mostMs: number;
-  readonly refusal: () => Error;
+/** Like Limiter, with a limit for each key. */
+export type KeyedLimiter<Key> = <Result>(key: Key, work: () => Promise<Result>) => Promise<Result>;
+
+/** One limit for all work. */
+export function createLimiter(concurrency: number): Limiter {
+  return pLimit(concurrency);
 }
 
-interface Line {
-  take<Result>(work: () => Promise<Result>, patience?: Patience): Promise<Result>;
-  /** How many wait. */
-  length(): number;
-  /** Whether nobody has a turn. */
-  isIdle(): boolean;
+/** A limit for each key, so that a key with much work delays only itself. */
+export function createKeyedLimiter<Key>(concurrency: number): KeyedLimiter<Key> {
+  const queues = new KeyedQueues<Key>(concurrency);
+  return (key, work) => queues.run(key, work);
 }
 
-function openLine(atOnce: number): Line {
-  let running = 0;
-  const waiting = new Set<() => void>();
-  const wait = (patience?: Patience) =>
-    new Promise<void>((resolve, reject) => {
-      const come = () => {
-        waiting.delete(come);
-        clearTimeout(timer);
-        resolve();
-      };
-      const leave = ({ refusal }: Patience) => {
-        waiting.delete(come);
-        reject(refusal());
-      };
-      const timer = patience && setTimeout(leave, patience.mostMs, patience);
-      waiting.add(come);
-    });
-  return {
-    async take(work, patience) {
-      if (running < atOnce) running++;
-      else await wait(patience);
-      try {
-        return await work();
-      } finally {
-        const [next] = waiting;
-        // Whoever is next takes the place over; nobody comes in between.
-        if (next === undefined) running--;
-        else next();
-      }
-    },
-    length: () => waiting.size,
-    isIdle: () => running === 0,
-  };
+interface QueueBounds {
+  /** Tasks of a workspace that run at a time. */
+  readonly concurrency: number;
+  readonly maxWaiting: number;
+  readonly maxWaitMs: number;
 }
 
-/** One line for everybody. */
-export function createTurns(atOnce: number): TakeTurn {
-  const line = openLine(atOnce);
-  return (work) => line.take(work);
-}
+/** Bounds for queries of the database: a burst of 200 requests of one workspace is queued, not refused. */
+export const QUERY_BOUNDS: QueueBounds = { concurrency: 2, maxWaiting: 200, maxWaitMs: 10_000 };
 
-/** A line for each holder: one with much to do waits for itself, and not for the others. */
-export function createTurnsEach<Holder>(
-  atOnce: number,
-): <Result>(holder: Holder, work: () => Promise<Result>) => Promise<Result> {
-  const lines = new Map<Holder, Line>();
-  return async (holder, work) => {
-    const line = lines.get(holder) ?? openLine(atOnce);
-    lines.set(holder, line);
-    try {
-      return await line.take(work);
-    } finally {
-      if (line.isIdle()) lines.delete(holder);
-    }
-  };
-}
-
-interface LineBounds {
-  readonly atOnce: number;
-  readonly mostWaiting: number;
-  readonly mostWaitMs: number;
-}
-
-/** A line for questions to the database: it holds a burst of requests (contract, section 8). */
-export const BURST: LineBounds = { atOnce: 2, mostWaiting: 200, mostWaitMs: 10_000 };
-
-/** When a line is too long it needs some seconds to become shorter. */
+/** Retry-After of a task that is refused. */
 const RETRY_AFTER_S = 5;
 
 /**
- * A line for each workspace: one that asks for much waits for itself.
- * @param tooMany what whoever finds the line full, or waits too long, is told, by an ApiError RATE_LIMIT_EXCEEDED
+ * A limit for each workspace, with a bounded queue.
+ * @param message of the ApiError RATE_LIMIT_EXCEEDED with which a task is rejected when the queue of its workspace is full,
+ *   or when it has waited for `maxWaitMs`
  */
-export function createWorkspaceTurns(
-  { atOnce, mostWaiting, mostWaitMs }: LineBounds,
-  tooMany: string,
-): <Result>(workspaceId: WorkspaceId, work: () => Promise<Result>) => Promise<Result> {
-  const lines = new Map<WorkspaceId, Line>();
+export function createWorkspaceLimiter(
+  { concurrency, maxWaiting, maxWaitMs }: QueueBounds,
+  message: string,
+): KeyedLimiter<WorkspaceId> {
+  const queues = new KeyedQueues<WorkspaceId>(concurrency);
   const headers = { "Retry-After": String(RETRY_AFTER_S) };
-  const refusal = () => new ApiError("RATE_LIMIT_EXCEEDED", tooMany, { headers });
+  const refusal = () => new ApiError("RATE_LIMIT_EXCEEDED", message, { headers });
   return async (workspaceId, work) => {
-    const line = lines.get(workspaceId) ?? openLine(atOnce);
-    if (line.length() >= mostWaiting) throw refusal();
-    lines.set(workspaceId, line);
-    try {
-      return await line.take(work, { mostMs: mostWaitMs, refusal });
-    } finally {
-      if (line.isIdle()) lines.delete(workspaceId);
-    }
+    if (!queues.mustWait(workspaceId)) return queues.run(workspaceId, work);
+    if (queues.waiting(workspaceId) >= maxWaiting) throw refusal();
+    return queues.runWithin(workspaceId, work, { ms: maxWaitMs, refusal });
   };
+}
+
+interface Queue {
+  readonly limit: LimitFunction;
+  /** Tasks that wait. Refused ones stay in p-limit's queue until their turn, and do not count. */
+  waiting: number;
+}
+
+/** A queue for each key that has tasks. */
+class KeyedQueues<Key> {
+  readonly #queues = new Map<Key, Queue>();
+  readonly #concurrency: number;
+
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
+  }
+
+  mustWait(key: Key): boolean {
+    return (this.#queues.get(key)?.limit.activeCount ?? 0) >= this.#concurrency;
+  }
+
+  waiting(key: Key): number {
+    return this.#queues.get(key)?.waiting ?? 0;
+  }
+
+  async run<Result>(key: Key, work: () => Promise<Result>): Promise<Result> {
+    const { limit } = this.#queueOf(key);
+    try {
+      return await limit(work);
+    } finally {
+      if (limit.activeCount === 0 && limit.pendingCount === 0) this.#queues.delete(key);
+    }
+  }
+
+  /** Like `run`, but rejects with `refusal()` if `work` has not begun after `ms`; it is not run then. */
+  runWithin<Result>(
+    key: Key,
+    work: () => Promise<Result>,
+    { ms, refusal }: { readonly ms: number; readonly refusal: () => Error },
+  ): Promise<Result> {
+    const queue = this.#queueOf(key);
+    const late = Promise.withResolvers<never>();
+    let isRefused = false;
+    queue.waiting++;
+    const timer = setTimeout(() => {
+      isRefused = true;
+      queue.waiting--;
+      late.reject(refusal());
+    }, ms);
+    const result = this.run(key, async () => {
+      if (isRefused) throw refusal();
+      clearTimeout(timer);
+      queue.waiting--;
+      return work();
+    });
+    return Promise.race([late.promise, result]);
+  }
+
+  #queueOf(key: Key): Queue {
+    const queue = this.#queues.get(key) ?? { limit: pLimit(this.#concurrency), waiting: 0 };
+    this.#queues.set(key, queue);
+    return queue;
+  }
 }

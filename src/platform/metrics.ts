@@ -1,21 +1,18 @@
-/**
- * Numbers for Prometheus: HTTP answers by operation, the process itself, and whatever others add. The client library
- * costs a start some 30 ms, so the first number loads it; what is counted until it is there is kept and counted then.
- */
-import type { Counter, Histogram, Registry } from "prom-client";
+/** Prometheus metrics: HTTP responses by operation, the process itself, and the counters and gauges that callers add. */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 
 export interface Metrics {
-  /** One answered request. */
+  /** Counts one answered request. */
   observe(operation: string, status: number, seconds: number): void;
-  /** Adds a count of things by kind; returns how to count. */
+  /** Adds a counter with one label; the returned function increments it for a value of the label. */
   counter(name: string, help: string, label: string): (value: string, amount?: number) => void;
-  /** Adds a number that is read at every scrape; one that cannot be read is left out of it. */
+  /** Adds a gauge whose value is read at every scrape; it is left out of a scrape if reading fails. */
   gauge(gauge: GaugeSource): void;
-  /** Everything in Prometheus' text format. */
+  /** All metrics in the text format of Prometheus. */
   scrape(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** Either one number, or one for each value of `label`. */
+/** A gauge with one value, or with one value for each value of its label. */
 export type GaugeSource = { readonly name: string; readonly help: string } & (
   | { read(): number | Promise<number> }
   | { readonly label: string; read(): LabelledNumbers | Promise<LabelledNumbers> }
@@ -23,91 +20,48 @@ export type GaugeSource = { readonly name: string; readonly help: string } & (
 
 type LabelledNumbers = Readonly<Record<string, number>>;
 
-interface Library {
-  readonly register: Registry;
-  readonly client: typeof import("prom-client");
-  readonly requests: Counter<"operation" | "status">;
-  readonly durations: Histogram<"operation">;
-}
-
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Loads nothing yet. */
 export function createMetrics(): Metrics {
-  let library: Library | undefined;
-  let loading: Promise<Library> | undefined;
-  const early: ((library: Library) => void)[] = [];
-
-  const load = (): Promise<Library> => {
-    loading ??= loadLibrary().then((loaded) => {
-      library = loaded;
-      for (const act of early.splice(0)) act(loaded);
-      return loaded;
-    });
-    return loading;
-  };
-  /** Now, or as soon as the library is there. */
-  const act = (deed: (library: Library) => void): void => {
-    if (library) deed(library);
-    else early.push(deed);
-  };
-
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  const requests = new Counter({
+    name: "posthaste_http_requests_total",
+    help: "Answered requests by operation id and status",
+    labelNames: ["operation", "status"],
+    registers: [register],
+  });
+  const durations = new Histogram({
+    name: "posthaste_http_request_duration_seconds",
+    help: "Time from the request's headers to the end of the answer, by operation id",
+    labelNames: ["operation"],
+    buckets: DURATION_BUCKETS,
+    registers: [register],
+  });
   return {
     observe(operation, status, seconds) {
-      if (!library) void load();
-      act(({ requests, durations }) => {
-        requests.inc({ operation, status });
-        durations.observe({ operation }, seconds);
-      });
+      requests.inc({ operation, status });
+      durations.observe({ operation }, seconds);
     },
     counter(name, help, label) {
-      let counter: Counter | undefined;
-      act(({ client, register }) => {
-        counter = new client.Counter({ name, help, labelNames: [label], registers: [register] });
-      });
-      return (value, amount = 1) => act(() => counter?.inc({ [label]: value }, amount));
+      const counter = new Counter({ name, help, labelNames: [label], registers: [register] });
+      return (value, amount = 1) => counter.inc({ [label]: value }, amount);
     },
-    gauge: (source) => act((loaded) => addGauge(loaded, source)),
-    async scrape() {
-      const { register } = await load();
-      return { contentType: register.contentType, text: await register.metrics() };
-    },
+    gauge: (source) => addGauge(register, source),
+    scrape: async () => ({ contentType: register.contentType, text: await register.metrics() }),
   };
 }
 
-async function loadLibrary(): Promise<Library> {
-  const client = await import("prom-client");
-  const register = new client.Registry();
-  client.collectDefaultMetrics({ register });
-  return {
-    register,
-    client,
-    requests: new client.Counter({
-      name: "posthaste_http_requests_total",
-      help: "Answered requests by operation id and status",
-      labelNames: ["operation", "status"],
-      registers: [register],
-    }),
-    durations: new client.Histogram({
-      name: "posthaste_http_request_duration_seconds",
-      help: "Time from the request's headers to the end of the answer, by operation id",
-      labelNames: ["operation"],
-      buckets: DURATION_BUCKETS,
-      registers: [register],
-    }),
-  };
-}
-
-function addGauge({ client, register }: Library, source: GaugeSource): void {
+function addGauge(register: Registry, source: GaugeSource): void {
   const { name, help } = source;
   const labelNames = "label" in source ? [source.label] : [];
-  new client.Gauge({
+  new Gauge({
     name,
     help,
     labelNames,
     registers: [register],
     async collect() {
-      // Emptied first: what cannot be read now must not show its last number.
+      // Cleared first, so that a value that cannot be read is missing and not stale.
       if ("label" in source) this.reset();
       else this.remove();
       try {
@@ -115,7 +69,7 @@ function addGauge({ client, register }: Library, source: GaugeSource): void {
         for (const [value, number] of Object.entries(await source.read()))
           this.set({ [source.label]: value }, number);
       } catch {
-        // The others are still worth scraping.
+        // A failing gauge must not fail the scrape.
       }
     },
   });

@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import { notFound } from "#platform/errors.ts";
 import { paths } from "./tokens.ts";
 
@@ -24,7 +24,7 @@ export function isolateTrackingHosts(
   isTrackingDomain: (host: string) => Promise<boolean>,
 ): void {
   const own = new Set(["localhost", "", ...ownHosts]);
-  const answers = new Answers<boolean>({ ms: KNOWN_MS, most: MOST_KNOWN });
+  const answers = new AsyncCache<boolean>({ ms: KNOWN_MS, most: MOST_KNOWN });
   server.addHook("onRequest", async (request) => {
     const host = request.hostname?.toLowerCase().replace(/\.$/, "") ?? "";
     if (own.has(host) || isIP(host) !== 0 || host.startsWith("[")) return;

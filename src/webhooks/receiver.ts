@@ -1,7 +1,7 @@
 /**
- * One POST to a receiver. Its name is looked up here, every address of it has to be public, and what was looked at is what
- * is connected to: an answer of the DNS that changes in between changes nothing. Redirects are not followed, little of the
- * answer is read, and all of it ends by one deadline. Whatever happens is a value.
+ * Sends one webhook as a POST. The receiver's host is resolved here, all its addresses must be public, and only these
+ * checked addresses are connected to (no DNS rebinding). Redirects are not followed, only the beginning of the response body
+ * is read, and one deadline covers everything. Failures are results, never exceptions.
  */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
@@ -11,9 +11,9 @@ import { outgoingRequest } from "#platform/network/outgoing-request.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
 import { hostOf, isLocalName } from "./receiver-url.ts";
 
-/** From the look-up to the status line, and for the whole of the answer. */
+/** For the DNS look-up, the connection and the whole response. */
 const TIMEOUT_MS = 10_000;
-/** Of an answer's body: what it says is not looked at, but whoever says little need not be cut off. */
+/** Octets of a response body that are read and ignored. A shorter body is read whole, so its connection ends cleanly. */
 const MOST_READ = 1_024;
 
 export interface Attempt {
@@ -24,9 +24,9 @@ export interface Attempt {
 
 export interface AttemptResult {
   readonly isDelivered: boolean;
-  /** Null when no answer came. */
+  /** Null if there was no response. */
   readonly statusCode: number | null;
-  /** Null when it was delivered. */
+  /** Null if the webhook was delivered. */
   readonly error: string | null;
   readonly durationMs: number;
 }
@@ -35,16 +35,16 @@ export interface ReceiverOptions {
   readonly resolver: Pick<Resolver, "ipv4" | "ipv6">;
   readonly allowPrivate: boolean;
   readonly timeoutMs?: number;
-  /** Certificates (PEM) that are trusted besides those of Node.js. */
+  /** Certificates (PEM) that are trusted instead of the root certificates of Node.js. */
   readonly authorities?: readonly string[];
 }
 
 export type PostToReceiver = (attempt: Attempt) => Promise<AttemptResult>;
 
-/** Where a name leads to. */
+/** The IP addresses of a host. */
 type Addresses = readonly [string, ...string[]];
 
-/** Why nothing was delivered, in words for the receiver's owner. */
+/** The reason why a webhook was not delivered, worded for the owner of the receiver. */
 class Undelivered extends Error {}
 
 export function createReceiver(options: ReceiverOptions): PostToReceiver {
@@ -60,7 +60,7 @@ export function createReceiver(options: ReceiverOptions): PostToReceiver {
     });
     try {
       const url = new URL(attempt.url);
-      // It may have been added while this was allowed.
+      // The receiver may have been added while ALLOW_PRIVATE_WEBHOOKS was on.
       if (url.protocol !== "https:" && !options.allowPrivate) throw new Undelivered("the URL is not https");
       const addresses = await within(deadline, findAddresses(hostOf(url), options));
       const status = await post(url, attempt, { addresses, deadline, ...options });
@@ -79,14 +79,14 @@ function faultOf(status: number): string | null {
   return `HTTP ${status}`;
 }
 
-/** The first line of it: system calls name the address, TLS names the certificate. */
+/** The first line of the error: it names the address, or what is wrong with the certificate. */
 function connectionFault(fault: unknown): string {
   const first = fault instanceof AggregateError ? fault.errors[0] : fault;
   const text = first instanceof Error ? first.message : String(first);
   return (text.split("\n")[0] ?? "").slice(0, 300).toWellFormed().replaceAll("\0", "");
 }
 
-/** @throws Undelivered when there is none, or one of them may not be connected to */
+/** @throws Undelivered if the host has no address, or one that is not public */
 async function findAddresses(host: string, { resolver, allowPrivate }: ReceiverOptions): Promise<Addresses> {
   const addresses = await lookUp(host, resolver);
   const hidden = allowPrivate ? undefined : addresses.find((address) => !isPublicAddress(address));
@@ -107,7 +107,7 @@ async function lookUp(host: string, resolver: ReceiverOptions["resolver"]): Prom
   );
 }
 
-/** Rejects when the deadline passes, whatever becomes of the other. */
+/** The result of `promise`; rejects when the deadline passes first. */
 async function within<Result>(deadline: AbortSignal, promise: Promise<Result>): Promise<Result> {
   const late = Promise.withResolvers<never>();
   const onAbort = () => late.reject(deadline.reason);
@@ -119,7 +119,7 @@ async function within<Result>(deadline: AbortSignal, promise: Promise<Result>): 
   }
 }
 
-/** @returns the status */
+/** @returns the HTTP status */
 function post(
   url: URL,
   { headers, body }: Attempt,
@@ -143,7 +143,7 @@ function post(
   });
 }
 
-/** Reads until the end, the limit, the deadline or a broken connection: the status is known, and is what counts. */
+/** Reads until the end, the limit, the deadline or an error. None of these changes the result, which is the status. */
 async function readSome(answer: IncomingMessage): Promise<void> {
   let read = 0;
   try {

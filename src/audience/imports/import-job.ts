@@ -1,7 +1,7 @@
 /** The background job that puts the people of a file on a list. */
 import { open } from "node:fs/promises";
 import { listSettledFields } from "#audience/custom-fields/store.ts";
-import { createTurns } from "#platform/concurrency.ts";
+import { createLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { JobHandler, JobOutcome } from "#platform/jobs/attempt.ts";
 import { copyFile } from "#platform/jobs/files.ts";
@@ -37,7 +37,7 @@ export function importHandler({
   clock,
   plans,
 }: StorageDeps & { readonly db: Database }): JobHandler<ImportInput> {
-  const takeTurn = createTurns(CONNECTIONS);
+  const takeTurn = createLimiter(CONNECTIONS);
   return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput, openScratch }) => {
     const { id: jobId, workspaceId, input } = job;
     const place = { workspaceId, jobId, mailingListId: input.mailing_list_id };

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { findWorkspaceOfList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
-import { createTurns } from "#platform/concurrency.ts";
+import { createLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { ScratchLines } from "./line-sink.ts";
@@ -44,7 +44,7 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
     const preview =
       place &&
       (await previewPeople(
-        { ...place, path: people, updateExisting, resubscribe, examples, takeTurn: createTurns(1), signal },
+        { ...place, path: people, updateExisting, resubscribe, examples, takeTurn: createLimiter(1), signal },
         plan,
       ));
     return reportOf(read, name, preview);

@@ -5,7 +5,7 @@
 import { open } from "node:fs/promises";
 import { previewMembers } from "#audience/subscribers/memberships/add-members.ts";
 import { stage, staged, unstage } from "#audience/subscribers/memberships/staging.ts";
-import type { TakeTurn } from "#platform/concurrency.ts";
+import type { Limiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { BATCH_ROOM_BYTES, readBatch } from "./batch-lines.ts";
@@ -22,7 +22,7 @@ export interface Previewing {
   readonly resubscribe: boolean;
   /** The lines of the people. */
   readonly examples: Examples;
-  readonly takeTurn: TakeTurn;
+  readonly takeTurn: Limiter;
   /** Ends it between two batches. */
   readonly signal: AbortSignal;
   /** Hears how many people were compared so far. */

@@ -7,7 +7,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import { insertMembers } from "#audience/subscribers/memberships/add-members.ts";
 import { stage, staged, unstage } from "#audience/subscribers/memberships/staging.ts";
-import type { TakeTurn } from "#platform/concurrency.ts";
+import type { Limiter } from "#platform/concurrency.ts";
 import type { Database, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
@@ -29,7 +29,7 @@ export interface Writing extends StorageDeps {
   /** Whether autoresponders begin for those who join; they do so when their batch is written. */
   readonly triggerAutoresponders: boolean;
   /** Of all imports of this process: they must leave connections to others. */
-  readonly takeTurn: TakeTurn;
+  readonly takeTurn: Limiter;
   /** Ends it between two batches. */
   readonly signal: AbortSignal;
   /** Asked before each batch: who cancels finds nothing written that had not been begun. */

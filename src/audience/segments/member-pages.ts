@@ -7,7 +7,7 @@
 import { hash } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import { MOST_FOUND, searchConditions } from "#audience/subscribers/search.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -61,8 +61,8 @@ interface Landmarks {
 
 /** Other bounds are for tests. */
 export function createMemberPages(db: Database, clock: Clock, bounds = usualBounds): MemberPages {
-  const totals = new Answers<number>({ ms: FRESH_MS, most: MOST_SEGMENTS * 10 });
-  const landmarks = new Answers<Landmarks>({ ms: FRESH_MS, most: MOST_SEGMENTS });
+  const totals = new AsyncCache<number>({ ms: FRESH_MS, most: MOST_SEGMENTS * 10 });
+  const landmarks = new AsyncCache<Landmarks>({ ms: FRESH_MS, most: MOST_SEGMENTS });
 
   const findRemembered = async (workspaceId: WorkspaceId, segment: Segmentation, page: Page) => {
     const { limit, offset, after } = page;

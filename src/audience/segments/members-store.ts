@@ -4,7 +4,7 @@
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
-import { BURST, createWorkspaceTurns } from "#platform/concurrency.ts";
+import { createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -74,8 +74,8 @@ const MOST_VALUES = 60_000;
 const QUERY_CANCELED = "57014";
 
 /** The other connections of the pool are for others. */
-const takeTurn = createWorkspaceTurns(
-  BURST,
+const takeTurn = createWorkspaceLimiter(
+  QUERY_BOUNDS,
   "Too many questions about segments of this workspace wait for their turn: ask fewer at a time",
 );
 

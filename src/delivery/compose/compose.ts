@@ -16,7 +16,7 @@ import { domainOf } from "#mail/address.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import type { HeaderField } from "#mail/message/header.ts";
-import { createTurns, createTurnsEach } from "#platform/concurrency.ts";
+import { createKeyedLimiter, createLimiter } from "#platform/concurrency.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Transaction } from "#smtp-client/envelope.ts";
 import {
@@ -65,9 +65,9 @@ const SENDER_ID = "posthaste";
  * Messages that are being composed and signed at a time: more than one event loop keeps busy. The others would only wait
  * for a signing thread with all their texts in memory.
  */
-const takeTurn = createTurns(32);
+const takeTurn = createLimiter(32);
 /** Large messages of one workspace, of which one at a time is loaded and assembled: the next is another workspace's. */
-const takeTurnOf = createTurnsEach<WorkspaceId>(1);
+const takeTurnOf = createKeyedLimiter<WorkspaceId>(1);
 
 /** When a message whose sender or content could not be looked up comes back. */
 const LOOK_UP_AGAIN_SECONDS = 5;

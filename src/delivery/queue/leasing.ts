@@ -6,7 +6,8 @@
 import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type Limit, limits } from "#platform/limits/limits.ts";
+import type { Limit } from "#platform/limits/limit.ts";
+import { limits } from "#platform/limits/limits.ts";
 import { localNetworks } from "#platform/network/local-networks.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { LeaseOrder } from "./lease-store.ts";

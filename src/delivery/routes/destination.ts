@@ -8,7 +8,7 @@ import type { Destination } from "#delivery/lanes/lanes.ts";
 import { type Lane, laneFor } from "#delivery/lanes/lanes.ts";
 import type { Lookup, Resolver } from "#dns/resolver.ts";
 import type { StsPolicy } from "#mail/dns/mta-sts.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
 import {
   findMailHosts,
@@ -107,7 +107,7 @@ export function routeToRelay(
 
 /** Keeps routes for a minute; what could not be found out is only shared by those who ask at the same moment. */
 function remembering(find: FindRoute): FindRoute {
-  const routes = new Answers<Route>({
+  const routes = new AsyncCache<Route>({
     ms: KEPT_MS,
     most: MOST_KEPT,
     isKept: (route) => !("outcome" in route && route.status === "deferred"),

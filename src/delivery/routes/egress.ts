@@ -8,7 +8,7 @@ import type { SessionSettings } from "#delivery/lanes/openings.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Allowance, WarmUpAllowances } from "#delivery/warm-up/allowances.ts";
 import { untilTomorrow } from "#delivery/warm-up/warm-up.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { localNetworks } from "#platform/network/local-networks.ts";
 import type { Unroutable } from "#smtp-client/mx.ts";
@@ -76,9 +76,9 @@ export type FindDeparture = (message: LeasedMessage, route: Route) => Promise<De
 const NO_CHOICE: RouteChoice = { ip: null, ruleId: null };
 
 export function createDepartures(deps: DepartureDeps): FindDeparture {
-  const routings = new Answers<Routing>({ ms: ROUTING_KEPT_MS, most: MOST_ROUTINGS });
-  const choices = new Answers<RouteChoice>({ ms: CHOICE_KEPT_MS, most: MOST_CHOICES });
-  const relays = new Answers<FindRoute>({ ms: ROUTING_KEPT_MS, most: MOST_RELAYS });
+  const routings = new AsyncCache<Routing>({ ms: ROUTING_KEPT_MS, most: MOST_ROUTINGS });
+  const choices = new AsyncCache<RouteChoice>({ ms: CHOICE_KEPT_MS, most: MOST_CHOICES });
+  const relays = new AsyncCache<FindRoute>({ ms: ROUTING_KEPT_MS, most: MOST_RELAYS });
 
   const choiceOf = ({ workspace_id, source, origin_id, particulars }: LeasedMessage) => {
     if (particulars !== null) return { ip: particulars.sending_ip, ruleId: particulars.routing_rule_id };

@@ -4,7 +4,7 @@
  * attempt, so that the gateway can tell a repetition.
  */
 import type { SmsResult } from "#delivery/message/attempt.ts";
-import { readText, reasonOf } from "#platform/network/http-answer.ts";
+import { readResponseText, fetchFault } from "#platform/network/fetch-response.ts";
 import { encodeText, MOST_PARTS } from "./alphabet.ts";
 import { declined, type ShortMessage, type SmsGateway } from "./gateway.ts";
 import type { HttpSettings } from "./gateway-settings.ts";
@@ -44,10 +44,10 @@ export function createHttpGateway(
           redirect: "manual",
           signal: AbortSignal.any([AbortSignal.timeout(ANSWER_MS), closing.signal]),
         });
-        const answer = await readText(response, LONGEST_ANSWER);
+        const answer = await readResponseText(response, LONGEST_ANSWER);
         return readAnswer(response, answer.text, hasReceipts ? id : null);
       } catch (error) {
-        return declined(`no answer: ${reasonOf(error)} (the SMS may have been taken)`, true);
+        return declined(`no answer: ${fetchFault(error)} (the SMS may have been taken)`, true);
       }
     },
     close: () => closing.abort(),

@@ -6,7 +6,7 @@
 import type { Resolver } from "#dns/resolver.ts";
 import { createResolver } from "#dns/system.ts";
 import { type DnsblReading, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import { createSelfTest, type SelfTest } from "./self-test.ts";
@@ -81,11 +81,11 @@ export function createChecker({ resolver, zones, clock, keptMs, pace = PACE }: C
   const sources: Sources = {
     resolver,
     selfTest: createSelfTest(resolver, now),
-    readings: new Answers({
+    readings: new AsyncCache({
       ...kept,
       isKept: ({ status }) => status === "listed" || status === "not_listed",
     }),
-    reasons: new Answers({ ...kept, isKept: (reason) => reason !== null }),
+    reasons: new AsyncCache({ ...kept, isKept: (reason) => reason !== null }),
   };
   return {
     zonesFor: (target) => zones.filter((zone) => isAsked(zone, kindOf(target))).map(({ name }) => name),
@@ -115,8 +115,8 @@ export function createChecker({ resolver, zones, clock, keptMs, pace = PACE }: C
 interface Sources {
   readonly resolver: Pick<Resolver, "ipv4" | "txt">;
   readonly selfTest: SelfTest;
-  readonly readings: Answers<DnsblReading>;
-  readonly reasons: Answers<string | null>;
+  readonly readings: AsyncCache<DnsblReading>;
+  readonly reasons: AsyncCache<string | null>;
 }
 
 interface Finding {

@@ -4,7 +4,7 @@
  * killed costs nothing, and its monitor is due again when the lease ends.
  */
 
-import { createTurns, type TakeTurn } from "#platform/concurrency.ts";
+import { createLimiter, type Limiter } from "#platform/concurrency.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
@@ -90,7 +90,7 @@ export async function runDueMonitors(
   const placeEnd = performance.now() + placeMs;
   let count = 0;
   // Runs of one workspace would wait for its account anyway, and each with a connection that the API shares.
-  const inTurn = createTurns(1);
+  const inTurn = createLimiter(1);
   const runOneByOne = async () => {
     while (!signal.aborted) {
       if (count > 0 && performance.now() > placeEnd) throw new PutBack();
@@ -108,7 +108,7 @@ export async function runDueMonitors(
   return count;
 }
 
-async function run(deps: MonitorDeps, lease: Lease, inTurn: TakeTurn, log: Log): Promise<void> {
+async function run(deps: MonitorDeps, lease: Lease, inTurn: Limiter, log: Log): Promise<void> {
   const { target, target_type } = lease;
   const isPaidFor = (await findRefusal(deps, lease.workspace_id)) === null;
   const checked = isPaidFor ? await deps.checker.check({ target, target_type }) : undefined;

@@ -7,7 +7,7 @@ import { getDomain } from "tldts";
 import type { NetworkResolver } from "#dns/system.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
-import { createTurns } from "#platform/concurrency.ts";
+import { createLimiter } from "#platform/concurrency.ts";
 import { getPublic } from "#platform/network/public-get.ts";
 
 const NEW_DAYS = 30;
@@ -45,7 +45,7 @@ export function createDomainAges({
   /** When each was registered; null: not known. */
   const known = new ExpiringMap<number | null>(MOST_DOMAINS, () => clock.monotonicMs());
   const underWay = new Map<string, Promise<number | null>>();
-  const takeTurn = createTurns(MOST_AT_ONCE);
+  const takeTurn = createLimiter(MOST_AT_ONCE);
 
   const findRegistration = async (domain: string): Promise<number | null> => {
     const deadline = AbortSignal.timeout(DEADLINE_MS);

@@ -6,7 +6,7 @@
 import type { Resolver } from "#dns/resolver.ts";
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Prober } from "#hygiene/probe/prober.ts";
-import { Answers, ExpiringMap } from "#platform/cache.ts";
+import { AsyncCache, ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { IsNewDomain } from "./domain-age.ts";
 import { lookUpDomain } from "./domain-finding.ts";
@@ -58,7 +58,7 @@ export function createExaminer({
   isNewDomain,
 }: ExamineDeps): Examiner {
   const monotonicMs = () => clock.monotonicMs();
-  const domains = new Answers<DomainFinding>({
+  const domains = new AsyncCache<DomainFinding>({
     ms: DOMAIN_MS,
     most: MOST_DOMAINS,
     isKept: ({ outcome }) => outcome !== "unknown",

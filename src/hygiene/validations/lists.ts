@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isFreeMail } from "#identity/sending-domains/free-mail.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import { isSquattedSlip, suggestDomain } from "./suggestion.ts";
 
 /** What the lists say of an address. */
@@ -46,7 +46,7 @@ export function readShipped(name: string): string[] {
 /** Reads nothing before it is asked. */
 export function createLists(dataDir: string, trapDomains: readonly string[]): Lists {
   const traps = new Set(trapDomains);
-  const own = new Answers<Own | null>({ ms: LOOK_MS, most: 1 });
+  const own = new AsyncCache<Own | null>({ ms: LOOK_MS, most: 1 });
   let held: Own | null = null;
   let shipped: Shipped | undefined;
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { parseDomain } from "#mail/address.ts";
 import { ApiError } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
-import { readText, reasonOf } from "#platform/network/http-answer.ts";
+import { readResponseText, fetchFault } from "#platform/network/fetch-response.ts";
 import { disposableFile, entriesOf } from "./lists.ts";
 
 const FETCH_MS = 30_000;
@@ -50,7 +50,7 @@ async function readListFile(path: string): Promise<string> {
     if ((await stat(path)).size > MOST_BYTES) throw tooLarge();
     return await readFile(path, "utf8");
   } catch (fault) {
-    throw fault instanceof ApiError ? fault : refusal(`it cannot be read (${reasonOf(fault)})`);
+    throw fault instanceof ApiError ? fault : refusal(`it cannot be read (${fetchFault(fault)})`);
   }
 }
 
@@ -58,11 +58,11 @@ async function fetchList(url: string): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS) });
     if (!response.ok) throw refusal(`its server answered ${response.status}`);
-    const { text, isWhole } = await readText(response, MOST_BYTES);
+    const { text, isWhole } = await readResponseText(response, MOST_BYTES);
     if (!isWhole) throw tooLarge();
     return text;
   } catch (fault) {
-    throw fault instanceof ApiError ? fault : refusal(`it cannot be fetched (${reasonOf(fault)})`);
+    throw fault instanceof ApiError ? fault : refusal(`it cannot be fetched (${fetchFault(fault)})`);
   }
 }
 

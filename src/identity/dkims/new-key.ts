@@ -1,6 +1,6 @@
 /** Makes a key pair ready to be stored: the private half sealed for its row, so that no other row can hold it. */
 import { type DkimKeyBits, generateDkimKey } from "#mail/dkim/dkim.ts";
-import { BURST, createTurns, createWorkspaceTurns } from "#platform/concurrency.ts";
+import { createLimiter, createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import { newId } from "#platform/ids.ts";
 import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
@@ -26,13 +26,13 @@ export const sealedDkimKeys: SealedColumn = {
  * came before are stored, so that what is refused costs no key.
  * @throws ApiError RATE_LIMIT_EXCEEDED when the workspace has more keys made than there is time for
  */
-export const takeKeyTurn = createWorkspaceTurns(
-  { ...BURST, atOnce: 1 },
+export const takeKeyTurn = createWorkspaceLimiter(
+  { ...QUERY_BOUNDS, concurrency: 1 },
   "Too many DKIM keys of this workspace are being made: try again in a moment",
 );
 
 /** The thread pool also reads files and hashes: keys leave it most of its threads, and one workspace room to the others. */
-const takeThread = createTurns(2);
+const takeThread = createLimiter(2);
 
 /** Takes 0.1 s (2048 bits) to some seconds (4096 bits) of a thread: not for the inside of a transaction. */
 export async function newDkimKey(

@@ -3,7 +3,7 @@
  * feedback loop of a large provider and the reporters of DMARC send, far less than what keeps the readers busy.
  */
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Limit } from "#platform/limits/limits.ts";
+import type { Limit } from "#platform/limits/limit.ts";
 import { noteUse, takeQuotas, usedOfQuota, useOf } from "#platform/limits/quota-store.ts";
 
 /** At RCPT, before anything is sent: the quota of which nothing is left to this network, null when there is none. */

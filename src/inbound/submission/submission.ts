@@ -11,7 +11,7 @@ import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { type Address, isSameAddress, parseAddress } from "#mail/address.ts";
 import { findMessage } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
-import { createWorkspaceTurns } from "#platform/concurrency.ts";
+import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, type ErrorCode } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
@@ -51,9 +51,9 @@ const PATIENCE_MS = 4_300;
 const MOST_LINE_MS = 4_000;
 /** How long a large message waits for the others of its workspace. Clients wait ten minutes (RFC 5321 section 4.5.3.2.6). */
 const LARGE_TURNS = {
-  atOnce: limits.largeSubmissions.most,
-  mostWaiting: limits.largeSubmissionsWaiting.most,
-  mostWaitMs: 20_000,
+  concurrency: limits.largeSubmissions.most,
+  maxWaiting: limits.largeSubmissionsWaiting.most,
+  maxWaitMs: 20_000,
 };
 
 /** Whether the message was stored is unknown. */
@@ -66,7 +66,7 @@ const silentDatabase = () => new SilentDatabase();
 
 export function createSubmission(deps: SubmissionDeps): (network: string) => Conversation {
   const uncertain = new UncertainAttempts();
-  const largeTurn = createWorkspaceTurns(
+  const largeTurn = createWorkspaceLimiter(
     LARGE_TURNS,
     "Too many large messages of this workspace are being accepted: retry shortly",
   );

@@ -5,7 +5,7 @@
  */
 
 import { hash } from "node:crypto";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { Caller } from "./auth/caller.ts";
@@ -39,7 +39,7 @@ export function createAuthenticator(options: {
   /** Told of every accepted call; must not wait (last_used_at is written outside the request). */
   onUse: (caller: Caller) => void;
 }): Authenticator {
-  const records = new Answers<KeyRecord | undefined>({
+  const records = new AsyncCache<KeyRecord | undefined>({
     ms: CACHE_MS,
     most: CACHE_ENTRIES,
     now: () => options.clock.monotonicMs(),

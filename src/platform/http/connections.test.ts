@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
-import type { Limit } from "#platform/limits/limits.ts";
+import type { Limit } from "#platform/limits/limit.ts";
 import { type BareServer, startBareServer } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 

@@ -7,7 +7,7 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type Held, HeldShares } from "#platform/limits/held-shares.ts";
-import type { HttpLimits } from "#platform/limits/limits.ts";
+import type { HttpLimits } from "#platform/limits/http-limits.ts";
 import { networkOf } from "./auth/source-network.ts";
 
 /** An idle connection is closed for another one no sooner: its client may be about to use it. */

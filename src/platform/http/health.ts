@@ -7,11 +7,12 @@ import { access, constants, statfs } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { RateLimit } from "#platform/config/setting-readers.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
-import { type Limit, limits } from "#platform/limits/limits.ts";
+import type { Limit } from "#platform/limits/limit.ts";
+import { limits } from "#platform/limits/limits.ts";
 import type { Metrics } from "#platform/metrics.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
 
@@ -59,8 +60,8 @@ export function registerHealth(
         async ([name, check]) => [name, (await faultWithin(check)) ?? "ok"] as const,
       ),
     );
-  const looks = new Answers<Awaited<ReturnType<typeof look>>>({ ms: FRESH_MS, most: 1 });
-  const scrapes = new Answers<Awaited<ReturnType<Metrics["scrape"]>>>({ ms: FRESH_MS, most: 1 });
+  const looks = new AsyncCache<Awaited<ReturnType<typeof look>>>({ ms: FRESH_MS, most: 1 });
+  const scrapes = new AsyncCache<Awaited<ReturnType<Metrics["scrape"]>>>({ ms: FRESH_MS, most: 1 });
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
     reply.headers(await options.rateLimiter.take(request.ip));
   };

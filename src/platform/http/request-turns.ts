@@ -10,7 +10,7 @@
  */
 import { IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Limit } from "#platform/limits/limits.ts";
+import type { Limit } from "#platform/limits/limit.ts";
 import { limitRefusal } from "#platform/limits/refusal.ts";
 import { refuseOnSocket } from "./request/malformed.ts";
 

@@ -16,7 +16,7 @@ import Fastify, {
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
-import { type HttpLimits, httpLimits } from "#platform/limits/limits.ts";
+import { type HttpLimits, httpLimits } from "#platform/limits/http-limits.ts";
 import type { Log } from "#platform/log/log.ts";
 import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import { answerer } from "./answer.ts";

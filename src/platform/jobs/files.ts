@@ -6,7 +6,7 @@
 import { mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { createTurns, createWorkspaceTurns } from "#platform/concurrency.ts";
+import { createLimiter, createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { type Database, isDuplicate, type Queryable, type Transaction } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { scratchFolder } from "#platform/process/temp-files.ts";
@@ -29,11 +29,11 @@ export function downloadName(name: string): string {
 }
 
 /** Connections that all uploads of a process take together: a large one takes a second, and others are locked out. */
-const takeConnection = createTurns(2);
+const takeConnection = createLimiter(2);
 
 /** As many wait as may be open (queue.ts); the last of them gets its turn where each takes half a second. */
-const takeTurn = createWorkspaceTurns(
-  { atOnce: 1, mostWaiting: 50, mostWaitMs: 30_000 },
+const takeTurn = createWorkspaceLimiter(
+  { concurrency: 1, maxWaiting: 50, maxWaitMs: 30_000 },
   "Too many files of this workspace are taken in already: send fewer at a time",
 );
 

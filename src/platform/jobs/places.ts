@@ -3,7 +3,7 @@
  * the others. Jobs of kinds that cannot be interrupted never take all places, so that one stays for those that can.
  */
 
-import { createTurns } from "#platform/concurrency.ts";
+import { createLimiter } from "#platform/concurrency.ts";
 import { type Database, listen } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
@@ -37,7 +37,7 @@ export class JobPlaces {
   readonly #stopping: AbortSignal;
   /** The ids of leases that are asked for or held, with the type of those that are held. */
   readonly #leases = new Map<string, string | undefined>();
-  readonly #oneAtATime = createTurns(1);
+  readonly #oneAtATime = createLimiter(1);
   /** Places that wait for work; each is called to look again. */
   readonly #idle = new Set<() => void>();
   #notices = 0;

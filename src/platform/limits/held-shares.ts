@@ -1,5 +1,5 @@
 /** Counts what each holder has of a shared resource in this process, so that no holder takes all of it. */
-import type { Limit } from "./limits.ts";
+import type { Limit } from "./limit.ts";
 
 /** One holder's share of a resource: the limit, and the workspace id, key id or network that it is counted for. */
 export interface Share {

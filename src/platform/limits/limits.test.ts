@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { testDatabase } from "#test/support/database.ts";
 import { HeldShares } from "./held-shares.ts";
-import type { Limit } from "./limits.ts";
+import type { Limit } from "./limit.ts";
 import { giveBackQuota, removeEndedQuotas, takeQuota, takeQuotas, usedOfQuota } from "./quota-store.ts";
 import { limitRefusal } from "./refusal.ts";
 

@@ -1,7 +1,8 @@
 /** Quotas: what a holder may use in an hour or a day, counted in the database over all machines. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import { type Limit, type LimitName, limits } from "./limits.ts";
+import type { Limit } from "./limit.ts";
+import { type LimitName, limits } from "./limits.ts";
 
 const WINDOW_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 

@@ -1,6 +1,6 @@
 /** How a caller learns that a limit is reached: which one, how much it allows, and when to try again. */
 import { ApiError, overloaded } from "#platform/errors.ts";
-import type { Limit } from "./limits.ts";
+import type { Limit } from "./limit.ts";
 
 const HELD_RETRY_S = 1;
 

@@ -38,7 +38,7 @@ test.each([
     "SUBMISSION_PORT",
     "EADDRINUSE",
     {},
-    /^SUBMISSION_PORT: 127\.0\.0\.1:2525 is the port of INBOUND_PORT already/,
+    /^SUBMISSION_PORT: 127\.0\.0\.1:2525 is already the port of INBOUND_PORT/,
   ],
   [
     "INBOUND_PORT",

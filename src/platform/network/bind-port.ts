@@ -1,4 +1,4 @@
-/** Ports of the service: what the operator reads when one cannot be had. */
+/** Error messages for the operator when a port of the service cannot be bound. */
 import type { Config } from "#platform/config/config.ts";
 
 /** The settings that name a port of the service, in the order in which they are bound. */
@@ -9,7 +9,7 @@ type PortConfig = Pick<Config, PortSetting | "HOST" | "INBOUND_HOST">;
 
 /**
  * Waits until the port of a setting listens.
- * @throws an Error for the operator, which names the setting and says what to do
+ * @throws Error that names the setting and says what to do
  */
 export async function bindPort<Result>(
   config: PortConfig,
@@ -33,13 +33,13 @@ function portFault(config: PortConfig, setting: PortSetting, cause: unknown): st
     const twin = before.find((other) => config[other] === config[setting]);
     return twin === undefined
       ? `${setting}: ${place} is in use by another program. Stop it, or set another ${setting}.`
-      : `${setting}: ${place} is the port of ${twin} already. Set another ${setting}.`;
+      : `${setting}: ${place} is already the port of ${twin}. Set another ${setting}.`;
   }
   if (code === "EACCES") {
     return `${setting}: the user of this process may not listen on ${place}. Set a port from 1024 on, or give the process CAP_NET_BIND_SERVICE (docs/operations.md#ports).`;
   }
   if (code === "EADDRNOTAVAIL") {
-    return `${hostSetting}: this machine has no address ${host}. Set ${hostSetting} to one of its own, or to 0.0.0.0 for all of them.`;
+    return `${hostSetting}: this machine has no address ${host}. Set ${hostSetting} to an address of this machine, or to 0.0.0.0 for all of them.`;
   }
   if (code === "ENOTFOUND" || code === "EAI_AGAIN") {
     return `${hostSetting}: the name ${host} has no address. Set ${hostSetting} to an address of this machine.`;

@@ -1,6 +1,6 @@
 /**
- * Why a connection has ended, in plain words. The messages of OpenSSL's errors hold pointers, source paths, line numbers
- * and line breaks, which say nothing to the people who read a timeline.
+ * Explains in plain words why a connection ended. The messages of OpenSSL contain pointers, source paths, line numbers and
+ * line breaks, which do not help a person who reads the timeline of a message.
  */
 
 const NO_TLS = "the server does not speak TLS here";
@@ -9,7 +9,7 @@ const NO_CIPHER = "the server accepts no cipher that is safe enough";
 const REFUSED =
   'the server refused the handshake (alert "handshake failure"): no cipher or certificate in common, or it asks for a certificate of ours';
 
-/** OpenSSL's reasons. */
+/** Patterns of OpenSSL's reasons, and what we say instead. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [
     /wrong version number|http request|unknown protocol|length too long|unexpected message|record type/,
@@ -19,25 +19,25 @@ const REASONS: readonly (readonly [RegExp, string])[] = [
   [/alert handshake failure/, REFUSED],
   [/insufficient security|no shared cipher|(?:unknown|wrong) cipher/, NO_CIPHER],
   [/legacy renegotiation/, "the server cannot renegotiate safely (RFC 5746)"],
-  [/bad record mac|digest check failed|bad decrypt/, "what the server sent was changed on the way"],
+  [/bad record mac|digest check failed|bad decrypt/, "data from the server was corrupted in transit"],
 ];
-/** Where what OpenSSL reads is a certificate. */
+/** Names of the OpenSSL libraries that read certificates. */
 const CERTIFICATE = /asn1|x509|pem routines/i;
 const ALERT = /^(?:ssl\/tls|sslv3|tlsv1(?:[.\d]*)) (?:alert )?(.+)$/;
 const TOO_WEAK = /too (?:small|weak|short)/;
 
-/** Without the names of system calls. */
+/** Error codes of sockets, and what we say instead. */
 const LOST: ReadonlyMap<string, string> = new Map([
   ["ECONNRESET", "the server reset the connection"],
   ["EPIPE", "the server closed the connection"],
   ["ETIMEDOUT", "the connection timed out"],
 ]);
 
-/** What the error of a connected socket, or of TLS on it, says: one clause, in one line. */
+/** One clause, in one line, for an error of a connected socket or of TLS on it. */
 export function connectionFault(error: Error): string {
   const { reason, library } = openSslErrorOf(error);
   if (reason !== "") return tlsFault(reason, library);
-  // Node's own error for a connection that ends before the handshake bears the code of a reset.
+  // Node.js gives the code ECONNRESET to a connection that is closed before the TLS handshake.
   if (error.message.startsWith("Client network socket disconnected"))
     return "the server closed the connection";
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
@@ -56,11 +56,11 @@ function tlsFault(reason: string, library: string): string {
   return `${what}: ${reason}`;
 }
 
-/** From the properties that Node gives such an error, else from its text; empty where it is none of OpenSSL's. */
+/** Read from the properties of the error, else from its message. Empty strings if the error is not from OpenSSL. */
 function openSslErrorOf(error: Error): { readonly reason: string; readonly library: string } {
   const [, library = "", reason = ""] = /error:[\dA-F]+:([^:]*):[^:]*:([^:\n]*)/i.exec(error.message) ?? [];
   const told = { reason: textOf(error, "reason"), library: textOf(error, "library") };
-  // Node's own errors about certificates have a reason, too, and no library.
+  // Node's own errors about certificates have a reason, but no library.
   return told.reason === "" || told.library === "" ? { reason: oneLine(reason), library } : told;
 }
 

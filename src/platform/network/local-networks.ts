@@ -1,14 +1,14 @@
-/** Addresses from which this machine can send. */
-import { BlockList, isIP } from "node:net";
+/** The addresses of this machine: those it can send from. */
 import { networkInterfaces } from "node:os";
+import { networkList } from "./ip-networks.ts";
 
-/** Interfaces come and go. */
+/** Interfaces are read again after this time, because addresses are added and removed. */
 const KEPT_MS = 5_000;
 
 export interface LocalNetworks {
-  /** Each address of an interface, and the loopback network, which is this machine's as a whole. */
+  /** All addresses of the interfaces, and the loopback networks. */
   readonly networks: readonly string[];
-  /** The addresses by which others reach it. */
+  /** The addresses by which other machines reach this one. */
   readonly addresses: readonly string[];
   has(ip: string): boolean;
 }
@@ -24,20 +24,10 @@ export function localNetworks(): LocalNetworks {
 
 function readInterfaces(): LocalNetworks {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-  // A link-local address means nothing without its interface.
+  // A link-local address is not usable without its interface.
   const addresses = all
     .filter(({ internal, scopeid }) => !internal && !scopeid)
     .map(({ address }) => address);
-  const list = new BlockList();
-  for (const address of [...addresses, "::1"]) list.addAddress(address, familyOf(address));
-  list.addSubnet("127.0.0.0", 8);
-  return {
-    addresses,
-    networks: [...addresses, "127.0.0.0/8", "::1"],
-    has: (ip) => list.check(ip, familyOf(ip)),
-  };
-}
-
-function familyOf(ip: string): "ipv4" | "ipv6" {
-  return isIP(ip) === 6 ? "ipv6" : "ipv4";
+  const networks = [...addresses, "127.0.0.0/8", "::1"];
+  return { addresses, networks, has: networkList(networks) };
 }

@@ -1,44 +1,49 @@
-/** One HTTP request to addresses that were looked at before: a connection of its own, which ends with the answer. */
+/**
+ * One HTTP request to IP addresses that the caller has checked. Each request opens a connection of its own and closes it
+ * after the response, so that a connection never outlives the check of its address.
+ *
+ * This uses node:http rather than undici. Measured with an undici Agent for each request: 365 to 430 requests/s instead of
+ * 605 to 730 (HTTP), 43 to 72 instead of 52 to 98 (HTTPS), and 30 MB of memory in each process that imports it.
+ */
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { pinnedLookup } from "./pinned-lookup.ts";
+import { isIP, type LookupFunction } from "node:net";
 
 export interface OutgoingRequest {
   readonly method: "GET" | "POST";
   readonly headers: OutgoingHttpHeaders;
-  /** Where the name of the URL leads to. */
+  /** The checked addresses of the URL's host. */
   readonly addresses: readonly [string, ...string[]];
-  /** Of the connection and the whole of the answer. */
+  /** For connecting and for reading the whole response. */
   readonly deadline: AbortSignal;
-  /** Whom to trust (PEM); default: the roots that Node brings. */
+  /** Trusted certificates (PEM); default: the root certificates of Node.js. */
   readonly ca?: string | readonly string[];
   readonly body?: string;
 }
 
 /**
- * Gives what is read of the answer; redirects are answers like others.
+ * Sends the request, hands the response to `read` and gives its result. Redirects are not followed.
  *
- * @throws when none comes: why there is no connection, or that it ended
+ * @throws when there is no response: the connection failed, was closed, or the deadline has passed
  */
 export async function outgoingRequest<Result>(
   url: URL,
   { method, headers, addresses, deadline, ca, body }: OutgoingRequest,
-  read: (answer: IncomingMessage) => Promise<Result>,
+  read: (response: IncomingMessage) => Promise<Result>,
 ): Promise<Result> {
   const outgoing = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
     method,
     headers,
     lookup: pinnedLookup(addresses),
-    // A connection that was kept would be one to an address of long ago.
     agent: false,
     signal: deadline,
     ...(ca !== undefined && { ca: typeof ca === "string" ? ca : [...ca] }),
   });
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // Also after the answer: a connection that breaks later is nobody's business.
+  // The listener stays after the response: an error without a listener would end the process.
   outgoing.on("error", reject);
   outgoing.once("response", resolve);
-  // A server that switches protocols (101) has Node.js end the connection with neither, and a deadline without effect.
+  // After 101 Switching Protocols, Node.js closes the connection without a response or an error.
   outgoing.once("close", () => reject(new Error("the connection was closed without an answer")));
   outgoing.end(body);
   try {
@@ -46,4 +51,15 @@ export async function outgoingRequest<Result>(
   } finally {
     outgoing.destroy();
   }
+}
+
+/**
+ * A `lookup` option for a connection that gives these addresses without asking the DNS. A DNS answer that changes after the
+ * check (DNS rebinding) therefore has no effect.
+ */
+export function pinnedLookup(addresses: readonly [string, ...string[]]): LookupFunction {
+  const [first] = addresses;
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_host, options, callback) =>
+    options.all ? callback(null, all) : callback(null, first, isIP(first));
 }

@@ -9,7 +9,7 @@ test.each([
   "2606:4700:4700::1111",
   "::ffff:8.8.8.8",
   "64:ff9b::8.8.8.8",
-])("%s is a stranger's address", (address) => {
+])("%s is public", (address) => {
   expect(isPublicAddress(address)).toBe(true);
 });
 
@@ -37,23 +37,23 @@ test.each([
   "fe80::1%eth0",
   "ff02::1",
   "2001:db8::1",
-])("%s is not", (address) => {
+])("%s is not public", (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
 test.each(["", "localhost", "example.com", "[::1]", "127.1", "0x7f000001"])(
-  "%j is no address at all",
+  "%j is not an IP address, so it is not public",
   (text) => {
     expect(isPublicAddress(text)).toBe(false);
   },
 );
 
-test.each(["127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1"])("%s is this machine", (address) => {
+test.each(["127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1"])("%s is loopback", (address) => {
   expect(isLoopback(address)).toBe(true);
 });
 
 test.each(["0.0.0.0", "128.0.0.1", "10.0.0.1", "::", "::2", "::ffff:10.0.0.1", "localhost", ""])(
-  "%s is not this machine",
+  "%s is not loopback",
   (address) => {
     expect(isLoopback(address)).toBe(false);
   },

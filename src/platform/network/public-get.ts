@@ -1,6 +1,6 @@
 /**
- * One GET of an address that somebody else may have chosen: its host is looked up here, and what was looked at is what is
- * connected to. Redirects are not followed, little of the answer is read, and all of it ends by the caller's deadline.
+ * One GET of a URL that a third party may have chosen: only public addresses of its host are connected to, redirects are not
+ * followed, the size of the body is limited, and the caller sets a deadline.
  */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
@@ -16,27 +16,27 @@ type FindAddresses = (
 
 export interface PublicGet {
   readonly resolver: { readonly ipv4: FindAddresses; readonly ipv6: FindAddresses };
-  /** Of the connection and the whole of the answer. */
+  /** For connecting and for reading the whole response. */
   readonly deadline: AbortSignal;
-  /** Octets of the body. */
+  /** Longest body, in octets. */
   readonly most: number;
   readonly accept?: string;
-  /** Also hosts on private and loopback addresses: for an address of the operator's own. */
+  /** Allows http and private or loopback addresses: for a URL that the operator has configured. */
   readonly allowPrivate: boolean;
-  /** Whom to trust (PEM); default: the roots that Node brings. */
+  /** Trusted certificates (PEM); default: the root certificates of Node.js. */
   readonly ca?: string | undefined;
 }
 
 export interface PublicAnswer {
   readonly status: number;
-  /** Its Content-Type; empty where it has none. */
+  /** Content-Type; empty if there is none. */
   readonly type: string;
-  /** Where it sends us. */
+  /** The Location header of a redirect. */
   readonly location: string | null;
   readonly body: string;
 }
 
-/** Null where there is no answer, or a longer one, or nobody that we talk to; never rejects. */
+/** Null if there is no response, if it is too long, or if the host has no allowed address. Never rejects. */
 export async function getPublic(url: URL, options: PublicGet): Promise<PublicAnswer | null> {
   if (url.protocol !== "https:" && !(url.protocol === "http:" && options.allowPrivate)) return null;
   const host = url.hostname.replace(/^\[|\]$/g, "");

@@ -7,10 +7,10 @@ const faultOf = (environment: Record<string, string>) =>
 
 test.each([
   [{}, "is not set"],
-  [{ PUBLIC_URL: "https://localhost:8080" }, "nobody else reaches"],
-  [{ PUBLIC_URL: "https://127.0.0.1" }, "nobody else reaches"],
-  [{ PUBLIC_URL: "https://[::1]" }, "nobody else reaches"],
-  [{ PUBLIC_URL: "https://192.168.1.4" }, "nobody else reaches"],
+  [{ PUBLIC_URL: "https://localhost:8080" }, "PUBLIC_URL is a private address"],
+  [{ PUBLIC_URL: "https://127.0.0.1" }, "PUBLIC_URL is a private address"],
+  [{ PUBLIC_URL: "https://[::1]" }, "PUBLIC_URL is a private address"],
+  [{ PUBLIC_URL: "https://192.168.1.4" }, "PUBLIC_URL is a private address"],
   [{ PUBLIC_URL: "http://mail.example.net" }, "is not https"],
   [{ MAIL_MODE: "relay", RELAY_URL: "smtp://127.0.0.1:25" }, "is not set"],
 ])("of %j the operator is told that it %s", (environment, fault) => {

@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import { readText } from "#platform/network/http-answer.ts";
+import { readResponseText } from "#platform/network/fetch-response.ts";
 import type { Credentials } from "./credentials.ts";
 
 const API_URL = new URL("https://gmailpostmastertools.googleapis.com");
@@ -200,7 +200,7 @@ type Ask = (url: URL, request: RequestInit, stop: AbortSignal) => Promise<Answer
 
 async function fetchText(url: URL, request: RequestInit): Promise<Answer> {
   const response = await fetch(url, { ...request, redirect: "error" });
-  const { text, isWhole } = await readText(response, LONGEST_ANSWER);
+  const { text, isWhole } = await readResponseText(response, LONGEST_ANSWER);
   if (!isWhole) throw new Error(`Google answered with more than ${LONGEST_ANSWER} octets`);
   return { status: response.status, text };
 }

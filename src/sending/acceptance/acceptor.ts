@@ -5,7 +5,7 @@
  * fails alone, or with those that it was to be accepted together with.
  */
 import { maySendAsEach } from "#identity/may-send-as.ts";
-import { createWorkspaceTurns } from "#platform/concurrency.ts";
+import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError } from "#platform/errors.ts";
 import { AcceptLine } from "./accept-line.ts";
 import { requireAcceptable } from "./allowance.ts";
@@ -24,7 +24,7 @@ const SMALL_LINE = { atOnce: 2, worthAnother: 64 };
  */
 const LARGE_BYTES = 1024 * 1024;
 const LARGE_LINE = { atOnce: 1, worthAnother: 1 };
-const LARGE_TURNS = { atOnce: 1, mostWaiting: 200 };
+const LARGE_TURNS = { concurrency: 1, maxWaiting: 200 };
 
 /**
  * Beyond these a caller is told so, instead of waiting for its time-out or filling the memory. No commit begins later
@@ -55,7 +55,7 @@ class AcceptorOfLines implements Acceptor {
   readonly #limits: Readonly<typeof LIMITS>;
   readonly #small: AcceptLine;
   readonly #large: AcceptLine;
-  readonly #largeTurn: ReturnType<typeof createWorkspaceTurns>;
+  readonly #largeTurn: ReturnType<typeof createWorkspaceLimiter>;
   /** Content that waits or is being stored. */
   #heldBytes = 0;
 
@@ -64,8 +64,8 @@ class AcceptorOfLines implements Acceptor {
     this.#limits = limits;
     this.#small = new AcceptLine(deps, SMALL_LINE);
     this.#large = new AcceptLine(deps, LARGE_LINE);
-    this.#largeTurn = createWorkspaceTurns(
-      { ...LARGE_TURNS, mostWaitMs: limits.waitMs },
+    this.#largeTurn = createWorkspaceLimiter(
+      { ...LARGE_TURNS, maxWaitMs: limits.waitMs },
       "Too many large messages of this workspace are being accepted: retry shortly",
     );
   }

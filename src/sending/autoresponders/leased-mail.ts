@@ -8,7 +8,7 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
 import { maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
 import { domainOf } from "#mail/address.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { CampaignMailDeps } from "#sending/mail/deps.ts";
 import { examineRecipients, type Outfit, type Outfitted } from "#sending/mail/examine-recipients.ts";
@@ -26,8 +26,8 @@ const WAIT_SECONDS = 2;
 
 export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
   const { db } = deps;
-  const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
-  const bases = new Answers<string>({ ms: BASE_KEPT_MS, most: MOST_KEPT });
+  const contents = new AsyncCache<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
+  const bases = new AsyncCache<string>({ ms: BASE_KEPT_MS, most: MOST_KEPT });
   const baseOf = (id: WorkspaceId) => bases.get(id, () => deps.linkBase(id, null));
   const prepared = ({ workspace_id }: LeasedMessage, { content_id }: MailStanding) =>
     contents.get(content_id, async () => {

@@ -11,7 +11,7 @@ import { maySendAsEach } from "#identity/may-send-as.ts";
 import { ownReturnPathHost } from "#identity/return-path.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Attachment } from "#mail/message/mime.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import { pauseAndTell } from "#sending/campaigns/campaign-events.ts";
 import { brakeOn } from "#sending/campaigns/lifecycle/auto-pause.ts";
 import type { PauseReason } from "#sending/campaigns/transitions-store.ts";
@@ -34,14 +34,14 @@ const FAULT_SECONDS = 300;
 
 export function createCampaignMail(deps: CampaignMailDeps): PresendCheck {
   const { db } = deps;
-  const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
-  const places = new Answers<Place>({ ms: PLACE_KEPT_MS, most: MOST_KEPT });
+  const contents = new AsyncCache<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
+  const places = new AsyncCache<Place>({ ms: PLACE_KEPT_MS, most: MOST_KEPT });
   const prepared = ({ workspace_id, id }: CampaignStanding) =>
     contents.get(id, async () => {
       const campaign = await findCampaignToSend(db, workspace_id, id);
       return campaign === undefined ? null : prepareCampaign(db, campaign);
     });
-  const files = new Answers<readonly Attachment[]>({ ms: CONTENT_KEPT_MS, most: MOST_FILES_KEPT });
+  const files = new AsyncCache<readonly Attachment[]>({ ms: CONTENT_KEPT_MS, most: MOST_FILES_KEPT });
   const filesOf = async ({ campaign: { workspace_id, id, has_attachments } }: PreparedCampaign) =>
     has_attachments
       ? files.get(id, async () => (await findAttachments(db, workspace_id, id)).map(encodedAttachment))

@@ -5,7 +5,7 @@
  */
 
 import { replaceContentIds } from "#mail/message/content-ids.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { compileFor } from "#sending/content/campaign-content.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
@@ -37,7 +37,7 @@ export function createMailAgain(
   { db, linkBase }: Pick<CampaignMailDeps, "db" | "linkBase">,
   sentMails = ofCampaigns,
 ): RenderMail {
-  const compiled = new Answers<Compiled | null>({
+  const compiled = new AsyncCache<Compiled | null>({
     ms: KEPT_MS,
     most: MOST_KEPT,
     isKept: (answer) => answer !== null,

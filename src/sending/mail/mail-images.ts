@@ -1,6 +1,6 @@
 /** The pictures inside a campaign's mails, for the browser: attachments that its HTML refers to by their content id. */
 import { imagesById } from "#mail/message/content-ids.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { FindImage, MailImage } from "#tracking/pages.ts";
@@ -13,7 +13,7 @@ const KEPT_MS = 60_000;
 const MOST_KEPT = 2;
 
 export function createMailImages(db: Database): FindImage {
-  const kept = new Answers<ReadonlyMap<string, MailImage>>({ ms: KEPT_MS, most: MOST_KEPT });
+  const kept = new AsyncCache<ReadonlyMap<string, MailImage>>({ ms: KEPT_MS, most: MOST_KEPT });
   return async ({ workspaceId, messageId }, contentId) => {
     const sent = await findSentMail(db, workspaceId, messageId);
     if (sent === undefined) return null;

@@ -9,7 +9,7 @@
  */
 
 import type { Examiner } from "#hygiene/validations/examiner.ts";
-import { createTurns } from "#platform/concurrency.ts";
+import { createLimiter } from "#platform/concurrency.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -55,8 +55,8 @@ const ROWS_OF = 100;
 export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
   const { db, clock, examiner } = deps;
   const pace = { ...PACE, ...deps.pace };
-  const takeConnection = createTurns(CONNECTIONS);
-  const takeTurn = createTurns(DOMAINS_AT_ONCE);
+  const takeConnection = createLimiter(CONNECTIONS);
+  const takeTurn = createLimiter(DOMAINS_AT_ONCE);
 
   return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput }) => {
     const { id: jobId, workspaceId, input } = job;

@@ -3,7 +3,7 @@
 import type { Examiner } from "#hygiene/validations/examiner.ts";
 import { type Findings, malformed } from "#hygiene/validations/findings.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { TakeTurn } from "#platform/concurrency.ts";
+import type { Limiter } from "#platform/concurrency.ts";
 import type { FileAddress } from "./address-file.ts";
 
 /** An address of the file and what was found out. */
@@ -16,7 +16,7 @@ export interface Examined {
 export interface ExamineBatchDeps {
   readonly clock: Clock;
   readonly examiner: Examiner;
-  readonly takeTurn: TakeTurn;
+  readonly takeTurn: Limiter;
 }
 
 /** Of one conversation, two thirds of it to wait for its turn in; nobody waits for a single answer here. */

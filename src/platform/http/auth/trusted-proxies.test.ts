@@ -23,4 +23,6 @@ it.each([
   "192.0.2.1/24/1",
   "192.0.2.0/255.0.255.0",
   "192.0.2.0/x",
-])("%s is refused by name", (entry) => expect(() => trustedProxies([entry])).toThrow(`${entry} is neither`));
+])("%s is refused by name", (entry) =>
+  expect(() => trustedProxies([entry])).toThrow(`${entry} is neither an IP address nor a network`),
+);

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { FastifyRequest } from "fastify";
-import { createWorkspaceTurns } from "#platform/concurrency.ts";
+import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError, overloaded } from "#platform/errors.ts";
 import { createSideThread, type SideThread } from "#platform/process/worker-thread.ts";
 import { NO_UTF8, parseFewElements } from "./json-body.ts";
@@ -22,14 +22,14 @@ const SMALL_BYTES = 256 * 1024;
 const FEW_ELEMENTS = 2_000;
 /** A body of 30 MB takes well under a second; the rest is for a busy machine. */
 const THREAD = { deadlineMs: 30_000, heapMb: 512 };
-const LINE = { atOnce: 1, mostWaiting: 200, mostWaitMs: 30_000 };
+const LINE = { concurrency: 1, maxWaiting: 200, maxWaitMs: 30_000 };
 
 export class JsonReader {
   readonly #thread: SideThread<JsonQuestion, JsonAnswer> = createSideThread(
     new URL("json-thread.ts", import.meta.url),
     THREAD,
   );
-  readonly #turns = createWorkspaceTurns(
+  readonly #turns = createWorkspaceLimiter(
     LINE,
     "Too many large bodies of this workspace are being read: retry shortly",
   );

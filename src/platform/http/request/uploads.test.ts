@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ApiError } from "#platform/errors.ts";
 import { endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { openApiDocument } from "#platform/http/openapi.ts";
-import type { Limit } from "#platform/limits/limits.ts";
+import type { Limit } from "#platform/limits/limit.ts";
 import { insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";

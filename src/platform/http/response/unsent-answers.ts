@@ -12,7 +12,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
-import type { HttpLimits, Limit } from "#platform/limits/limits.ts";
+import type { HttpLimits } from "#platform/limits/http-limits.ts";
+import type { Limit } from "#platform/limits/limit.ts";
 import { shareRefusal } from "#platform/limits/refusal.ts";
 
 /** Smaller answers are not counted. */

@@ -9,7 +9,7 @@ import { membersOf, membersOfWorkspace } from "#audience/segments/members-of.ts"
 import { countIn, withDeadline, withTimeLimit } from "#audience/segments/members-store.ts";
 import { findSegment } from "#audience/segments/store.ts";
 import type { Stretch } from "#audience/segments/workspace-members-store.ts";
-import { BURST, createWorkspaceTurns } from "#platform/concurrency.ts";
+import { createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -97,8 +97,8 @@ function nameStatus(conditions: Conditions): boolean {
 }
 
 /** A burst of requests about lists, too, leaves connections of the database to others. */
-const takeTurn = createWorkspaceTurns(
-  BURST,
+const takeTurn = createWorkspaceLimiter(
+  QUERY_BOUNDS,
   "Too many campaigns of this workspace are looked at already: ask fewer at a time",
 );
 

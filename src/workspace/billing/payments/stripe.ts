@@ -7,7 +7,7 @@ import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Config } from "#platform/config/config.ts";
 import { asWorkspaceId, isUuid } from "#platform/ids.ts";
-import { readText } from "#platform/network/http-answer.ts";
+import { readResponseText } from "#platform/network/fetch-response.ts";
 import type { PaymentEvent, PaymentGateway, TopUpOrder } from "./gateway.ts";
 import { isSigned } from "./stripe-signature.ts";
 
@@ -73,7 +73,7 @@ export function createStripe({ apiUrl, secretKey, webhookSecret }: StripeSetting
         },
         body: new URLSearchParams(sessionFields(order)),
       });
-      const { text, isWhole } = await readText(response, LONGEST_ANSWER);
+      const { text, isWhole } = await readResponseText(response, LONGEST_ANSWER);
       if (!response.ok)
         throw new Error(`Stripe answered ${response.status}: ${text.slice(0, LONGEST_REASON)}`);
       if (!isWhole) throw new Error(`Stripe answered with more than ${LONGEST_ANSWER} octets`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { pinnedLookup } from "./pinned-lookup.ts";
+import { pinnedLookup } from "./outgoing-request.ts";
 
 const lookUp = (all: boolean) =>
   new Promise((resolve) =>
@@ -8,7 +8,7 @@ const lookUp = (all: boolean) =>
     ),
   );
 
-test("every address that was checked is there to connect to, of both families", async () => {
+test("a pinned lookup gives all checked addresses, IPv4 and IPv6", async () => {
   expect(await lookUp(true)).toEqual([
     [
       { address: "192.0.2.1", family: 4 },
@@ -17,6 +17,6 @@ test("every address that was checked is there to connect to, of both families", 
   ]);
 });
 
-test("who asks for one gets the first", async () => {
+test("a pinned lookup for one address gives the first", async () => {
   expect(await lookUp(false)).toEqual(["192.0.2.1", 4]);
 });

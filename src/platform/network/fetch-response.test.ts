@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { readText, reasonOf } from "./http-answer.ts";
+import { fetchFault, readResponseText } from "./fetch-response.ts";
 
-/** An answer that comes in pieces, and remembers whether it was read to its end or given up. */
+/** A response in chunks; `seen` tells whether reading was cancelled, `left` holds the chunks that were not read. */
 function answerOf(...pieces: string[]) {
   const octets = pieces.map((piece) => Buffer.from(piece));
   const seen = { isGivenUp: false };
@@ -21,19 +21,19 @@ function answerOf(...pieces: string[]) {
   return { response: new Response(body), seen, left: octets };
 }
 
-test("an answer as long as it may be is read whole", async () => {
+test("a body as long as the limit is read whole", async () => {
   const { response, seen } = answerOf("four", "more");
-  expect(await readText(response, 8)).toEqual({ text: "fourmore", isWhole: true });
+  expect(await readResponseText(response, 8)).toEqual({ text: "fourmore", isWhole: true });
   expect(seen.isGivenUp).toBe(false);
 });
 
-test("of an answer that is too long nothing is read beyond the piece that made it so", async () => {
+test("a body that is too long is read up to the chunk that exceeds the limit", async () => {
   const { response, seen, left } = answerOf("four", "more", "less", "rest");
-  expect(await readText(response, 7)).toEqual({ text: "fourmore", isWhole: false });
+  expect(await readResponseText(response, 7)).toEqual({ text: "fourmore", isWhole: false });
   expect([seen.isGivenUp, left]).toEqual([true, [Buffer.from("less"), Buffer.from("rest")]]);
 });
 
-test("a character that is torn between two pieces is mended", async () => {
+test("a character that is split between two chunks is decoded", async () => {
   const [first, second] = [Buffer.from("ü").subarray(0, 1), Buffer.from("ü").subarray(1)];
   const body = new ReadableStream({
     start(controller) {
@@ -42,16 +42,16 @@ test("a character that is torn between two pieces is mended", async () => {
       controller.close();
     },
   });
-  expect((await readText(new Response(body), 2)).text).toBe("ü");
+  expect((await readResponseText(new Response(body), 2)).text).toBe("ü");
 });
 
-test("an answer without a body is empty", async () => {
-  expect(await readText(new Response(null, { status: 204 }), 1)).toEqual({ text: "", isWhole: true });
+test("a response without a body is an empty text", async () => {
+  expect(await readResponseText(new Response(null, { status: 204 }), 1)).toEqual({ text: "", isWhole: true });
 });
 
-test("the reason is the one below fetch's own", () => {
+test("the fault is the cause of fetch's error", () => {
   const refused = new Error("connect ECONNREFUSED");
-  expect(reasonOf(new TypeError("fetch failed", { cause: refused }))).toBe("connect ECONNREFUSED");
-  expect(reasonOf(new Error("too late"))).toBe("too late");
-  expect(reasonOf("odd")).toBe("odd");
+  expect(fetchFault(new TypeError("fetch failed", { cause: refused }))).toBe("connect ECONNREFUSED");
+  expect(fetchFault(new Error("too late"))).toBe("too late");
+  expect(fetchFault("odd")).toBe("odd");
 });
