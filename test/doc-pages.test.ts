@@ -105,7 +105,7 @@ describe("a page", () => {
     expect(missing).toEqual([]);
   });
 
-  test.each(pages.filter((page) => !generated.has(page)))(
+  test.each(pages.filter((page) => page.startsWith("docs/") && !generated.has(page)))(
     "has no paragraph or table cell that is too long: %s",
     async (page) => {
       const shown = proseOf(await textOf(page))
