@@ -1,0 +1,142 @@
+/**
+ * The pages for people (README.md, docs/ and the like): what they link to and name exists, what comments cite in them
+ * exists, and no paragraph or table cell is too long to be read.
+ */
+import { access, readdir, readFile } from "node:fs/promises";
+import { dirname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { endpointsForDocs } from "#processes/api.ts";
+import { generatedFiles } from "../src/generated-files.ts";
+
+/** Characters, as a reader sees them: the targets of links do not count. */
+const LONGEST_PARAGRAPH = 500;
+const LONGEST_CELL = 300;
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const generated = new Set([...generatedFiles(endpointsForDocs())].map(([path]) => path));
+
+async function namesIn(folder: string, ending: RegExp): Promise<string[]> {
+  const entries = await readdir(join(root, folder), { recursive: true });
+  return entries.filter((name) => ending.test(name)).map((name) => join(folder, name));
+}
+
+const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", ...(await namesIn("docs", /\.md$/))].sort();
+const textOf = (path: string) => readFile(join(root, path), "utf8");
+const exists = (path: string) =>
+  access(join(root, path)).then(
+    () => true,
+    () => false,
+  );
+
+/** Lines outside of code blocks. */
+function proseOf(text: string): string[] {
+  let isCode = false;
+  return text.split("\n").filter((line) => {
+    const isFence = /^\s*```/.test(line);
+    if (isFence) isCode = !isCode;
+    return !isCode && !isFence;
+  });
+}
+
+/** The anchors that GitHub gives the headings of a page. */
+async function anchorsOf(path: string): Promise<Set<string>> {
+  const headings = proseOf(await textOf(path)).flatMap((line) => /^#+ (.*)/.exec(line)?.[1] ?? []);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+        .replaceAll(" ", "-"),
+    ),
+  );
+}
+
+/** Whether a file is there and, where an anchor is named, the page has that heading. */
+async function isThere(path: string, anchor: string | undefined): Promise<boolean> {
+  if (!(await exists(path))) return false;
+  return anchor === undefined || !path.endsWith(".md") || (await anchorsOf(path)).has(anchor);
+}
+
+async function missingOf(targets: readonly { path: string; anchor?: string | undefined; as: string }[]) {
+  const found = await Promise.all(targets.map(({ path, anchor }) => isThere(path, anchor)));
+  return targets.filter((_, at) => !found[at]).map(({ as }) => as);
+}
+
+/** The targets of the page's links within the repository. */
+function linksOf(page: string, text: string) {
+  const targets = Array.from(
+    proseOf(text)
+      .join("\n")
+      .matchAll(/\]\(([^)\s]+)\)/g),
+    ([, target = ""]) => target,
+  );
+  return targets
+    .filter((target) => !/^(?:https?|mailto):/.test(target))
+    .map((target) => {
+      const [file = "", anchor] = target.split("#");
+      return { path: file === "" ? page : normalize(join(dirname(page), file)), anchor, as: target };
+    });
+}
+
+/** Code spans that look like the path of a file of the repository: a folder, and an ending that it uses. */
+function pathsNamedIn(text: string): string[] {
+  const spans = Array.from(
+    proseOf(text)
+      .join("\n")
+      .matchAll(/`([^`\n]+)`/g),
+    ([, span = ""]) => span,
+  );
+  return spans.filter((span) => /^#?[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|sql|json|js|sh|py)$/.test(span));
+}
+
+describe("a page", () => {
+  test.each(pages)("links to files and headings that exist: %s", async (page) => {
+    expect(await missingOf(linksOf(page, await textOf(page)))).toEqual([]);
+  });
+
+  test.each(pages)("names files that exist, from the root or from src: %s", async (page) => {
+    const missing: string[] = [];
+    for (const span of pathsNamedIn(await textOf(page))) {
+      const path = span.replace(/^#/, "");
+      if (!(await exists(path)) && !(await exists(join("src", path)))) missing.push(span);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test.each(pages.filter((page) => page.startsWith("docs/") && !generated.has(page)))(
+    "has no paragraph or table cell that is too long: %s",
+    async (page) => {
+      const shown = proseOf(await textOf(page))
+        .join("\n")
+        .replaceAll(/\]\([^)\s]*\)/g, "]");
+      const cells = shown.split("\n").flatMap((line) => (line.startsWith("|") ? line.split("|") : []));
+      const paragraphs = shown
+        .split(/\n\s*\n|\n(?=\s*(?:[-*#|]|\d+\.) ?)/)
+        .filter((one) => !one.startsWith("|"));
+      const long = [
+        ...cells.filter((cell) => cell.trim().length > LONGEST_CELL),
+        ...paragraphs.filter((paragraph) => paragraph.trim().length > LONGEST_PARAGRAPH),
+      ];
+      expect(long.map((text) => `${text.trim().slice(0, 80)}… (${text.trim().length})`)).toEqual([]);
+    },
+  );
+});
+
+test("comments cite pages and headings that exist", async () => {
+  const sources = [...(await namesIn("src", /\.ts$/)), ...(await namesIn("test", /\.ts$/))];
+  const cited = await Promise.all(
+    sources.map(async (source) =>
+      Array.from(
+        (await textOf(source)).matchAll(/\bdocs\/[\w/-]+\.md(?:#([\w-]+))?/g),
+        ([whole, anchor]) => ({
+          path: whole.replace(/#.*/, ""),
+          anchor,
+          as: `${source}: ${whole}`,
+        }),
+      ),
+    ),
+  );
+  expect(await missingOf(cited.flat())).toEqual([]);
+});
