@@ -21,7 +21,7 @@ import { createZoneResolver } from "#identity/dns-checks/zone-resolver.ts";
 import { recheckDomains, type VerificationLoss } from "#identity/domain-verification/recheck.ts";
 import { releaseHeldBackMail } from "#identity/sending-ips/routing-change.ts";
 import { createCertificateCheck } from "#identity/tracking-domains/certificate.ts";
-import { recheckTrackingDomains, type TrackingDomainLoss } from "#identity/tracking-domains/recheck.ts";
+import { recheckTrackingDomains, type TrackingDomainLoss } from "#identity/tracking-domains/verify.ts";
 import { forgetInbound } from "#inbound/forget.ts";
 import { foldCounters } from "#messages/counters/apply-deltas.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
