@@ -42,12 +42,10 @@ import { messageEndpoints } from "#messages/endpoints.ts";
 import { insertOriginName } from "#messages/origin-names-store.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
-import { bounceEndpoints } from "#reporting/bounces/endpoints.ts";
-import { bouncesComplaintsEndpoints } from "#reporting/bounces-complaints/endpoints.ts";
 import { channelReportEndpoints } from "#reporting/channels/endpoints.ts";
-import { complaintEndpoints } from "#reporting/complaints/endpoints.ts";
 import { dashboardEndpoints } from "#reporting/dashboard/endpoints.ts";
 import { deliverabilityEndpoints } from "#reporting/deliverability/endpoints.ts";
+import { outcomeReportEndpoints } from "#reporting/outcomes/endpoints.ts";
 import { sendingReportEndpoints } from "#reporting/sending/endpoints.ts";
 import type { Acceptor } from "#sending/acceptance/acceptor.ts";
 import { requireOneMore } from "#sending/acceptance/allowance.ts";
@@ -212,9 +210,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       examiner: openExaminer(parts, prober),
     }),
     ...messageEndpoints({ db: database }),
-    ...bounceEndpoints({ db: database }),
-    ...complaintEndpoints({ db: database }),
-    ...bouncesComplaintsEndpoints({ db: database, clock }),
+    ...outcomeReportEndpoints({ db: database, clock }),
     ...dashboardEndpoints({ db: database, clock }),
     ...sendingReportEndpoints({ db: database, clock }),
     ...channelReportEndpoints({ db: database }),

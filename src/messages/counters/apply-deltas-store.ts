@@ -2,8 +2,8 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { storedStatuses } from "#messages/message/states.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { counters } from "./counters.ts";
-import { columnsSql, DAY, EIGHTH, WEEK } from "./deltas-store.ts";
+import { columnsSql, counters, sumsSql } from "./counters.ts";
+import { DAY, EIGHTH, WEEK } from "./deltas-store.ts";
 
 /** One part of the statement: adds up the notes by their keys. Everybody locks from the smallest key. */
 function addTo(
@@ -22,13 +22,12 @@ function addTo(
   },
 ): Sql {
   const positions = columnsSql([...keys.keys()].map((at) => String(at + 1)));
-  const sums = join(columns.map((column) => sql`sum(${raw(column)})`));
   const added = join(
     columns.map((column) => sql`${raw(column)} = k.${raw(column)} + excluded.${raw(column)}`),
   );
   return sql`
     insert into ${raw(table)} as k (${columnsSql(keys)}, ${columnsSql(columns)})
-    select ${columnsSql(values)}, ${sums} from taken where ${of}
+    select ${columnsSql(values)}, ${sumsSql(columns)} from taken where ${of}
     group by ${positions} order by ${positions}
     on conflict (${columnsSql(keys)}) do update set ${added}`;
 }
