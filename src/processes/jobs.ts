@@ -23,7 +23,7 @@ import { releaseHeldBackMail } from "#identity/sending-ips/routing-change.ts";
 import { createCertificateCheck } from "#identity/tracking-domains/certificate.ts";
 import { recheckTrackingDomains, type TrackingDomainLoss } from "#identity/tracking-domains/verify.ts";
 import { forgetInbound } from "#inbound/forget.ts";
-import { foldCounters } from "#messages/counters/apply-deltas.ts";
+import { applyCounterDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
 import { removeOldPartitions } from "#messages/retention.ts";
 import { cleanUp } from "#platform/jobs/clean-up.ts";
@@ -131,7 +131,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
     forgetOldValidations({ db: database, clock }),
     advanceAutoresponders({ db: database, clock, plans, onLimit: limitNotices.note }),
     removeAutoresponderTraces({ db: database, clock }),
-    foldCounters(database),
+    applyCounterDeltas(database),
     ...blacklistTasks({
       db: database,
       clock,

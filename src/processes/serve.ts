@@ -21,7 +21,7 @@ import { endWithParent } from "#platform/process/exit-with-parent.ts";
 import { makePrivate } from "#platform/process/private-folder.ts";
 import { sweepScratch } from "#platform/process/temp-files.ts";
 import { findSecretKeys, formatRing, loadSecretKeys } from "#platform/secrets/key-ring.ts";
-import { createFirstWorkspace } from "#workspace/first-workspace.ts";
+import { createFirstWorkspace } from "#workspace/create-workspace.ts";
 import { createApi } from "./api.ts";
 import { createServices, type Services } from "./context.ts";
 import type { DeliveryReport } from "./delivery.ts";

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { isFreeMail } from "#identity/sending-domains/free-mail.ts";
+import { isFreeMail } from "#identity/sending-domains/domain-name.ts";
 import { Answers } from "#platform/cache.ts";
 import { isSquattedSlip, suggestDomain } from "./suggestion.ts";
 

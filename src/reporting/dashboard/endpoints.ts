@@ -10,8 +10,7 @@ import { startOfDay } from "#platform/http/request/day-range.ts";
 import { Timestamp } from "#platform/shapes.ts";
 import { deliveredOf, percent } from "#reporting/counters/rates.ts";
 import { totals } from "#reporting/counters/store.ts";
-import { checklistOf, SetupChecklist } from "./checklist.ts";
-import { findSteps } from "./store.ts";
+import { checklistOf, findSteps, SetupChecklist } from "./setup-checklist-store.ts";
 
 /** What percentages of messages are of, and those of what recipients did. */
 const ofTotal = ["delivered", "bounced", "failed", "suppressed", "queued"] as const;
