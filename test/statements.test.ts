@@ -8,7 +8,7 @@ import { beforeAll, expect, test } from "vitest";
 import { judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
 import { leaseEntries } from "#delivery/queue/lease-store.ts";
 import { extendLeases, settleLeases } from "#delivery/queue/queue-result-store.ts";
-import { foldNotes } from "#messages/counters/apply-deltas-store.ts";
+import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { findPage } from "#messages/log-store.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
@@ -156,7 +156,7 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
     },
     /with given/,
   ],
-  ["apply-counter-deltas", (into) => foldNotes(into, 100), /with taken/],
+  ["apply-counter-deltas", (into) => applyDeltas(into, 100), /with taken/],
   [
     "check-suppression",
     (into) => judgeRecipients(into, [{ workspaceId, address: "ada@example.test", domain: "example.test" }]),

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { foldNotes } from "./counters/apply-deltas-store.ts";
+import { applyDeltas } from "./counters/apply-deltas-store.ts";
 import { noteAcceptedSql } from "./counters/deltas-store.ts";
 import type { LogFilter } from "./log-filter-store.ts";
 import { MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
@@ -124,7 +124,7 @@ test("nothing of another workspace is found", async () => {
 });
 
 test("what was taken out of the log is not in the total, though the counters have it", async () => {
-  await foldNotes(db, 1_000_000);
+  await applyDeltas(db, 1_000_000);
   await db.run(sql`delete from messages where created_at < '2026-10-01 13:00Z'`);
   const left = await db.row<{ count: number }>(
     sql`select count(*) as count from messages where source = 'api'`,

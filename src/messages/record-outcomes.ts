@@ -7,7 +7,7 @@ import { isIP } from "node:net";
 import sql, { type Sql } from "sql-template-tag";
 import { textArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { newId } from "#platform/ids.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { noteHardenedSql, noteMovedSql } from "./counters/deltas-store.ts";
 import type { Classification, MovedMessage, OnMoved, Outcome } from "./message/outcome.ts";
 import { reachableFrom } from "./message/states.ts";
@@ -164,4 +164,27 @@ export async function recordOutcomes(
     return { ...outcome, ...row };
   });
   if (moved.length > 0) await onMoved(tx, moved);
+}
+
+/** A notice that a later server has not delivered the message yet (RFC 3464, action "delayed"). It changes no status. */
+export interface DelayNotice {
+  readonly workspaceId: WorkspaceId;
+  readonly messageId: string;
+  /** A UUID: the same notice writes one event, however often it comes. */
+  readonly id: string;
+  readonly time: Date;
+  /** At most 500 characters are kept. */
+  readonly detail: string;
+  readonly mxHost: string | null;
+  readonly enhancedCode: string | null;
+}
+
+/** Writes the event `delayed`, and says whether it is new. */
+export async function insertDelayNotice(tx: Queryable, notice: DelayNotice): Promise<boolean> {
+  const inserted = await tx.run(sql`
+    insert into message_events (workspace_id, message_id, id, type, time, detail, mx_host, enhanced_code)
+    values (${notice.workspaceId}, ${notice.messageId}, ${notice.id}, 'delayed', ${notice.time},
+      ${notice.detail.slice(0, KEPT_DETAIL).toWellFormed()}, ${notice.mxHost}, ${notice.enhancedCode})
+    on conflict do nothing`);
+  return inserted > 0;
 }

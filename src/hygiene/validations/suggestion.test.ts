@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isFreeMail } from "#identity/sending-domains/free-mail.ts";
+import { isFreeMail } from "#identity/sending-domains/domain-name.ts";
 import { createLists, readShipped } from "./lists.ts";
 import { editDistance, suggestDomain } from "./suggestion.ts";
 

@@ -3,11 +3,12 @@
 import type { Resolver } from "#dns/resolver.ts";
 import { checkKeyRecord } from "#identity/dkims/check-record.ts";
 import type { CheckedDkimKey } from "#identity/dkims/store.ts";
+import { checkAlias } from "#identity/dns-checks/check-alias.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import { customReturnPathHost } from "#identity/return-path.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
 import { checkDomainDmarc, reportAddress } from "./check-dmarc.ts";
 import { checkOwnership } from "./check-ownership.ts";
-import { checkReturnPath } from "./check-return-path.ts";
 import { checkDomainSpf, type SpfDnsCheck } from "./check-spf.ts";
 
 /** The platform's side of the records. */
@@ -59,6 +60,11 @@ export async function checkDns(
     return_path: returnPath && warned(returnPath, platform.BOUNCE_DOMAIN),
     dmarc_reports: reports && warned(reports, platform.BOUNCE_DOMAIN),
   };
+}
+
+/** The domain's own return path has to be a CNAME of `bounceDomain`: its MX and its SPF are then ours. */
+function checkReturnPath(resolver: Resolver, domain: string, bounceDomain: string): Promise<DnsCheck> {
+  return checkAlias(resolver, customReturnPathHost(domain), bounceDomain.toLowerCase());
 }
 
 /** Says so in the message of a check where the record to publish names a host that only this machine knows. */

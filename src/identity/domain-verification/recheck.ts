@@ -1,10 +1,12 @@
 /**
- * The automatic re-check of every sending domain, once in 24 hours. It may run on several machines at once: each
- * takes batches that the others pass by. Flags rise at once and fall only when failures persist (verification-status.ts).
+ * The re-check of every sending domain, once in 24 hours. A flag is set as soon as its check succeeds and is cleared
+ * only when failures persist (verification-status.ts).
  */
 
 import type { Resolver } from "#dns/resolver.ts";
 import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
+import { recheckDaily } from "#identity/dns-checks/daily-recheck.ts";
+import type { RecheckLease } from "#identity/dns-checks/recheck-store.ts";
 import { judgeOnSchedule } from "#identity/dns-checks/verification-status.ts";
 import { leaseDueDomains } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -14,10 +16,6 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { settleChecks } from "./record-results.ts";
 import { changeOf, type Flag, type OnVerification } from "./verification-events.ts";
-
-const RECHECK_EVERY_MS = 24 * 60 * 60 * 1000;
-/** Domains that are asked about at the same time. */
-const BATCH = 20;
 
 /** Flags of a domain that fell because its records stayed away. */
 export interface VerificationLoss {
@@ -37,18 +35,13 @@ export interface RecheckDeps {
   readonly onVerification: OnVerification;
 }
 
-/** Checks all domains that are due, in batches, until none is left or `signal` says stop; returns how many. */
-export async function recheckDomains(deps: RecheckDeps, signal: AbortSignal): Promise<number> {
-  let checked = 0;
-  while (!signal.aborted) {
-    const now = deps.clock.now();
-    const dueBefore = new Date(now.getTime() - RECHECK_EVERY_MS);
-    const due = await leaseDueDomains(deps.db, { now, dueBefore, most: BATCH });
-    await Promise.all(due.map((domain) => recheck(deps, domain)));
-    checked += due.length;
-    if (due.length < BATCH) break;
-  }
-  return checked;
+/**
+ * Checks all sending domains that are due, until none is left or `signal` aborts.
+ * @returns how many were checked
+ */
+export function recheckDomains(deps: RecheckDeps, signal: AbortSignal): Promise<number> {
+  const lease = (due: RecheckLease) => leaseDueDomains(deps.db, due);
+  return recheckDaily({ clock: deps.clock, lease, check: (domain) => recheck(deps, domain) }, signal);
 }
 
 type DueDomain = Awaited<ReturnType<typeof leaseDueDomains>>[number];

@@ -1,8 +1,15 @@
 /** Which domains may be added: those that can belong to somebody. */
-import { parse } from "tldts";
+import { getDomain, parse } from "tldts";
 import { parseDomain } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
-import { isFreeMail } from "./free-mail.ts";
+import freeMailDomains from "./free-mail-domains.json" with { type: "json" };
+
+const freeMail: ReadonlySet<string> = new Set(freeMailDomains);
+
+/** Whether a domain (lower-case A-labels) is, or lies below, a free-mail domain: anybody may have an address there. */
+export function isFreeMail(domain: string): boolean {
+  return freeMail.has(getDomain(domain, { extractHostname: false }) ?? domain);
+}
 
 /**
  * A domain as somebody typed it, in lower-case A-labels.

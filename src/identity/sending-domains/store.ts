@@ -1,6 +1,7 @@
 /** The tables of sending domains and of the claims on them. */
 import { randomBytes } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
+import { leaseForRecheck, type RecheckLease } from "#identity/dns-checks/recheck-store.ts";
 import type { Failures } from "#identity/dns-checks/verification-status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
@@ -186,25 +187,13 @@ export async function removeSendingDomain(
   return removed?.domain;
 }
 
-/**
- * Takes domains whose last check is older than `dueBefore` by marking them checked, so that other machines pass them
- * by and no transaction stays open while the DNS is asked. A process that dies loses its batch one day's check.
- */
+/** Leases domains for the daily re-check (recheck-store.ts). */
 export function leaseDueDomains(
   db: Queryable,
-  due: { readonly now: Date; readonly dueBefore: Date; readonly most: number },
+  due: RecheckLease,
 ): Promise<(CheckedDomain & { readonly workspace_id: WorkspaceId })[]> {
-  // A subquery in the UPDATE's own condition could be run, and lock rows, more than once.
-  return db.rows(sql`
-    with due as materialized (
-      select workspace_id, id from sending_domains
-      where coalesce(checked_at, created_at) <= ${due.dueBefore}
-      order by coalesce(checked_at, created_at)
-      limit ${due.most}
-      for update skip locked)
-    update sending_domains as leased set checked_at = ${due.now}
-    from due where leased.workspace_id = due.workspace_id and leased.id = due.id
-    returning leased.*, ${isActiveSql(sql`leased.workspace_id`, sql`leased.domain`)} as is_active`);
+  const isActive = isActiveSql(sql`leased.workspace_id`, sql`leased.domain`);
+  return leaseForRecheck(db, sql`sending_domains`, sql`leased.*, ${isActive} as is_active`, due);
 }
 
 /** Claims a domain for the workspace that proved it: false when another one holds it. Repeating it changes nothing. */

@@ -7,9 +7,8 @@ import { createZoneResolver } from "#identity/dns-checks/zone-resolver.ts";
 import { fakeMxCertificate, fakeMxKey } from "#test/support/fake-mx.ts";
 import { startService } from "#test/support/service.ts";
 import { createCertificateCheck } from "./certificate.ts";
-import { recheckTrackingDomains, type TrackingDomainLoss } from "./recheck.ts";
 import { trackingBase, trackingBaseBelow } from "./tracking-base.ts";
-import { verifyTrackingDomain } from "./verify.ts";
+import { recheckTrackingDomains, type TrackingDomainLoss, verifyTrackingDomain } from "./verify.ts";
 
 const target = "post.example.com";
 const publicUrl = `https://${target}`;

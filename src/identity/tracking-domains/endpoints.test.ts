@@ -2,8 +2,8 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { createZoneResolver } from "#identity/dns-checks/zone-resolver.ts";
 import { startService } from "#test/support/service.ts";
-import { recheckTrackingDomains, type TrackingDomainLoss } from "./recheck.ts";
 import { trackingBase } from "./tracking-base.ts";
+import { recheckTrackingDomains, type TrackingDomainLoss } from "./verify.ts";
 
 const target = "post.example.com";
 const publicUrl = `https://${target}`;

@@ -1,5 +1,6 @@
 /** The table of tracking domains. */
 import sql from "sql-template-tag";
+import { leaseForRecheck, type RecheckLease } from "#identity/dns-checks/recheck-store.ts";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
@@ -174,23 +175,10 @@ export async function isTrackingDomain(db: Queryable, domain: string): Promise<b
   return found !== undefined;
 }
 
-/**
- * Takes domains whose last check is older than `dueBefore` by marking them checked, so that other machines pass them by
- * and no transaction stays open while the DNS is asked.
- */
+/** Leases domains for the daily re-check (recheck-store.ts). */
 export function leaseDueTrackingDomains(
   db: Queryable,
-  due: { readonly now: Date; readonly dueBefore: Date; readonly most: number },
+  due: RecheckLease,
 ): Promise<(TrackingDomainRow & { readonly workspace_id: WorkspaceId })[]> {
-  // A subquery in the UPDATE's own condition could be run, and lock rows, more than once.
-  return db.rows(sql`
-    with due as materialized (
-      select workspace_id, id from tracking_domains
-      where coalesce(checked_at, created_at) <= ${due.dueBefore}
-      order by coalesce(checked_at, created_at)
-      limit ${due.most}
-      for update skip locked)
-    update tracking_domains as leased set checked_at = ${due.now}
-    from due where leased.workspace_id = due.workspace_id and leased.id = due.id
-    returning leased.*`);
+  return leaseForRecheck(db, sql`tracking_domains`, sql`leased.*`, due);
 }

@@ -9,7 +9,9 @@
 
 import type { Resolver } from "#dns/resolver.ts";
 import { checkAlias } from "#identity/dns-checks/check-alias.ts";
+import { recheckDaily } from "#identity/dns-checks/daily-recheck.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import type { RecheckLease } from "#identity/dns-checks/recheck-store.ts";
 import { judgeOnRequest } from "#identity/dns-checks/verification-status.ts";
 import { findClaimOver } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -18,11 +20,13 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { FindCertificateFault } from "./certificate.ts";
 import {
   isVerifiedElsewhere,
+  leaseDueTrackingDomains,
   lockTrackingName,
   type TrackingDomainRow,
   unverifyElsewhere,
   updateTrackingVerified,
 } from "./store.ts";
+import { isUsable } from "./tracking-base.ts";
 
 export interface VerifyDeps {
   readonly db: Database;
@@ -71,4 +75,38 @@ async function obstacleTo(tx: Queryable, workspaceId: WorkspaceId, name: string)
   if (claim !== undefined) return `Another workspace has proved that ${claim.domain} is its own`;
   if (!(await isVerifiedElsewhere(tx, workspaceId, name))) return null;
   return `Another workspace uses ${name}: verify a sending domain above it to prove that it is yours`;
+}
+
+/**
+ * A tracking domain that links no longer use: its record is gone or points elsewhere, another workspace has proved the
+ * domain above it, or HTTPS fails there.
+ */
+export interface TrackingDomainLoss {
+  readonly workspaceId: WorkspaceId;
+  readonly domainId: string;
+  readonly domain: string;
+  /** Null when HTTPS is not the reason. */
+  readonly httpsFault: string | null;
+}
+
+export interface RecheckTrackingDeps extends VerifyDeps {
+  readonly onLoss: (loss: TrackingDomainLoss) => void;
+}
+
+/**
+ * Checks all tracking domains whose last check is 24 hours old, until none is left or `signal` aborts.
+ * @returns how many were checked
+ */
+export function recheckTrackingDomains(deps: RecheckTrackingDeps, signal: AbortSignal): Promise<number> {
+  const lease = (due: RecheckLease) => leaseDueTrackingDomains(deps.db, due);
+  const check = async ({
+    workspace_id: workspaceId,
+    ...before
+  }: Awaited<ReturnType<typeof lease>>[number]) => {
+    const { domain: after } = await verifyTrackingDomain(deps, workspaceId, before);
+    if (after === undefined || !isUsable(before) || isUsable(after)) return;
+    const { id: domainId, domain, https_fault: httpsFault } = after;
+    deps.onLoss({ workspaceId, domainId, domain, httpsFault });
+  };
+  return recheckDaily({ clock: deps.clock, lease, check }, signal);
 }

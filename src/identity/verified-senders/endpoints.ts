@@ -1,7 +1,7 @@
 /** Verified senders: single addresses that their owners allowed a workspace to send as. */
 import { type Static, Type } from "typebox";
 import { maySendAs } from "#identity/may-send-as.ts";
-import { isFreeMail } from "#identity/sending-domains/free-mail.ts";
+import { isFreeMail } from "#identity/sending-domains/domain-name.ts";
 import { domainOf, headerTextFault, normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import type { Clock } from "#platform/clock.ts";

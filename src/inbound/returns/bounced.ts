@@ -8,7 +8,7 @@ import { processed, type Settled } from "#inbound/reading/settled.ts";
 import { storable } from "#inbound/reading/storable.ts";
 import type { Bounce, BounceVerdict } from "#mail/bounces/bounce.ts";
 import { type Classification, type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
-import { insertDelayNotice } from "#messages/notice-store.ts";
+import { insertDelayNotice } from "#messages/record-outcomes.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";

@@ -1,9 +1,24 @@
 /** Notes become counters. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { storedStatuses } from "#messages/message/states.ts";
-import type { Queryable } from "#platform/database/pool.ts";
-import { counters } from "./counters.ts";
-import { columnsSql, DAY, EIGHTH, WEEK } from "./deltas-store.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { columnsSql, counters, sumsSql } from "./counters.ts";
+import { DAY, EIGHTH, WEEK } from "./deltas-store.ts";
+
+/** Deltas in one statement. It takes a fraction of a second, for which it locks the rows of the counters. */
+const BATCH = 10_000;
+
+/** The recurring task. Reports do not wait for it: they add up the counters and the deltas that are left. */
+export function applyCounterDeltas(db: Database): Recurring {
+  return {
+    name: "fold-report-counters",
+    seconds: 2,
+    async run({ signal }) {
+      while (!signal.aborted && (await applyDeltas(db, BATCH)) === BATCH);
+    },
+  };
+}
 
 /** One part of the statement: adds up the notes by their keys. Everybody locks from the smallest key. */
 function addTo(
@@ -22,13 +37,12 @@ function addTo(
   },
 ): Sql {
   const positions = columnsSql([...keys.keys()].map((at) => String(at + 1)));
-  const sums = join(columns.map((column) => sql`sum(${raw(column)})`));
   const added = join(
     columns.map((column) => sql`${raw(column)} = k.${raw(column)} + excluded.${raw(column)}`),
   );
   return sql`
     insert into ${raw(table)} as k (${columnsSql(keys)}, ${columnsSql(columns)})
-    select ${columnsSql(values)}, ${sums} from taken where ${of}
+    select ${columnsSql(values)}, ${sumsSql(columns)} from taken where ${of}
     group by ${positions} order by ${positions}
     on conflict (${columnsSql(keys)}) do update set ${added}`;
 }
@@ -47,7 +61,7 @@ const byDay = (table: string, key: string) =>
  * Takes so many notes into the counters, in one statement, and says how many there were. Any number of processes may do
  * it at once: none takes a note that another one is taking.
  */
-export async function foldNotes(db: Queryable, most: number): Promise<number> {
+export async function applyDeltas(db: Queryable, most: number): Promise<number> {
   const [folded] = await db.rows<{ notes: number }>(
     sql`
     with taken as materialized (

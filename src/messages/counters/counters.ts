@@ -1,4 +1,5 @@
 /** What is counted about messages, under the names that the columns have (db/migrations/0015-reporting.sql). */
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import { type StoredStatus, storedStatuses } from "#messages/message/states.ts";
 
 /**
@@ -24,3 +25,10 @@ export const counters = [...storedStatuses, ...engagementCounters, ...eventCount
 export type StatusCounts = Readonly<Record<StoredStatus, number>>;
 export type Counts = StatusCounts &
   Readonly<Record<(typeof engagementCounters)[number] | (typeof eventCounters)[number], number>>;
+
+/** Column names as a comma-separated part of a statement. */
+export const columnsSql = (names: readonly string[]): Sql => join(names.map((name) => raw(name)));
+
+/** For a `select`: the sum of each column, under the column's name; 0 without rows. */
+export const sumsSql = (names: readonly string[]): Sql =>
+  join(names.map((name) => sql`coalesce(sum(${raw(name)}), 0)::bigint as ${raw(name)}`));

@@ -7,7 +7,7 @@ import sql, { join, raw, type Sql } from "sql-template-tag";
 import { domainOf } from "#mail/address.ts";
 import { type MessageOrigin, storedStatuses } from "#messages/message/states.ts";
 import { nilId } from "#platform/ids.ts";
-import { eventCounters } from "./counters.ts";
+import { columnsSql, eventCounters } from "./counters.ts";
 
 const binOf = (width: string, time: Sql): Sql =>
   sql`date_bin('${raw(width)}', ${time}, timestamptz '2000-01-01 00:00:00Z')`;
@@ -22,9 +22,6 @@ export const eighthOf = (time: Sql): Sql => binOf("3 hours", time);
 export const EIGHTH = eighthOf(raw("quarter")).text;
 export const DAY = "(quarter at time zone 'UTC')::date";
 export const WEEK = "date_trunc('week', quarter at time zone 'UTC')::date";
-
-/** Names of columns, as they stand in a statement. */
-export const columnsSql = (names: readonly string[]): Sql => join(names.map((name) => raw(name)));
 
 const keys = sql`workspace_id, quarter, source, origin_id, domain, from_domain`;
 

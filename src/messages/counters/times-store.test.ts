@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { foldNotes } from "./apply-deltas-store.ts";
+import { applyDeltas } from "./apply-deltas-store.ts";
 import { countedByTimeSql, dayStartsSql } from "./times-store.ts";
 
 const db = await testDatabase();
@@ -32,7 +32,7 @@ test("days of any time zone, of any span, are those of its quarter-hours", { tim
       from generate_series(0, ${Math.floor(3_840 / step)}::int) at, unnest(array['api', 'smtp']) source`);
   await note(workspaceId, 1);
   await note(other, 5);
-  await foldNotes(db, 6_000);
+  await applyDeltas(db, 6_000);
   await fc.assert(
     fc.asyncProperty(minute, minute, fc.constantFrom(...zones), async (one, two, zone) => {
       const from = new Date(begin + Math.min(one, two) * MINUTE_MS);

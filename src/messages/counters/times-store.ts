@@ -4,8 +4,8 @@
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { counters } from "./counters.ts";
-import { columnsSql, eighthOf, quarterOf } from "./deltas-store.ts";
+import { columnsSql, counters } from "./counters.ts";
+import { eighthOf, quarterOf } from "./deltas-store.ts";
 
 /** From the quarter-hour that `from` is in to the one before `to`; null: until now. */
 export interface Span {

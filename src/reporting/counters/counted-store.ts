@@ -1,7 +1,6 @@
 /** What reads of the counters have in common: sums of counters and notes, and pages of them. */
-import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import { type Counts, counters } from "#messages/counters/counters.ts";
-import { columnsSql } from "#messages/counters/deltas-store.ts";
+import sql, { empty, raw, type Sql } from "sql-template-tag";
+import { type Counts, columnsSql, counters, sumsSql } from "#messages/counters/counters.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -10,9 +9,6 @@ export interface Paged<Row> {
   readonly rows: readonly Row[];
   readonly total: number;
 }
-
-export const sums = (columns: readonly string[]): Sql =>
-  join(columns.map((column) => sql`coalesce(sum(${raw(column)}), 0)::bigint as ${raw(column)}`));
 
 /** Counters and notes of a workspace, by the columns `keys`. */
 export function countedSql(
@@ -41,7 +37,7 @@ export function countedSql(
 
 /** All of it added up. */
 export async function totalOf(db: Queryable, counted: Sql): Promise<Counts> {
-  const total = await db.row<Counts>(sql`select ${sums(counters)} from ${counted}`);
+  const total = await db.row<Counts>(sql`select ${sumsSql(counters)} from ${counted}`);
   if (total === undefined) throw new Error("no row");
   return total;
 }
@@ -65,7 +61,7 @@ export async function pageOf<Row extends object>(
 ): Promise<Paged<Row>> {
   const found = await db.rows<{ readonly total: number; readonly row: Row | null }>(sql`
     with grouped as (
-      select ${raw(key)}, ${sums(columns)}, row_number() over (order by ${order}) as position
+      select ${raw(key)}, ${sumsSql(columns)}, row_number() over (order by ${order}) as position
       from ${counted} group by ${raw(key)} ${having}
     ), sized as (select count(*) as total from grouped)
     select total, to_jsonb(grouped) - 'position' as row

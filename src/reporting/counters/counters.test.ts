@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { foldNotes } from "#messages/counters/apply-deltas-store.ts";
+import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { type Engagement, recordEngagements, recordUnsubscribed } from "#messages/record-engagement.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
@@ -81,7 +81,7 @@ async function accept(
 }
 
 async function foldAll(): Promise<void> {
-  while ((await foldNotes(db, 1_000)) > 0);
+  while ((await applyDeltas(db, 1_000)) > 0);
 }
 
 const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
@@ -185,13 +185,13 @@ test("whatever happens to messages, counters and notes agree with the log, folde
           const deeds = one.deeds.map(({ which: at, kind, ...change }) =>
             engagementOf(workspaceId, idOf(at), kind, change),
           );
-          await Promise.all([engage(deeds), one.again ? engage(deeds.toReversed()) : foldNotes(db, 3)]);
+          await Promise.all([engage(deeds), one.again ? engage(deeds.toReversed()) : applyDeltas(db, 3)]);
         } else if ("left" in one) await recordUnsubscribed(db, workspaceId, idOf(one.left), new Date());
-        else await Promise.all([foldNotes(db, one.folded), foldNotes(db, one.folded)]);
+        else await Promise.all([applyDeltas(db, one.folded), applyDeltas(db, one.folded)]);
       }
       expect(await findReportMiscounts(db)).toEqual([]);
       const before = await readAll(workspaceId);
-      await Promise.all([foldNotes(db, 4), foldNotes(db, 4)]);
+      await Promise.all([applyDeltas(db, 4), applyDeltas(db, 4)]);
       expect(await readAll(workspaceId)).toEqual(before);
       await foldAll();
       expect(await readAll(workspaceId)).toEqual(before);
@@ -210,7 +210,7 @@ test("several recorders, settlers and folders at once lose nothing and count not
   await Promise.all([
     record(delivered.slice(0, 40)),
     record(delivered.slice(20).toReversed()),
-    foldNotes(db, 10),
+    applyDeltas(db, 10),
   ]);
   const opened = ids.map((id) => engagementOf(workspaceId, id, "opened"));
   const bounced = ids.slice(0, 10).map((id) => outcomeOf(workspaceId, id, "bounced"));
@@ -218,8 +218,8 @@ test("several recorders, settlers and folders at once lose nothing and count not
     engage(opened),
     engage(opened.toReversed()),
     record(bounced.toReversed()),
-    foldNotes(db, 5),
-    foldNotes(db, 5),
+    applyDeltas(db, 5),
+    applyDeltas(db, 5),
   ]);
   expect(await totalsEver(db, workspaceId)).toMatchObject({
     queued: 0,

@@ -3,8 +3,8 @@
  * Exact at every moment, as those of a span (store.ts).
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import { type Counts, counters, type StatusCounts } from "#messages/counters/counters.ts";
-import { columnsSql, DAY } from "#messages/counters/deltas-store.ts";
+import { type Counts, columnsSql, counters, type StatusCounts } from "#messages/counters/counters.ts";
+import { DAY } from "#messages/counters/deltas-store.ts";
 import { type StoredStatus, storedStatuses } from "#messages/message/states.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";

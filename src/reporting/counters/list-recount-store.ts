@@ -4,6 +4,7 @@
  * how members came and went, which no log tells.
  */
 import sql, { join, raw } from "sql-template-tag";
+import { columnsSql, sumsSql } from "#messages/counters/counters.ts";
 import { quarterOf } from "#messages/counters/deltas-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { wasAttempted } from "#sending/campaigns/counters/recount-store.ts";
@@ -25,8 +26,8 @@ const counters = [
   "open_count",
   "click_count",
   "engaged_count",
-].map((name) => raw(name));
-const sums = join(counters.map((counter) => sql`sum(${counter})::bigint as ${counter}`));
+];
+const sums = sumsSql(counters);
 
 /** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
 export function findListMiscounts(db: Queryable): Promise<ReportMiscount[]> {
@@ -39,7 +40,7 @@ export function findListMiscounts(db: Queryable): Promise<ReportMiscount[]> {
     ), people as (
       select workspace_id, campaign_id, ${deeds} from campaign_recipients group by workspace_id, campaign_id
     ), of_lists as (
-      select m.workspace_id, c.audience_list_id as mailing_list_id, ${join(counters)}
+      select m.workspace_id, c.audience_list_id as mailing_list_id, ${columnsSql(counters)}
       from mail m join campaigns c on c.workspace_id = m.workspace_id and c.id = m.origin_id
       left join people p on p.workspace_id = c.workspace_id and p.campaign_id = c.id
       where m.source = 'campaign'
@@ -59,7 +60,9 @@ export function findListMiscounts(db: Queryable): Promise<ReportMiscount[]> {
     left join counted c on c.workspace_id = l.workspace_id and c.mailing_list_id = l.id
     cross join log
     cross join lateral (values ${join(
-      counters.map((counter) => sql`(${counter.text}, coalesce(k.${counter}, 0), coalesce(c.${counter}, 0))`),
+      counters.map(
+        (counter) => sql`(${counter}, coalesce(k.${raw(counter)}, 0), coalesce(c.${raw(counter)}, 0))`,
+      ),
     )}) v (counter, kept, counted)
     where v.kept <> v.counted and (since = '-infinity' or l.created_at >= since)
     limit 1000`);

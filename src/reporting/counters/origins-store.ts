@@ -1,11 +1,11 @@
 /** Figures of all time, by what sent: exact at every moment, as those of a span (store.ts). */
 import sql, { type Sql } from "sql-template-tag";
-import { type Counts, counters } from "#messages/counters/counters.ts";
+import { type Counts, counters, sumsSql } from "#messages/counters/counters.ts";
 import type { MessageSource } from "#messages/message/states.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { countedSql, type Paged, pageOf, sums, totalOf } from "./counted-store.ts";
+import { countedSql, type Paged, pageOf, totalOf } from "./counted-store.ts";
 
 export interface OriginCounts extends Counts {
   readonly origin_id: string;
@@ -39,6 +39,6 @@ export async function countsOfOrigins(
 ): Promise<ReadonlyMap<string, Counts>> {
   const where = sql`and source = ${source} and origin_id = any (${[...originIds]}::uuid[])`;
   const rows = await db.rows<OriginCounts>(sql`
-    select origin_id, ${sums(counters)} from ${ofOrigins(workspaceId, where)} group by origin_id`);
+    select origin_id, ${sumsSql(counters)} from ${ofOrigins(workspaceId, where)} group by origin_id`);
   return new Map(rows.map((row) => [row.origin_id, row]));
 }

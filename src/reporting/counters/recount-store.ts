@@ -5,8 +5,14 @@
  * kept of all time.
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
-import { columnsSql, DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
+import {
+  columnsSql,
+  counters,
+  engagementCounters,
+  eventCounters,
+  sumsSql,
+} from "#messages/counters/counters.ts";
+import { DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
 import { storedStatuses } from "#messages/message/states.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 
@@ -80,9 +86,6 @@ const noteKind: Readonly<Record<string, Sql>> = {
 };
 const isOf = (name: string) => noteKind[name] ?? sql`source_ip is null`;
 
-const sums = (columns: readonly string[]) =>
-  join(columns.map((column) => sql`sum(${raw(column)})::bigint as ${raw(column)}`));
-
 const noStatus = join(storedStatuses.map(() => sql`0`));
 const noEngagement = join(engagementCounters.map(() => sql`0`));
 const noEvent = join(eventCounters.map(() => sql`0`));
@@ -138,14 +141,14 @@ const differences = tables.map(({ name, keys, ofNotes = keys, columns, isByTime 
   return sql`
     select workspace_id, ${name} || ' ' || concat_ws(' ', ${key}) as counter_of, v.*
     from (
-      select ${all}, ${sums(columns)} from (
+      select ${all}, ${sumsSql(columns)} from (
         select ${columnsSql(["workspace_id", ...keys, ...columns])} from ${raw(name)}
         union all
         select ${columnsSql(["workspace_id", ...ofNotes, ...noted])} from report_notes where ${isOf(name)}) counters
       group by ${all}) k
     full join (
       select workspace_id, ${join(ofNotes.map((value, at) => sql`${raw(value)} as ${raw(keys[at] ?? value)}`))},
-        ${sums(columns)}
+        ${sumsSql(columns)}
       from facts where ${isOf(name)} group by workspace_id, ${columnsSql(ofNotes)}) c using (${all})
     cross join log
     cross join lateral (values ${join(
@@ -174,7 +177,7 @@ export function findReportMiscounts(db: Queryable): Promise<ReportMiscount[]> {
     ), log as materialized (
       select ${logSince(sql`o.quarter`)} as since from oldest o
     ), facts as materialized (
-      select ${keys}, ${sums([...counters, "bounces"])} from (${facts}) f group by ${keys}
+      select ${keys}, ${sumsSql([...counters, "bounces"])} from (${facts}) f group by ${keys}
     )
     ${join(differences, " union all ")}
     limit 1000`);

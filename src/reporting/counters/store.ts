@@ -6,12 +6,12 @@
  * queued or deferred. Times are rounded down to quarter-hours.
  */
 import sql from "sql-template-tag";
-import { type Counts, counters } from "#messages/counters/counters.ts";
-import { columnsSql, quarterOf } from "#messages/counters/deltas-store.ts";
+import { type Counts, columnsSql, counters, sumsSql } from "#messages/counters/counters.ts";
+import { quarterOf } from "#messages/counters/deltas-store.ts";
 import { countedByTimeSql, dayStartsSql, type Span } from "#messages/counters/times-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { sums, totalOf } from "./counted-store.ts";
+import { totalOf } from "./counted-store.ts";
 
 /** Everything in a span. */
 export function totals(db: Queryable, workspaceId: WorkspaceId, span: Span): Promise<Counts> {
@@ -31,10 +31,10 @@ export function totalsSince(
     with bounds as materialized (
       select array(select ${quarterOf(sql`m`)} from unnest(${[...moments]}::timestamptz[]) m order by 1) as starts
     ), part as materialized (
-      select starts[width_bucket(time, starts)] as start, ${sums(counters)}
+      select starts[width_bucket(time, starts)] as start, ${sumsSql(counters)}
       from bounds, ${countedByTimeSql(workspaceId, { from, to: null }, { cuts })} group by 1
     )
-    select ${sums(counters)}
+    select ${sumsSql(counters)}
     from unnest(${[...moments]}::timestamptz[]) with ordinality as since (moment, position)
     left join part on start >= ${quarterOf(sql`since.moment`)}
     group by position order by position`);
@@ -51,7 +51,7 @@ export function countsByDay(
   return db.rows(sql`
     select day::text as date, ${columnsSql(counters)}
     from (
-      select (time at time zone ${zone})::date as day, ${sums(counters)}
+      select (time at time zone ${zone})::date as day, ${sumsSql(counters)}
       from ${countedByTimeSql(workspaceId, { from, to }, { cuts })} group by 1) days
     order by day`);
 }

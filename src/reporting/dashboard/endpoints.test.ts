@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foldNotes } from "#messages/counters/apply-deltas-store.ts";
+import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { recordEngagements, recordUnsubscribed } from "#messages/record-engagement.ts";
 import { publish } from "#test/support/publish.ts";
 import { reportScene } from "#test/support/report-scene.ts";
@@ -81,7 +81,7 @@ test("percentages are of all messages, and of the delivered for what recipients 
   };
   const noted = await get("/dashboard");
   expect(noted).toMatchObject({ ...expected, stats: expected });
-  while ((await foldNotes(db, 1_000)) > 0);
+  while ((await applyDeltas(db, 1_000)) > 0);
   expect(await get("/dashboard")).toEqual(noted);
 });
 

@@ -8,10 +8,9 @@ import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { startOfDay } from "#platform/http/request/day-range.ts";
 import { Timestamp } from "#platform/shapes.ts";
+import { deliveredOf, percent } from "#reporting/counters/rates.ts";
 import { totals } from "#reporting/counters/store.ts";
-import { deliveredOf, percent } from "#reporting/rates.ts";
-import { checklistOf, SetupChecklist } from "./checklist.ts";
-import { findSteps } from "./store.ts";
+import { checklistOf, findSteps, SetupChecklist } from "./setup-checklist-store.ts";
 
 /** What percentages of messages are of, and those of what recipients did. */
 const ofTotal = ["delivered", "bounced", "failed", "suppressed", "queued"] as const;

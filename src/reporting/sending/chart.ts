@@ -3,7 +3,7 @@ import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
 import type { Counts } from "#messages/counters/counters.ts";
 import { invalid } from "#platform/errors.ts";
-import { attemptedOf, deliveredOf } from "#reporting/rates.ts";
+import { attemptedOf, deliveredOf } from "#reporting/counters/rates.ts";
 
 const DEFAULT_DAYS = 30;
 const MOST_DAYS = 366;

@@ -4,7 +4,7 @@ import { healthScore, PAUSED_AT } from "#audience/mailing-lists/list-stats.ts";
 import type { Counts } from "#messages/counters/counters.ts";
 import { fraction } from "#platform/fraction.ts";
 import { Timestamp } from "#platform/shapes.ts";
-import { attemptedOf, deliveredOf } from "#reporting/rates.ts";
+import { attemptedOf, deliveredOf } from "#reporting/counters/rates.ts";
 
 const thresholds = {
   bounce: { warning: 0.05, critical: PAUSED_AT.bounce_rate },

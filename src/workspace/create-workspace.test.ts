@@ -3,7 +3,7 @@ import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { hashSecret, newSecret } from "./api-keys/secret.ts";
 import { findKeyByHash, listKeys, removeKey } from "./api-keys/store.ts";
-import { createFirstWorkspace } from "./first-workspace.ts";
+import { createFirstWorkspace } from "./create-workspace.ts";
 import { listWorkspaces } from "./workspaces/store.ts";
 
 const clock = stubClock();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { suggestedSpf } from "./suggested-spf.ts";
+import { suggestedSpf } from "./check-spf.ts";
 
 const suggest = (...records: string[]) => suggestedSpf(records, "spf.ours.test");
 

@@ -1,24 +1,20 @@
 /**
- * The dashboard of bounces and complaints (specification, Query semantics 2): what follows `window_days`, what always covers
- * its own span, and what is of all time.
+ * The figures of the bounces and complaints dashboard. Rates, trends, domains and sources cover the window; `last_24_hours`
+ * to `last_30_days` cover their own span; totals are of all time.
  */
 import { type Static, Type } from "typebox";
 import { messageSources } from "#messages/message/states.ts";
-import { reports } from "#messages/resource.ts";
-import type { Clock } from "#platform/clock.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
-import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { windowField } from "#platform/http/request/query.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { totalsEver } from "#reporting/counters/origins-store.ts";
+import { attemptedOf, bouncesOf, deliveredOf, percent } from "#reporting/counters/rates.ts";
 import { totals } from "#reporting/counters/store.ts";
-import { attemptedOf, bouncesOf, deliveredOf, percent } from "#reporting/rates.ts";
-import { countEvents, type EventDay, listBouncingDomains, listEventDays } from "./store.ts";
+import { countEvents, type EventDay, listBouncingDomains, listEventDays } from "./event-counts-store.ts";
 
 const DAY_MS = 86_400_000;
-const MOST_DAYS = 365;
 const MOST_DOMAINS = 10;
-/** In days, whatever the window. */
+/** In days. */
 const SPANS = [1, 7, 30];
 
 const Percent = Type.Number({ description: "Of all in the window, 0 to 100." });
@@ -29,7 +25,7 @@ const spanFields = {
   last_30_days: Type.Integer(),
 };
 
-const BouncesComplaints = Type.Object(
+export const BouncesComplaints = Type.Object(
   {
     window_days: Type.Integer({ description: "As applied." }),
     bounce_stats: Type.Object({
@@ -73,60 +69,50 @@ const BouncesComplaints = Type.Object(
   { $id: "BouncesComplaints" },
 );
 
-export function bouncesComplaintsEndpoints({ db, clock }: { db: Database; clock: Clock }): Endpoint[] {
-  return [
-    endpoint({
-      id: "getBouncesComplaints",
-      method: "GET",
-      path: "/bounces-complaints/dashboard",
-      mayTakeLong: "reading",
-      summary: "Bounces and complaints at a glance: totals, rates, trends, where they come from",
-      needs: need(reports, "read"),
-      query: { window_days: windowField(MOST_DAYS) },
-      answer: BouncesComplaints,
-      message: "Bounces and complaints",
-      async handle({ caller: { workspaceId, timezone }, query: { window_days } }) {
-        const now = clock.now().getTime();
-        const before = (days: number) => new Date(now - days * DAY_MS);
-        const window = before(window_days);
-        const [ever, accepted, days, [day, week, month], domains] = await Promise.all([
-          totalsEver(db, workspaceId),
-          totals(db, workspaceId, { from: window, to: null }),
-          listEventDays(db, workspaceId, timezone, { from: window, to: new Date(now) }),
-          countEvents(db, workspaceId, SPANS.map(before)),
-          listBouncingDomains(db, workspaceId, window, MOST_DOMAINS),
-        ]);
-        const bounces = sum(days, (one) => one.hard + one.soft + one.block);
-        return {
-          window_days,
-          bounce_stats: {
-            total_bounces: bouncesOf(ever),
-            hard_bounces: ever.hard_bounces,
-            soft_bounces: ever.soft_bounces,
-            block_bounces: ever.block_bounces,
-            bounce_rate: fraction(accepted.bounced, attemptedOf(accepted)),
-            last_24_hours: day?.bounces ?? 0,
-            last_7_days: week?.bounces ?? 0,
-            last_30_days: month?.bounces ?? 0,
-          },
-          complaint_stats: {
-            total_complaints: ever.complaints,
-            complaint_rate: fraction(accepted.complained, deliveredOf(accepted)),
-            last_24_hours: day?.complaints ?? 0,
-            last_7_days: week?.complaints ?? 0,
-            last_30_days: month?.complaints ?? 0,
-          },
-          ...trends(days),
-          top_bounce_domains: domains.map(({ domain, count }) => ({
-            domain,
-            count,
-            percent: percent(count, bounces),
-          })),
-          complaint_sources: sourcesOf(days),
-        };
-      },
-    }),
-  ];
+/** @param now its 24 hours, 7 and 30 days end here, whatever `window_days` is */
+export async function bouncesComplaintsOf(
+  db: Queryable,
+  { workspaceId, timezone }: { readonly workspaceId: WorkspaceId; readonly timezone: string },
+  window_days: number,
+  now: Date,
+): Promise<Static<typeof BouncesComplaints>> {
+  const before = (days: number) => new Date(now.getTime() - days * DAY_MS);
+  const window = before(window_days);
+  const [ever, accepted, days, [day, week, month], domains] = await Promise.all([
+    totalsEver(db, workspaceId),
+    totals(db, workspaceId, { from: window, to: null }),
+    listEventDays(db, workspaceId, timezone, { from: window, to: now }),
+    countEvents(db, workspaceId, SPANS.map(before)),
+    listBouncingDomains(db, workspaceId, window, MOST_DOMAINS),
+  ]);
+  const bounces = sum(days, (one) => one.hard + one.soft + one.block);
+  return {
+    window_days,
+    bounce_stats: {
+      total_bounces: bouncesOf(ever),
+      hard_bounces: ever.hard_bounces,
+      soft_bounces: ever.soft_bounces,
+      block_bounces: ever.block_bounces,
+      bounce_rate: fraction(accepted.bounced, attemptedOf(accepted)),
+      last_24_hours: day?.bounces ?? 0,
+      last_7_days: week?.bounces ?? 0,
+      last_30_days: month?.bounces ?? 0,
+    },
+    complaint_stats: {
+      total_complaints: ever.complaints,
+      complaint_rate: fraction(accepted.complained, deliveredOf(accepted)),
+      last_24_hours: day?.complaints ?? 0,
+      last_7_days: week?.complaints ?? 0,
+      last_30_days: month?.complaints ?? 0,
+    },
+    ...trends(days),
+    top_bounce_domains: domains.map(({ domain, count }) => ({
+      domain,
+      count,
+      percent: percent(count, bounces),
+    })),
+    complaint_sources: sourcesOf(days),
+  };
 }
 
 const sum = (days: readonly EventDay[], read: (day: EventDay) => number) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { foldNotes } from "#messages/counters/apply-deltas-store.ts";
+import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { NewMessage } from "#messages/store.ts";
@@ -115,7 +115,7 @@ test("spans keep their length whatever the window, and begin to the minute", asy
   }
   const spans = { last_24_hours: 1, last_7_days: 2, last_30_days: 3 };
   for (const isFolded of [false, true]) {
-    if (isFolded) await foldNotes(db, 1_000);
+    if (isFolded) await applyDeltas(db, 1_000);
     for (const window of [1, 30, 365]) {
       const { bounce_stats, complaint_stats } = await get(`${dashboard}?window_days=${window}`);
       expect(bounce_stats).toMatchObject({ total_bounces: 4, soft_bounces: 4, ...spans });
@@ -134,7 +134,7 @@ test("trends and top lists follow the window, to the minute, and add up", async 
   await send("complained", ago(days(3)), ago(days(1)));
   await send("complained", ago(days(3)), ago(days(1)));
   for (const isFolded of [false, true]) {
-    if (isFolded) await foldNotes(db, 1_000);
+    if (isFolded) await applyDeltas(db, 1_000);
     expect(await get(`${dashboard}?window_days=2`)).toMatchObject({
       window_days: 2,
       bounce_trends: [

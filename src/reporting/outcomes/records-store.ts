@@ -1,4 +1,4 @@
-/** The records of messages that bounced, as messages/record-outcomes.ts writes them. */
+/** Reads the records of bounces and complaints, which messages/record-outcomes.ts writes. */
 import sql from "sql-template-tag";
 import type { Classification } from "#messages/message/outcome.ts";
 import type { MessageSource } from "#messages/message/states.ts";
@@ -22,7 +22,7 @@ export interface BounceRow {
   readonly created_at: Date;
 }
 
-/** Newest first. What is skipped is read from the index alone. */
+/** Newest first. The subquery skips the offset in the index, without reading the rows. */
 export function listBounces(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -36,4 +36,33 @@ export function listBounces(
       order by created_at desc, id desc limit ${limit} offset ${offset}) page
     join bounces b on b.workspace_id = page.workspace_id and b.id = page.id
     order by b.created_at desc, b.id desc`);
+}
+
+export interface ComplaintRow {
+  readonly id: string;
+  readonly message_id: string;
+  readonly email: string;
+  readonly domain: string;
+  readonly feedback_type: string;
+  readonly provider: string | null;
+  readonly source: MessageSource;
+  readonly campaign_id: string | null;
+  readonly origin_name: string;
+  readonly created_at: Date;
+}
+
+/** Newest first. The subquery skips the offset in the index, without reading the rows. */
+export function listComplaints(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { limit, offset }: Page,
+): Promise<ComplaintRow[]> {
+  return db.rows(sql`
+    select c.id, c.message_id, c.localpart || '@' || c.domain as email, c.domain, c.feedback_type, c.provider, c.source,
+      c.campaign_id, c.origin_name, c.created_at
+    from (
+      select workspace_id, id from complaints where workspace_id = ${workspaceId}
+      order by created_at desc, id desc limit ${limit} offset ${offset}) page
+    join complaints c on c.workspace_id = page.workspace_id and c.id = page.id
+    order by c.created_at desc, c.id desc`);
 }
