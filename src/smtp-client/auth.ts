@@ -1,9 +1,9 @@
 /** Logging in at a smart host (RFC 4954): PLAIN (RFC 4616), or LOGIN where a server has nothing better. */
 import { isLoopback } from "#platform/network/public-address.ts";
 import type { SmtpConnection } from "./connection.ts";
+import { broken, obstacleIn } from "./expected-reply.ts";
 import { failure, type Greeted, type OpenFailure } from "./greeting.ts";
 import type { Broken, Refused } from "./outcome.ts";
-import { broken, obstacleIn } from "./verdict.ts";
 
 export interface Credentials {
   readonly user: string;

@@ -1,10 +1,10 @@
 /** The opening of an SMTP session: banner, EHLO or HELO, STARTTLS and EHLO again. */
 import type { SmtpConnection } from "./connection.ts";
+import { broken, obstacleIn } from "./expected-reply.ts";
 import { type Extensions, parseExtensions } from "./extensions.ts";
 import type { Broken, Fault, Refused } from "./outcome.ts";
 import { quoteAnswer } from "./reply-reader.ts";
 import type { TlsOutcome, TlsTarget } from "./tls.ts";
-import { broken, obstacleIn } from "./verdict.ts";
 
 /**
  * Whether to use STARTTLS: when it is offered, always (fail where it is not), or never; or TLS from the first octet,

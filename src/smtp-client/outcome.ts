@@ -2,7 +2,7 @@
  * What an SMTP conversation can come to. A delivery result is a value, never an exception: whoever retries, bounces
  * or slows a lane reads one of these and has everything that was learned.
  */
-import type { ReplyStage } from "#mail/refusals/smtp-reply.ts";
+import type { ReplyStage } from "#mail/refusals/classify-reply.ts";
 
 /** How far the conversation had got. */
 export type SmtpStage = Exclude<ReplyStage, "report">;

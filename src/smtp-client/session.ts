@@ -11,12 +11,12 @@ import { SmtpConnection, type TcpTarget } from "./connection.ts";
 import { type SmtpDeadlines, standardDeadlines, withOptionalTls } from "./deadlines.ts";
 import { dotStuff } from "./dot-stuffing.ts";
 import { composeEnvelope, type Transaction } from "./envelope.ts";
+import { broken } from "./expected-reply.ts";
 import type { Extensions } from "./extensions.ts";
 import { type Greeted, type Greeting, greet, type OpenFailure } from "./greeting.ts";
 import type { TransactionResult, Unbegun, Withdrawn } from "./outcome.ts";
 import type { TlsDemand, TlsOutcome } from "./tls.ts";
 import { transact } from "./transaction.ts";
-import { broken } from "./verdict.ts";
 
 export interface SessionOptions extends TcpTarget, Greeting {
   /** The name of the mail host, as in its MX record. */

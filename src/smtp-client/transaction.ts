@@ -3,9 +3,9 @@
 import type { SmtpConnection } from "./connection.ts";
 import { endOfData } from "./dot-stuffing.ts";
 import type { EnvelopeCommands } from "./envelope.ts";
+import { broken, obstacleIn } from "./expected-reply.ts";
 import type { Broken, Fault, Refused, TransactionResult, Withdrawn } from "./outcome.ts";
 import { answerOf, quoteReply, type Reply } from "./reply-reader.ts";
-import { broken, obstacleIn } from "./verdict.ts";
 
 /** Larger bodies are written block by block, each with a deadline of its own. */
 const BLOCK = 262_144;

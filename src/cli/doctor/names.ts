@@ -1,7 +1,7 @@
 /** What others find under our names in the DNS before they take mail from us. */
 import { isIP } from "node:net";
 import type { NetworkResolver } from "#dns/system.ts";
-import { passesSpf } from "#mail/dns/spf-pass.ts";
+import { passesSpf } from "#mail/dns/spf-evaluate.ts";
 import { isSpfRecord, parseSpfRecord } from "#mail/dns/spf-record.ts";
 import type { Config } from "#platform/config/config.ts";
 import { findMailHosts, type MailHost, type MailHosts } from "#smtp-client/mx.ts";

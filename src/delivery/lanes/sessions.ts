@@ -4,13 +4,13 @@
 
 import { isIP } from "node:net";
 import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
-import { classifyReply } from "#mail/refusals/smtp-reply.ts";
+import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import { ExpiringMap } from "#platform/cache.ts";
+import { broken, demandsTls } from "#smtp-client/expected-reply.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { SmtpSession } from "#smtp-client/session.ts";
 import { noteTls } from "#smtp-client/tls.ts";
-import { broken, demandsTls } from "#smtp-client/verdict.ts";
 import type { Destination, Lane } from "./lanes.ts";
 import { Openings, type SessionSettings } from "./openings.ts";
 

@@ -6,11 +6,11 @@ import type { SecureContext } from "node:tls";
 import { SmtpConnection, type TcpTarget } from "#smtp-client/connection.ts";
 import type { SmtpDeadlines } from "#smtp-client/deadlines.ts";
 import { fitsCommand } from "#smtp-client/envelope.ts";
+import { obstacleIn } from "#smtp-client/expected-reply.ts";
 import type { Extensions } from "#smtp-client/extensions.ts";
 import { greet, type OpenFailure, type TlsWish, tlsFaultOf } from "#smtp-client/greeting.ts";
 import type { Fault, SmtpStage } from "#smtp-client/outcome.ts";
 import { answerOf } from "#smtp-client/reply-reader.ts";
-import { obstacleIn } from "#smtp-client/verdict.ts";
 import type { CutOff } from "./cut-off.ts";
 import { unanswered, type Verdict, verdictOn, verdictOnSilence } from "./reply-result.ts";
 

@@ -3,7 +3,7 @@
  * whoever calls a living address dead does more harm than one who does not know.
  */
 
-import { classifyReply, enhancedCode, type ReplyStage } from "#mail/refusals/smtp-reply.ts";
+import { classifyReply, enhancedCode, type ReplyStage } from "#mail/refusals/classify-reply.ts";
 import type { Fault, SmtpAnswer } from "#smtp-client/outcome.ts";
 import type { ProbeFinding } from "./finding.ts";
 

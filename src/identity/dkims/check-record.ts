@@ -3,7 +3,7 @@
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { dkimKeyMatches, dkimRecordValue, isMeantAsDkim } from "#mail/dkim/dkim.ts";
-import { findMisplaced, misplacedRecord } from "#mail/dns/misplaced.ts";
+import { findMisplaced, misplacedRecord } from "#mail/dns/misplaced-record.ts";
 
 type PublicKey = { readonly domain: string; readonly selector: string; readonly public_key: string };
 

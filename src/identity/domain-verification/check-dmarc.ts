@@ -5,8 +5,8 @@
 
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
-import { mendDmarc } from "#mail/dns/dmarc-mending.ts";
 import { checkDmarc, type DmarcCheck, parseDmarcRecord } from "#mail/dns/dmarc-policy.ts";
+import { mendDmarc } from "#mail/dns/dmarc-repair.ts";
 
 export interface DmarcDnsChecks {
   readonly dmarc: DnsCheck;

@@ -2,7 +2,7 @@
 
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
-import { checkSpf } from "#mail/dns/spf.ts";
+import { checkSpf } from "#mail/dns/spf-check.ts";
 import { suggestedSpf } from "./suggested-spf.ts";
 
 export interface SpfDnsCheck extends DnsCheck {

@@ -1,6 +1,7 @@
 /** The SPF record to publish in place of the existing ones, and what differs from them. */
-import { type MendedTerms, mendSpf } from "#mail/dns/spf-mending.ts";
+
 import { shownTerm } from "#mail/dns/spf-record.ts";
+import { type MendedTerms, mendSpf } from "#mail/dns/spf-repair.ts";
 import { readTerm } from "#mail/dns/spf-term.ts";
 
 export interface SuggestedSpf {

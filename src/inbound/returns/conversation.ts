@@ -9,7 +9,7 @@ import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
 import type { NetworkLog } from "#inbound/listener/network-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { storable } from "#inbound/reading/storable.ts";
-import { reportMailLimit } from "#mail/bounces/report-mail.ts";
+import { reportMailLimit } from "#mail/bounces/lenient-mime.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
 import type { Clock } from "#platform/clock.ts";
 import { newId } from "#platform/ids.ts";

@@ -4,8 +4,8 @@
  */
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { decodeText } from "#mail/bounces/charset.ts";
-import { fieldOf, octetsOf } from "#mail/bounces/report-mail.ts";
-import { LONGEST_BODY } from "#mail/html/body-forms.ts";
+import { fieldOf, octetsOf } from "#mail/bounces/lenient-mime.ts";
+import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { type GivenField, type HeaderLimits, readHeaderSection } from "#mail/message/header-section.ts";
 import { readMediaType } from "#mail/message/media-type.ts";
 import { limits } from "#platform/limits/limits.ts";

@@ -15,7 +15,7 @@ import {
   readFields,
   readReportMail,
   withoutComments,
-} from "./report-mail.ts";
+} from "./lenient-mime.ts";
 import { describeReturned, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
 
 export interface Complaint {

@@ -14,10 +14,10 @@ import {
   LIST_HEADERS,
   LIST_SUBJECT,
   SHARED_HEADERS,
-} from "./answer-marks.ts";
-import { failureIn } from "./notice-state.ts";
-import { plainWords } from "./plain-words.ts";
-import { fieldOf, type MailPart, ownParts, senderLocalPart, wordsOf } from "./report-mail.ts";
+} from "./auto-reply-rules.ts";
+import { failureIn } from "./delivery-state.ts";
+import { fieldOf, type MailPart, ownParts, senderLocalPart, wordsOf } from "./lenient-mime.ts";
+import { plainWords } from "./normalize-text.ts";
 
 /**
  * - subject: the subject is that of an automatic answer

@@ -3,7 +3,7 @@
  * are about kinds of sentences; no rule knows one system, though behind most of them stand several: qmail, Exim,
  * Sendmail, Smail, Postfix, Courier, Exchange, Notes and Domino, GroupWise, IMail, MDaemon, hMailServer, Netscape and Sun
  * servers, InterScan, MailMarshal, SurfControl, OpenSMTPD, James, Gmail, Yahoo, AOL, GMX, mail.ru, Zoho, carriers.
- * Data for bounce-text.ts and notice-state.ts; other languages are in notice-words-….ts.
+ * Data for bounce-text.ts and delivery-state.ts; other languages are in bounce-phrases-….ts.
  */
 
 /** Local parts of From that only mail systems use, in the spellings that occur. */

@@ -1,16 +1,16 @@
 /**
  * Understands mails that come back: who was not reached and why. A delivery-status part decides (RFC 3464), else the
- * words do (bounce-text.ts); whether it is the address's fault is judged like any refusal (smtp-reply.ts). Who sent such
+ * words do (bounce-text.ts); whether it is the address's fault is judged like any refusal (classify-reply.ts). Who sent such
  * a mail is never known: what it says counts only for the message that the signed return path or token names.
  */
 
-import { classifyReply, enhancedCode, type ReplyVerdict } from "#mail/refusals/smtp-reply.ts";
+import { classifyReply, enhancedCode, type ReplyVerdict } from "#mail/refusals/classify-reply.ts";
 import { isReadReceipt } from "./auto-reply.ts";
+import { addressesIn, type Notice, readNotice, strangersTo } from "./bounce-notice.ts";
 import { forwardsIn, linesAbout, type NamedRecipient, namedRecipients, quotedReply } from "./bounce-text.ts";
+import { answerMarkOf, noticeState } from "./detect-bounce.ts";
 import { type DeliveryAction, type DeliveryReport, deliveryReport } from "./dsn.ts";
-import { addressesIn, type Notice, readNotice, strangersTo } from "./notice.ts";
-import { answerMarkOf, noticeState } from "./notice-kind.ts";
-import { type MailPart, octetsOf, ownParts, readReportMail, wordsOf } from "./report-mail.ts";
+import { type MailPart, octetsOf, ownParts, readReportMail, wordsOf } from "./lenient-mime.ts";
 import { describeReturned, isMailFile, isOurs, type ReturnedMessage } from "./returned-message.ts";
 
 /** The verdict without what only a live conversation has. */

@@ -14,7 +14,7 @@ import {
   readFields,
   textOf,
   withoutComments,
-} from "./report-mail.ts";
+} from "./lenient-mime.ts";
 
 export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 

@@ -12,7 +12,7 @@ import {
   ownParts,
   readFields,
   wordsOf,
-} from "./report-mail.ts";
+} from "./lenient-mime.ts";
 import { isReturnPath } from "./verp.ts";
 
 export interface ReturnedMessage {

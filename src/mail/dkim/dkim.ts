@@ -9,8 +9,8 @@
 
 import { generateKeyPair, hash, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
-import { readWrittenText, unseenRecord } from "#mail/dns/written-text.ts";
-import { relaxedBody, relaxedHeader } from "#mail/message/canonical.ts";
+import { readWrittenText, unseenRecord } from "#mail/dns/txt-cleanup.ts";
+import { relaxedBody, relaxedHeader } from "#mail/message/dkim-canonicalization.ts";
 import { encodeValue, type HeaderField } from "#mail/message/header.ts";
 import { joinOctets, lengthOf, type Octets, writeOctets } from "#mail/message/octets.ts";
 

@@ -4,9 +4,9 @@
  */
 import { getDomain } from "tldts";
 import type { Resolver } from "#dns/resolver.ts";
-import { isMeantAsDmarc } from "./dmarc-mending.ts";
-import { findMisplaced, misplacedRecord } from "./misplaced.ts";
-import { decodedText, unseenRecord } from "./written-text.ts";
+import { isMeantAsDmarc } from "./dmarc-repair.ts";
+import { findMisplaced, misplacedRecord } from "./misplaced-record.ts";
+import { decodedText, unseenRecord } from "./txt-cleanup.ts";
 
 export type DmarcDisposition = "none" | "quarantine" | "reject";
 type Alignment = "relaxed" | "strict";

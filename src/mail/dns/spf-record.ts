@@ -1,5 +1,5 @@
 /** The text of an SPF record (RFC 7208 sections 4.5, 4.6 and 12). A record with any syntax error counts for nothing. */
-import { splitAtSeams } from "./spf-seam.ts";
+import { splitAtSeams } from "./spf-joined-terms.ts";
 import { mechanisms, readTerm, type SpfDirective } from "./spf-term.ts";
 
 export interface SpfRecord {

@@ -1,6 +1,6 @@
 /** One term of an SPF record (RFC 7208 sections 4.6.1, 5, 6 and 12): a directive, a modifier, or what is wrong with it. */
 import { isIPv4, isIPv6 } from "node:net";
-import { domainSpecFault, macroFault, shownCharacter } from "./spf-domain.ts";
+import { domainSpecFault, macroFault, shownCharacter } from "./spf-domain-spec.ts";
 
 export const mechanisms = ["all", "include", "a", "mx", "ptr", "ip4", "ip6", "exists"] as const;
 export type SpfMechanism = (typeof mechanisms)[number];

@@ -5,11 +5,11 @@ import { headerTextFault } from "#mail/address.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
 import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
-import { type MergeValues, renderingEngine, renderWithLiquid } from "./engine.ts";
 import { textOf, unescapeHtml } from "./escape.ts";
-import { bodyEnd, placeInsertions } from "./html.ts";
-import { withInsertions } from "./pieces.ts";
-import { compileSegments } from "./segments.ts";
+import { compileSegments } from "./fast-render.ts";
+import { bodyEnd, placeInsertions } from "./html-template.ts";
+import { type MergeValues, renderingEngine, renderWithLiquid } from "./liquid-engine.ts";
+import { withInsertions } from "./template-pieces.ts";
 import { trackLinks } from "./tracked-links.ts";
 
 const links = {

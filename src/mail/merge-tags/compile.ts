@@ -1,10 +1,10 @@
 /** Templates that are ready to be rendered for one recipient after the other. */
 import { type Liquid, Parser } from "liquidjs";
 import type { MailText } from "#mail/message/template-text.ts";
-import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./engine.ts";
-import { renderFault } from "./faults.ts";
-import { compileSegments } from "./segments.ts";
+import { compileSegments } from "./fast-render.ts";
+import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./liquid-engine.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";
+import { renderFault } from "./template-errors.ts";
 
 /** The text, or a sentence that says why there is none with these values. Never an exception. */
 export type Rendered<Text = string> =

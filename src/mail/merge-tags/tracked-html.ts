@@ -1,14 +1,14 @@
 /** Finished HTML, not a template, with links that lead back to us. */
 
-import { linkAttributes, mapHtml } from "#mail/html/map.ts";
-import { hrefTarget, type LinkAddresses, pixelImage } from "./engine.ts";
+import { linkAttributes, mapHtml } from "#mail/html/tag-positions.ts";
 import { escapeHtml } from "./escape.ts";
+import { hrefTarget, type LinkAddresses, pixelImage } from "./liquid-engine.ts";
 import { isHttpAddress } from "./tracked-links.ts";
 
 /**
  * Puts the address that `links` has for each link in its place, and the pixel at the end of the body; every other byte
  * stays as it is. Links are left alone as in templates (tracked-links.ts), and so is one that `links` leaves as it is.
- * HTML with more markup than anybody maps (map.ts) comes back as it was.
+ * HTML with more markup than anybody maps (tag-positions.ts) comes back as it was.
  */
 export function trackHtml(html: string, links: LinkAddresses): string {
   const map = mapHtml(html);

@@ -1,9 +1,9 @@
 /** Links in an HTML template that lead back to us: which of them can, and the marks around their addresses. */
 
-import { type HtmlAttribute, linkAttributes } from "#mail/html/map.ts";
-import { hrefTarget } from "./engine.ts";
-import type { HtmlTemplate } from "./html.ts";
-import { depthChange, type Insertion, type Piece, tagsIn } from "./pieces.ts";
+import { type HtmlAttribute, linkAttributes } from "#mail/html/tag-positions.ts";
+import type { HtmlTemplate } from "./html-template.ts";
+import { hrefTarget } from "./liquid-engine.ts";
+import { depthChange, type Insertion, type Piece, tagsIn } from "./template-pieces.ts";
 
 /** A link that is tracked, at its index. */
 export interface TemplateLink {
@@ -18,7 +18,7 @@ const ownHost = /^\s*https?:\/\/[^\s/?#<>"'{}\\]+(?:[/?#]|\s*$)/i;
 
 /**
  * The links that can be tracked, in order, which gives them their index; and the marks around their addresses, which
- * merge-tags/engine.ts reads. Everything else is left alone: what is no http address, what a value makes one, what
+ * liquid-engine.ts reads. Everything else is left alone: what is no http address, what a value makes one, what
  * `data-no-track` marks, and an address that shares a block of the template with what is outside of it.
  */
 export function trackLinks(template: HtmlTemplate): { links: TemplateLink[]; insertions: Insertion[] } {

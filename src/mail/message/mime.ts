@@ -17,7 +17,7 @@
 
 import { randomUUID } from "node:crypto";
 import { headerTextFault, needsSmtpUtf8 } from "#mail/address.ts";
-import { relaxedText } from "./canonical.ts";
+import { relaxedText } from "./dkim-canonicalization.ts";
 import {
   encodeDate,
   encodeMailbox,

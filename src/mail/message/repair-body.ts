@@ -4,7 +4,7 @@
  * octets stay as they are. What its author signed is never changed: a signature would no longer fit.
  */
 import { isAscii } from "node:buffer";
-import { asciiField } from "./ascii-field.ts";
+import { asciiField } from "./ascii-header.ts";
 import { renderHeaders } from "./header.ts";
 import { type GivenField, type HeaderLimits, readHeaderSection, unfold } from "./header-section.ts";
 import { readMediaType } from "./media-type.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { relaxedBody } from "./canonical.ts";
+import { relaxedBody } from "./dkim-canonicalization.ts";
 import { composeMessage } from "./mime.ts";
 import { joinOctets, lengthOf } from "./octets.ts";
 import { TextForm, WovenText } from "./template-text.ts";

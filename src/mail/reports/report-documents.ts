@@ -4,7 +4,7 @@
  */
 
 import { decodeWords } from "postal-mime";
-import { fieldOf, type MailPart, octetsOf, readReportMail } from "#mail/bounces/report-mail.ts";
+import { fieldOf, type MailPart, octetsOf, readReportMail } from "#mail/bounces/lenient-mime.ts";
 import { InflateRoom } from "./gzip.ts";
 import { beginningOf, reportText } from "./report-text.ts";
 import { isPacked, unpack } from "./unpack.ts";

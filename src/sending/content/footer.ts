@@ -1,13 +1,13 @@
 /** What is put under a campaign's body: a way out, where its author left none. */
 
-import { spanAt } from "#mail/html/map.ts";
+import { spanAt } from "#mail/html/tag-positions.ts";
 import { type Render, renderOf } from "#mail/merge-tags/compile.ts";
-import type { MergeValues } from "#mail/merge-tags/engine.ts";
-import { bodyEnd, type HtmlTemplate } from "#mail/merge-tags/html.ts";
-import { markedHtml } from "#mail/merge-tags/marks.ts";
-import type { Template } from "#mail/merge-tags/merge-tags.ts";
-import { type Piece, withInsertions } from "#mail/merge-tags/pieces.ts";
-import { seenText } from "#mail/merge-tags/seen.ts";
+import { bodyEnd, type HtmlTemplate } from "#mail/merge-tags/html-template.ts";
+import type { MergeValues } from "#mail/merge-tags/liquid-engine.ts";
+import type { Template } from "#mail/merge-tags/read-template.ts";
+import { markedHtml } from "#mail/merge-tags/tag-placeholders.ts";
+import { type Piece, withInsertions } from "#mail/merge-tags/template-pieces.ts";
+import { seenText } from "#mail/merge-tags/visible-text.ts";
 import type { MailText } from "#mail/message/template-text.ts";
 import type { VariableName } from "./variables.ts";
 

@@ -1,9 +1,9 @@
 /** Reads the content of a campaign as its author wrote it, and finds what is wrong with it. */
 import { headerTextFault } from "#mail/address.ts";
-import { mostMarkup } from "#mail/html/map.ts";
-import type { PlacedFault } from "#mail/merge-tags/faults.ts";
-import { captureFaults, type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html.ts";
-import { placed, readTemplate, type Template, type TemplateFault } from "#mail/merge-tags/merge-tags.ts";
+import { mostMarkup } from "#mail/html/tag-positions.ts";
+import { captureFaults, type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html-template.ts";
+import { placed, readTemplate, type Template, type TemplateFault } from "#mail/merge-tags/read-template.ts";
+import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 import type { FieldFault } from "#platform/errors.ts";
 import { unknownNames } from "./variables.ts";
 

@@ -1,0 +1,72 @@
+/** The words of a mail that came back, apart from those of the mail it returns. */
+import { messageTokenHeader } from "#mail/dkim/dkim.ts";
+import { noticeLines } from "./bounce-text.ts";
+import { fieldOf, type MailPart, ownParts, readFields, textOf, wordsOf } from "./lenient-mime.ts";
+import { describeReturned, isOurs, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
+
+export interface Notice {
+  readonly subject: string;
+  /** The reporter's own words. */
+  readonly lines: readonly string[];
+  readonly returned: ReturnedMessage | null;
+  /** Our message, or a message as a part of its own, is with it: people who answer seldom send that. */
+  readonly returnsMessage: boolean;
+}
+
+export function readNotice(mail: MailPart): Notice {
+  const texts = [...ownParts(mail)].filter(
+    ({ type }) => type.startsWith("text/") && !type.includes("rfc822"),
+  );
+  const plain = texts.filter((part) => part.type !== "text/html" && part.body.trim() !== "");
+  const text = (plain.length > 0 ? plain : texts).map(textOf).join("\n\n");
+  const attached = returnedMessage(mail);
+  const returned = attached ?? returnedInText(text);
+  return {
+    subject: wordsOf(mail, "Subject"),
+    lines: noticeLines(text),
+    returned,
+    returnsMessage: attached !== null || (returned !== null && isOurs(returned)),
+  };
+}
+
+const FIELD = /^(?:> ?)?[\w-]+:\s/;
+const TOKEN_FIELD = new RegExp(`^(?:> ?)?${messageTokenHeader}:`, "i");
+
+/** The header of our message where it is quoted in the text: behind a line that announces it, or around our token. */
+function returnedInText(text: string): ReturnedMessage | null {
+  const lines = text.split(/\r\n?|\n/);
+  const cut = noticeLines(text).length;
+  let start = lines.findIndex((line, at) => at >= cut && FIELD.test(line));
+  if (start < 0) start = lines.findIndex((line) => TOKEN_FIELD.test(line));
+  if (start < 0) return null;
+  while (start > 0 && /^(?:> ?)?(?:[\w-]+:\s|[ \t]+\S)/.test(lines[start - 1] ?? "")) start--;
+  const quoted = lines.slice(start).map((line) => line.replace(/^> ?/, ""));
+  const { headers } = readFields(quoted.join("\n"));
+  return headers.length > 1 ? describeReturned(headers) : null;
+}
+
+/** The addresses in a field or a text, as they are written. */
+export function addressesIn(text: string): string[] {
+  return text.split(/[\s<>()[\]"',;:]+/).filter((word) => word.slice(1, -1).includes("@"));
+}
+
+/**
+ * Addresses that cannot be those of a recipient that was not reached, in lower case: the reporter's, ours that the
+ * notice went to, and the sender of the returned message.
+ */
+export function strangersTo(mail: MailPart, { returned }: Notice): ReadonlySet<string> {
+  const names = ["From", "To", "Reply-To", "Sender", "Errors-To"];
+  const written = new Set(addressesIn(returned?.to ?? "").map((address) => address.toLowerCase()));
+  const senders =
+    returned === null
+      ? []
+      : ["From", "Sender", "Reply-To", "Return-Path", "Errors-To"].map(
+          (name) => fieldOf(returned, name) ?? "",
+        );
+  const ours = senders.flatMap(addressesIn).map((address) => address.toLowerCase());
+  return new Set([
+    ...names.flatMap((name) => addressesIn(wordsOf(mail, name))).map((address) => address.toLowerCase()),
+    // People write to themselves.
+    ...ours.filter((address) => !written.has(address)),
+  ]);
+}

@@ -1,0 +1,95 @@
+/** What the words of a notice say of the delivery, in English (bounce-text-rules.ts) and other languages (bounce-phrases-….ts). */
+
+import { ASIAN_NOTICES } from "./bounce-phrases-asian.ts";
+import { EASTERN_NOTICES } from "./bounce-phrases-eastern.ts";
+import { WESTERN_NOTICES } from "./bounce-phrases-western.ts";
+import {
+  BOUNCE_SUBJECT,
+  BOUNCE_TEXT,
+  DELAYED,
+  DELIVERED,
+  GIVEN_UP,
+  NEUTRAL_SUBJECT,
+  STRONG_TEXT,
+} from "./bounce-text-rules.ts";
+import { plainWords } from "./normalize-text.ts";
+
+/**
+ * failed: not delivered; given_up: not delivered, after it was late; delayed: still being tried; delivered: it arrived;
+ * unknown: no sentence is understood.
+ */
+export type NoticeState = "failed" | "given_up" | "delayed" | "delivered" | "unknown";
+
+export interface NoticeWords {
+  readonly state: NoticeState;
+  /** The subject is that of a notice about a delivery. */
+  readonly subject: boolean;
+  /** A sentence of the text may be about a delivery. */
+  readonly text: boolean;
+  /** A sentence of the text is plainly about one: nothing else is written so. */
+  readonly strong: boolean;
+}
+
+const LANGUAGES = [WESTERN_NOTICES, EASTERN_NOTICES, ASIAN_NOTICES].flatMap((some) => Object.values(some));
+const ENOUGH_MARKS = 2;
+/** Characters that are read in so many languages: what a notice has to say stands at its beginning. */
+const LONGEST_TEXT = 32 * 1024;
+/** "You will be told if it fails permanently": what would happen then, has not. */
+const CONDITION =
+  /(?<!\p{L})(?:if|unless|until|wenn|falls|sollten?|si|se non|qualora|caso|indien|wanneer|jesli|jezeli|если|якщо|pokud|daca|hvis|jos|eger)(?!\p{L})[^.;。!?]*|(?:もし|如果|若)[^。]*|[^。]{0,80}場合(?:は|に)/giu;
+/** Its dots end no sentence. */
+const ADDRESS = /[\w.!$%&*+/=?^{|}~-]{1,128}@[\w.-]{1,253}(?<=\w)/g;
+
+/** @param quotesPermanent the notice quotes a permanent code */
+export function noticeWords(
+  lines: readonly string[],
+  subject: string,
+  quotesPermanent: boolean,
+): NoticeWords {
+  const english = lines.join(" ").replace(/\s+/g, " ");
+  const plain = plainWords(english.slice(0, LONGEST_TEXT).replace(ADDRESS, "@"));
+  const title = plainWords(subject);
+  const spoken = LANGUAGES.filter(({ marks }) => marks === null || hasMarks(marks, `${title} ${plain}`));
+  const said = (kind: "delayed" | "givenUp", text: string) =>
+    spoken.some((language) => language[kind].test(text));
+
+  const failsInSubject = failureIn(subject) >= 0;
+  const isLateInEnglish = DELAYED.test(english) || DELAYED.test(subject);
+  const isLate = isLateInEnglish || said("delayed", plain) || said("delayed", title);
+  const isGivenUp =
+    GIVEN_UP.test(english.replace(CONDITION, "")) || said("givenUp", plain.replace(CONDITION, ""));
+  const strong =
+    STRONG_TEXT.test(english) || LANGUAGES.some(({ failed }) => failed.test(plain)) || said("delayed", plain);
+  const text = strong || BOUNCE_TEXT.test(english) || DELAYED.test(english);
+  const isDelivered =
+    !quotesPermanent && !failsInSubject && !strong && (DELIVERED.test(subject) || DELIVERED.test(english));
+  // The rules for other languages are coarser than a code that is quoted.
+  const isEnded = isGivenUp || (quotesPermanent && !isLateInEnglish);
+  const fails = failsInSubject || text || quotesPermanent;
+  const ofLate = isEnded ? "given_up" : "delayed";
+  const ofOthers = fails ? "failed" : "unknown";
+  return {
+    state: isLate ? ofLate : isDelivered ? "delivered" : ofOthers,
+    subject:
+      failsInSubject || DELAYED.test(subject) || said("delayed", title) || BOUNCE_SUBJECT.test(subject),
+    text,
+    strong,
+  };
+}
+
+/** Where a subject begins to say that a delivery failed, as plainWords() spells it; -1 where it does not. */
+export function failureIn(subject: string): number {
+  const title = plainWords(subject);
+  const english = NEUTRAL_SUBJECT.test(title) ? -1 : title.search(BOUNCE_SUBJECT);
+  const places = [english, ...LANGUAGES.map(({ failed }) => title.search(failed))].filter((at) => at >= 0);
+  return places.length === 0 ? -1 : Math.min(...places);
+}
+
+function hasMarks(marks: RegExp, text: string): boolean {
+  const found = new Set<string>();
+  for (const [word] of text.matchAll(marks)) {
+    found.add(word);
+    if (found.size >= ENOUGH_MARKS) return true;
+  }
+  return false;
+}

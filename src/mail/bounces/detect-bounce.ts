@@ -1,0 +1,126 @@
+/**
+ * Whether a mail without a delivery-status part tells of a delivery. The marks of an automatic answer win, unless the
+ * mail quotes a refusal, or comes from a mail system by the local part of its From or by a header only those write.
+ */
+
+import { classifyReply } from "#mail/refusals/classify-reply.ts";
+import type { BounceCategory } from "#mail/refusals/reply-codes.ts";
+import { type AnswerMark, answerMark } from "./auto-reply.ts";
+import { REPLY_SUBJECT } from "./auto-reply-rules.ts";
+import type { Notice } from "./bounce-notice.ts";
+import { MAIL_SYSTEM, MAILER_DAEMON, POSTMASTER } from "./bounce-text-rules.ts";
+import { type NoticeState, type NoticeWords, noticeWords } from "./delivery-state.ts";
+import { fieldOf, type MailPart, senderLocalPart } from "./lenient-mime.ts";
+
+/** With its enhanced code beside it a number is no telephone extension: "550 5.1.1", "550-5.1.1", "551 #5.1.1". */
+const FULL_CODE = /(?<![\w.:/-])([45])\d\d[ -]+\W{0,2}\1\.\d{1,3}\.\d{1,3}(?![\w.])/;
+/** As qmail writes it: "(#5.1.1)". */
+const HASH_CODE = /\(#([45])\.\d{1,3}\.\d{1,3}\)/;
+/** The reply codes that refusals have (RFC 5321 section 4.2.3, RFC 7504). */
+const BARE_CODE = /(?<![\w.:/+()-])(42[1-2]|45[0-5]|50[0-4]|521|5[345]\d)[ -]\s*(?=\W{0,3}\p{L})/gu;
+/** A permanent code, whatever stands beside it: in words that are not understood it is all there is to go by. */
+const PERMANENT =
+  /(?<![\w.])5\.[0-7]\.\d{1,3}(?![\w.])|(?<![\w.:/+()-])(?:50[1-4]|521|5[345]\d)[ -]\s*(?=\W{0,3}[\p{L}#<]|5\.\d)/u;
+/** What the words behind a code that are no refusal are taken for. */
+const VAGUE: ReadonlySet<BounceCategory> = new Set(["Undetermined", "General", "ProtocolError"]);
+/** Words behind a bare code that are looked at. */
+const LONGEST_REFUSAL = 200;
+const MOST_CODES = 50;
+
+/** What the mail says of the delivery; null when it is not about one. */
+export function noticeState(
+  mail: MailPart,
+  notice: Notice,
+  namesFailed: boolean,
+): Exclude<NoticeState, "unknown"> | null {
+  const text = notice.lines.join(" ").replace(/\s+/g, " ");
+  const quoted = quotedRefusal(text);
+  const quotesPermanent = quoted === "5" || PERMANENT.test(text);
+  const words = noticeWords(notice.lines, notice.subject, quotesPermanent);
+  const sender = senderOf(mail);
+  const isReport = mail.parameters.get("report-type")?.toLowerCase() === "delivery-status";
+  const isReply =
+    REPLY_SUBJECT.test(notice.subject) &&
+    (fieldOf(mail, "In-Reply-To") ?? fieldOf(mail, "References")) !== null;
+  const { returnsMessage } = notice;
+  const evidence = { ...words, sender, quoted, namesFailed, isReport, isReply, returnsMessage };
+  if (isAnswer(mail, text, evidence) || !isBelieved(evidence)) return null;
+  if (words.state !== "unknown") return words.state;
+  // Words that are not understood are no failure. That header names what failed.
+  return namesFailed ? "failed" : "delayed";
+}
+
+/** Of a mail that tells of no delivery: how sure it is that it is an automatic answer. */
+export function answerMarkOf(mail: MailPart, { lines }: Notice): AnswerMark {
+  return answerMark(mail, lines.join(" ").replace(/\s+/g, " "));
+}
+
+/** null: the null sender; system: a local part that mail systems use, and people may. */
+type Sender = "mailer-daemon" | "postmaster" | "null" | "system" | "other";
+
+interface Evidence extends NoticeWords {
+  readonly sender: Sender;
+  /** The first digit of a refusal that is quoted. */
+  readonly quoted: "4" | "5" | null;
+  readonly namesFailed: boolean;
+  readonly isReport: boolean;
+  /** Subject and header are those of an answer that a person writes. */
+  readonly isReply: boolean;
+  readonly returnsMessage: boolean;
+}
+
+function senderOf(mail: MailPart): Sender {
+  const from = fieldOf(mail, "From") ?? "";
+  if (/<\s*>\s*$/.test(from)) return "null";
+  const local = senderLocalPart(mail);
+  if (MAILER_DAEMON.test(local)) return "mailer-daemon";
+  if (POSTMASTER.test(local)) return "postmaster";
+  return MAIL_SYSTEM.test(local) ? "system" : "other";
+}
+
+function isAnswer(mail: MailPart, text: string, evidence: Evidence): boolean {
+  const { sender, quoted, namesFailed, isReport, subject, text: says, strong, returnsMessage } = evidence;
+  if (quoted !== null || namesFailed || isReport) return false;
+  const mark = answerMark(mail, text);
+  if (mark === null) return false;
+  // Even a postmaster goes on holiday: then nothing in the mail is about a delivery.
+  if (sender === "mailer-daemon" || sender === "postmaster" || sender === "null") {
+    const isAboutDelivery = strong || returnsMessage || (mark !== "subject" && (subject || !says));
+    return mark !== "shared" && !isAboutDelivery;
+  }
+  return mark !== "shared" || !((subject && says) || (strong && returnsMessage));
+}
+
+function isBelieved(evidence: Evidence): boolean {
+  const { sender, quoted, namesFailed, isReport, subject, text, strong, state, returnsMessage, isReply } =
+    evidence;
+  if (namesFailed || isReport) return true;
+  switch (sender) {
+    case "mailer-daemon":
+      return true;
+    case "postmaster":
+    case "null":
+      return subject || text || state !== "unknown" || quoted !== null || returnsMessage;
+    case "system":
+      return subject || strong || quoted !== null;
+    case "other":
+      return (
+        (subject && text && !isReply) ||
+        (strong && (returnsMessage || quoted !== null)) ||
+        (quoted !== null && returnsMessage)
+      );
+  }
+}
+
+/** The first digit of the reply that a text quotes: a permanent one before a temporary one. */
+function quotedRefusal(text: string): "4" | "5" | null {
+  const digits = [FULL_CODE.exec(text)?.[1], HASH_CODE.exec(text)?.[1]];
+  let read = 0;
+  for (const { 1: code = "", index } of text.matchAll(BARE_CODE)) {
+    if (++read > MOST_CODES) break;
+    const said = text.slice(index, index + LONGEST_REFUSAL);
+    const { category } = classifyReply({ code: null, enhanced: null, text: said, stage: "report" });
+    if (!VAGUE.has(category)) digits.push(code[0]);
+  }
+  return digits.includes("5") ? "5" : digits.includes("4") ? "4" : null;
+}

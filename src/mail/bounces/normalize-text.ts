@@ -1,0 +1,36 @@
+/**
+ * One spelling for the words of notices, so that rules in many languages stay short: lower case, Latin letters without
+ * accents, "ё" as "е", straight apostrophes, one blank between words and none inside Chinese and Japanese text.
+ */
+
+/** Letters that Unicode does not take apart. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ß: "ss",
+  ł: "l",
+  ø: "o",
+  đ: "d",
+  ı: "i",
+  æ: "ae",
+  œ: "oe",
+  ё: "е",
+  "’": "'",
+  "‘": "'",
+  "`": "'",
+  "´": "'",
+};
+const SEPARATE = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "gu");
+const WIDE = "\\u3000-\\u30ff\\u3400-\\u9fff\\uff00-\\uffef";
+
+/** The text as the rules of auto-reply-rules.ts and bounce-phrases-….ts read it. */
+export function plainWords(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/([a-z])[\u0300-\u036f]+/g, "$1")
+    .normalize("NFC")
+    .replace(SEPARATE, (letter) => LETTERS[letter] ?? letter)
+    .replace(/\s+/g, " ")
+    .replace(new RegExp(`(?<=[${WIDE}]) (?=[${WIDE}])`, "g"), "")
+    .trim();
+}

@@ -1,0 +1,291 @@
+/**
+ * Does a domain's SPF record let this platform send? The whole tree of look-ups is walked in the order a receiver
+ * evaluates it (RFC 7208 section 4.6), and counted against the limits of section 4.6.4: whoever exceeds them has a
+ * record that fails for everybody. Nothing here throws: a DNS fault is the status "error", which settles nothing.
+ */
+
+import type { Lookup, Resolver } from "#dns/resolver.ts";
+import { findMisplaced, misplacedRecord } from "./misplaced-record.ts";
+import {
+  hasMacro,
+  isSpfRecord,
+  parseSpfRecord,
+  type SpfFault,
+  type SpfRecord,
+  shownTerm,
+  spfFaults,
+  spfRemarks,
+} from "./spf-record.ts";
+import { isMeantAsSpf } from "./spf-repair.ts";
+import type { SpfDirective } from "./spf-term.ts";
+import { decodedText, unseenRecord } from "./txt-cleanup.ts";
+
+export interface SpfCheck {
+  readonly status: "verified" | "missing" | "mismatch" | "error";
+  /** Every SPF record found at the domain. */
+  readonly found: readonly string[];
+  /** DNS look-ups an evaluation of the whole record costs, and those of them that find nothing. */
+  readonly lookups: number;
+  readonly voidLookups: number;
+  /** Where too many look-ups find nothing: the hosts among them that the record itself names. */
+  readonly deadNames: readonly string[];
+  /** One or more sentences for the owner of the domain. */
+  readonly message: string;
+}
+
+const MOST_LOOKUPS = 10;
+const MOST_VOID_LOOKUPS = 2;
+const MOST_MX_HOSTS = 10;
+/** Where counting stops: a record this far over the limit need not be known exactly. */
+const MOST_COUNTED = 25;
+/** Faulty terms, and remarks, that are named one by one. */
+const MOST_SENTENCES = 10;
+
+/** What the walk through a record and everything it refers to has learned. */
+interface Walk {
+  readonly resolver: Resolver;
+  readonly required: string;
+  lookups: number;
+  voidLookups: number;
+  /** The first names whose look-up found nothing. */
+  readonly voidNames: string[];
+  /** Names of hosts in the record itself whose look-up found nothing. */
+  readonly deadNames: string[];
+  /** The required record was reached, in a place where it authorises. */
+  reached: boolean;
+  /** The name whose look-up failed. */
+  fault: string | null;
+  /** An error a receiver meets before it reaches the required record, so that it never gets there. */
+  obstacle: string | null;
+  readonly remarks: string[];
+}
+
+/**
+ * Checks that the domain has exactly one valid SPF record and that it contains `include:<requiredInclude>`, directly
+ * or by way of a redirect or another include, within the limits. What the required record itself says is the
+ * platform's business: its absence is remarked on and not held against the domain.
+ */
+export async function checkSpf(
+  resolver: Resolver,
+  domain: string,
+  requiredInclude: string,
+): Promise<SpfCheck> {
+  const name = domain.toLowerCase();
+  const required = requiredInclude.toLowerCase();
+  const walk: Walk = {
+    resolver,
+    required,
+    lookups: 0,
+    voidLookups: 0,
+    voidNames: [],
+    deadNames: [],
+    reached: false,
+    fault: null,
+    obstacle: null,
+    remarks: [],
+  };
+  const answer = await resolver.txt(name);
+  const found = answer.outcome === "found" ? answer.records.map(decodedText).filter(isSpfRecord) : [];
+  const conclude = (status: SpfCheck["status"], ...sentences: string[]): SpfCheck => ({
+    status,
+    found,
+    lookups: walk.lookups,
+    voidLookups: walk.voidLookups,
+    deadNames: walk.voidLookups > MOST_VOID_LOOKUPS ? walk.deadNames : [],
+    message: [...sentences, ...walk.remarks].join(" "),
+  });
+
+  if (answer.outcome === "failed") {
+    return conclude("error", `The TXT records of ${name} could not be looked up (${answer.reason}).`);
+  }
+  const [text] = found;
+  if (text === undefined) {
+    const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
+    const meant = texts.filter(isMeantAsSpf);
+    if (meant.length > 0) {
+      const sentence = meant.every(isSenderId) ? SENDER_ID : unseenRecord("SPF", meant);
+      return { ...conclude("mismatch", sentence), found: meant };
+    }
+    const misplaced = await findMisplaced(resolver, name, [], isMeantAsSpf);
+    if (misplaced === null) return conclude("missing", `${name} has no SPF record.`);
+    const sentence = misplacedRecord("SPF", misplaced.host, name);
+    return { ...conclude("mismatch", sentence), found: misplaced.texts };
+  }
+  if (found.length > 1) {
+    return conclude(
+      "mismatch",
+      `${name} has ${found.length} SPF records; receivers accept exactly one: merge them.`,
+    );
+  }
+  const record = parseSpfRecord(text);
+  if ("faulty" in record) {
+    return conclude("mismatch", `The SPF record is invalid: ${faultsInWords(spfFaults(text))}`);
+  }
+  walk.remarks.push(...spfRemarks(text).slice(0, MOST_SENTENCES), ...unseenBeside(answer, text));
+  await follow(walk, record, [name], true, false);
+  if (record.directives.some(({ mechanism, qualifier }) => mechanism === "all" && qualifier === "+")) {
+    walk.remarks.push(
+      '"+all" lets the whole Internet send as this domain: end the record with "~all" or "-all".',
+    );
+  }
+  if (walk.lookups > MOST_LOOKUPS) {
+    return conclude(
+      "mismatch",
+      `The record needs ${count(walk)} DNS look-ups; receivers stop at ${MOST_LOOKUPS}.`,
+    );
+  }
+  if (walk.voidLookups > MOST_VOID_LOOKUPS) {
+    const limit = `receivers accept ${MOST_VOID_LOOKUPS}`;
+    const names = walk.voidNames.join(", ");
+    const found = `${walk.voidLookups} of the record's look-ups find nothing (${names}); ${limit}`;
+    return conclude("mismatch", `${found}: take their terms out.`);
+  }
+  if (walk.obstacle !== null) return conclude("mismatch", walk.obstacle);
+  if (walk.fault !== null) {
+    return conclude("error", `The record could not be followed: looking up ${walk.fault} failed.`);
+  }
+  if (!walk.reached) {
+    const refused = record.directives.find(
+      ({ mechanism, value, qualifier }) => mechanism === "include" && value === required && qualifier !== "+",
+    );
+    const missing = `The record does not contain include:${required} in front of its "all"`;
+    const cure = `: with "${refused?.qualifier}" in front of it the include permits nothing, take that sign out`;
+    return conclude("mismatch", `${missing}${refused === undefined ? "" : cure}.`);
+  }
+  return conclude(
+    "verified",
+    `The record includes ${required} and needs ${count(walk)} of ${MOST_LOOKUPS} look-ups.`,
+  );
+}
+
+const isSenderId = (text: string): boolean => /^spf2\.0\//i.test(text);
+const SENDER_ID =
+  "The only record is one of Sender ID (spf2.0), which receivers do not read: publish the expected value beside it.";
+
+/** A word on records beside the right one that were meant to count as well. */
+function unseenBeside(answer: Lookup<string>, right: string): string[] {
+  const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
+  const meant = texts.filter((text) => text !== right && !isSpfRecord(text) && isMeantAsSpf(text));
+  const written = meant.filter((text) => !isSenderId(text)).map(shownTerm);
+  return written.length === 0
+    ? []
+    : [
+        `Receivers do not take ${written.join(" and ")} for an SPF record: add what it permits to the right one.`,
+      ];
+}
+
+/**
+ * Walks one record. `path` holds the domains that led here, this one last; `passes` says whether a match here is a
+ * pass for the domain that is checked; `ours` whether we are inside the required record.
+ */
+async function follow(
+  walk: Walk,
+  record: SpfRecord,
+  path: string[],
+  passes: boolean,
+  ours: boolean,
+): Promise<void> {
+  for (const directive of record.directives) {
+    if (isOver(walk)) return;
+    if (directive.mechanism === "include") {
+      await enter(walk, directive.value ?? "", path, passes && directive.qualifier === "+", ours);
+    } else {
+      const before = walk.voidLookups;
+      await tally(walk, directive, path.at(-1) ?? "", ours);
+      const isDead = path.length === 1 && walk.voidLookups > before;
+      if (isDead && directive.value !== null) walk.deadNames.push(directive.value);
+    }
+  }
+  if (record.redirect !== null && !isOver(walk)) await enter(walk, record.redirect, path, passes, ours);
+}
+
+/** Goes into the record of an include or a redirect. */
+async function enter(
+  walk: Walk,
+  target: string,
+  path: string[],
+  passes: boolean,
+  ours: boolean,
+): Promise<void> {
+  walk.lookups += 1;
+  if (hasMacro(target)) return;
+  const required = target === walk.required;
+  if (required && passes) walk.reached = true;
+  if (path.includes(target)) return obstruct(walk, `The record leads in a circle through ${target}.`);
+  const answer = await walk.resolver.txt(target);
+  if (note(walk, answer, target, ours || required)) return;
+  const texts = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
+  const [text] = texts;
+  if (text === undefined) {
+    const cure = required
+      ? "until the operator of this service publishes it, receivers take your record for broken"
+      : "take it out, because receivers stop there with an error";
+    return obstruct(walk, `${target}, which the record refers to, has no SPF record: ${cure}.`);
+  }
+  if (texts.length > 1)
+    return obstruct(walk, `${target} has ${texts.length} SPF records, which is an error.`);
+  const record = parseSpfRecord(text);
+  if ("faulty" in record) {
+    return obstruct(walk, `The SPF record of ${target} is invalid: ${faultsInWords([record])}`);
+  }
+  await follow(walk, record, [...path, target], passes, ours || required);
+}
+
+function faultsInWords(faults: readonly SpfFault[]): string {
+  const sentences = faults.slice(0, MOST_SENTENCES).map(({ faulty, why }) => {
+    return `${shownTerm(faulty)} cannot be understood: ${why}.`;
+  });
+  const more = faults.length - sentences.length;
+  return [...sentences, ...(more > 0 ? [`${more} more terms are faulty.`] : [])].join(" ");
+}
+
+/** Counts a directive that is not an include; names that depend on the mail at hand are not asked for. */
+async function tally(
+  walk: Walk,
+  { mechanism, value }: SpfDirective,
+  domain: string,
+  ours: boolean,
+): Promise<void> {
+  if (mechanism === "all" || mechanism === "ip4" || mechanism === "ip6") return;
+  walk.lookups += 1;
+  const name = value ?? domain;
+  if (mechanism === "ptr" || hasMacro(name)) return;
+  if (mechanism === "mx") {
+    const answer = await walk.resolver.mx(name);
+    note(walk, answer, name, ours);
+    const hosts = answer.outcome === "found" ? answer.records.length : 0;
+    if (hosts > MOST_MX_HOSTS) obstruct(walk, `${name} has ${hosts} MX hosts; SPF allows ${MOST_MX_HOSTS}.`);
+    return;
+  }
+  const ipv4 = await walk.resolver.ipv4(name);
+  note(
+    walk,
+    ipv4.outcome === "absent" && mechanism === "a" ? await walk.resolver.ipv6(name) : ipv4,
+    name,
+    ours,
+  );
+}
+
+/** Books what a look-up came to; true when it failed. */
+function note(walk: Walk, answer: Lookup<unknown>, name: string, ours: boolean): boolean {
+  if (answer.outcome === "absent") {
+    walk.voidLookups += 1;
+    if (walk.voidNames.length < MOST_SENTENCES) walk.voidNames.push(name);
+  }
+  if (answer.outcome === "failed" && !ours) walk.fault ??= name;
+  return answer.outcome === "failed";
+}
+
+/** An error ends the evaluation, but a receiver that came past the required record has its pass already. */
+function obstruct(walk: Walk, sentence: string): void {
+  if (walk.reached) walk.remarks.push(sentence);
+  else walk.obstacle ??= sentence;
+}
+
+function isOver(walk: Walk): boolean {
+  return walk.fault !== null || walk.lookups >= MOST_COUNTED;
+}
+
+function count(walk: Walk): string {
+  return walk.lookups >= MOST_COUNTED ? `${MOST_COUNTED} or more` : String(walk.lookups);
+}

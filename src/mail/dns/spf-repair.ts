@@ -1,0 +1,193 @@
+/**
+ * What the terms of a faulty SPF record were meant to be, where that is plain: so that a record suggested in its place keeps
+ * what it permits. A term whose meaning has to be guessed is left out, with the reason.
+ */
+import { isIPv4, isIPv6 } from "node:net";
+import { domainToASCII } from "node:url";
+import { splitAtSeams } from "./spf-joined-terms.ts";
+import { termsOf } from "./spf-record.ts";
+import { isValidTerm, mechanisms, readTerm } from "./spf-term.ts";
+import { readWrittenText, resembles } from "./txt-cleanup.ts";
+
+export interface MendedTerms {
+  /** All valid, in the order of the record. */
+  readonly terms: readonly string[];
+  /** What is written otherwise, and what is left out. */
+  readonly changes: readonly { readonly from: string; readonly to: readonly string[] }[];
+  readonly leftOut: readonly { readonly term: string; readonly why: string }[];
+}
+
+/** More is not read: no record that a receiver accepts has so much. */
+const MOST_CHARACTERS = 16_384;
+/** The version as it is written, also wrongly. */
+const VERSION =
+  /^(?:v?\s*[=:-]?\s*)?(?:spf|sfp)\s*=?\s*(?:v?[12l](?:\.[0-9])?(?:\/[a-z,]+)?)?(?![\d.])\s*[,;:.]?\s*/i;
+const MEANS_SPF =
+  /(?:include|ip[46]?|ipv[46]|redirect|exists|mx|a)\s*[:=]|[-~?+]\s*all\b|(?:^|\s)(?:mx|a|all)(?:\s|$)/i;
+
+/** Whether a TXT record that is no SPF record to receivers was meant to be one. */
+export function isMeantAsSpf(text: string): boolean {
+  const { plain } = readWrittenText(text.slice(0, MOST_CHARACTERS));
+  return (
+    /^v=spf1(?: |$)/i.test(plain) || (VERSION.test(plain) && MEANS_SPF.test(plain.replace(VERSION, " ")))
+  );
+}
+
+export function mendSpf(text: string): MendedTerms {
+  const exact = /^v=spf1(?: |$)/i.test(text);
+  const written = exact ? text : readWrittenText(text.slice(0, MOST_CHARACTERS)).plain;
+  const found = exact ? termsOf(text) : written.replace(VERSION, "").split(" ").filter(Boolean);
+  const terms: string[] = [];
+  const changes: { from: string; to: string[] }[] = [];
+  const leftOut: { term: string; why: string }[] = [];
+  for (const term of joinedParts(found)) {
+    const to = mendedTerm(term);
+    const read = readTerm(term);
+    if (to === null) {
+      leftOut.push({ term, why: read.kind === "fault" ? read.why : "its meaning is not plain" });
+      continue;
+    }
+    const kept = to.filter((one) => !/^v=spf1$/i.test(one));
+    if (to.length !== 1 || to[0] !== term) changes.push({ from: term, to: kept });
+    terms.push(...kept);
+  }
+  return { terms, changes, leftOut };
+}
+
+const NEEDS_ARGUMENT = /^[-+~?]?(?:include|exists|ip[46]?|ipv[46]|redirect|exp)[:=]?$/i;
+
+/** Parts of one term with blanks between them: "include: a.example", "ip4:192.0.2.0 /24", "~ all". */
+function joinedParts(parts: readonly string[]): string[] {
+  const terms: string[] = [];
+  for (const part of parts) {
+    const last = terms.at(-1);
+    const isBare = !isValidTerm(part) && mendedTerm(part) === null;
+    const argument = part.replace(/^[:=]/, "");
+    const word = wordOf(last?.replace(/[:=]$/, "") ?? "");
+    const isNetwork = argument !== "" && (isBare || addressTerm(argument) !== null || part !== argument);
+    if (last === undefined) terms.push(part);
+    else if (/^[-+~?]$/.test(last) && !/^[-+~?]/.test(part)) terms[terms.length - 1] = last + part;
+    else if ((/^[:=/]/.test(part) || last.endsWith("/")) && isValidTerm(last + part)) {
+      terms[terms.length - 1] = last + part;
+    } else if (
+      (NEEDS_ARGUMENT.test(last) || word === "include" || /[:=]$/.test(last)) &&
+      isUnfinished(last)
+    ) {
+      if (isNetwork) terms[terms.length - 1] = `${last.replace(/[:=]$/, "")}:${argument}`;
+      else if (argument === "") terms[terms.length - 1] = `${last.replace(/[:=]$/, "")}:`;
+      else terms.push(part);
+    } else terms.push(part);
+  }
+  return terms;
+}
+
+/** A mechanism without the argument that it needs. */
+function isUnfinished(term: string): boolean {
+  return !isValidTerm(term) && /^[-+~?]?[a-z]+[46]?[:=]?$/i.test(term);
+}
+
+/** The valid terms that a term stands for; null where its meaning is not plain. */
+function mendedTerm(term: string, depth = 0): string[] | null {
+  const read = readTerm(term);
+  if (read.kind === "directive") return [term];
+  if (read.kind === "modifier") {
+    const isMechanism = mechanisms.some((mechanism) => mechanism === read.name);
+    return isMechanism ? repaired(term) : [term];
+  }
+  if (depth > 2) return null;
+  const parts = term.split(/[,;|](?![^{]*\})/).filter(Boolean);
+  if (parts.length > 1 || (parts.length === 1 && parts[0] !== term)) {
+    return all(parts, depth) ?? listed(parts) ?? repaired(term);
+  }
+  const plain = readWrittenText(term)
+    .plain.replace(/^[\s,;|.'"()[\]<>]+/, "")
+    .replace(/[\s,;|.'"()[\]<>]+$/, "");
+  if (plain === "") return [];
+  if (isValidTerm(plain) && plain !== term) return mendedTerm(plain, depth + 1);
+  return splitAtSeams(plain) ?? repaired(plain) ?? (plain !== term ? all(plain.split(" "), depth) : null);
+}
+
+/** The terms of "include:a.example,b.example", in which only the first names its mechanism. */
+function listed([first = "", ...rest]: readonly string[]): string[] | null {
+  const [name] = /^[-+~?]?(?:include|a|mx|exists):/i.exec(first) ?? [];
+  if (name === undefined || !isValidTerm(first)) return null;
+  const terms = rest.map((part) => (isValidTerm(part) && part.includes(":") ? part : name + part));
+  return terms.every(isValidTerm) ? [first, ...terms] : null;
+}
+
+function all(parts: readonly string[], depth: number): string[] | null {
+  const mended = parts.map((part) => mendedTerm(part, depth + 1));
+  return mended.every((one) => one !== null) ? mended.flat() : null;
+}
+
+/** One term with its name, its separator, or its argument put right. */
+function repaired(term: string): string[] | null {
+  if (/^[-+~?]?al{2,}[.:=]?$/i.test(term)) return [`${/^[-+~?]/.exec(term)?.[0] ?? ""}all`];
+  if (/^[-~?]al$/i.test(term)) return [`${term}l`];
+  const address = addressTerm(term);
+  if (address !== null) return [address];
+  const [, signs = "", word = "", separator = "", rest = ""] =
+    OTHER_SEPARATOR.exec(term) ?? /^([-+~?]*)([^:=/]*)([:=]?)(.*)$/s.exec(term) ?? [];
+  const name = wordOf(word);
+  const qualifier = new Set(signs).size <= 1 ? signs.slice(0, 1) : null;
+  if (name === null || qualifier === null) return null;
+  if (name === "redirect" || name === "exp") return mendedModifier(argumentOf(name, rest, ""));
+  const candidates = [argumentOf(name, rest, qualifier)];
+  if ((name === "a" || name === "mx" || name === "ptr") && separator !== "" && rest === "") {
+    candidates.push(`${qualifier}${name}`);
+  }
+  const mended = candidates.find((one) => one !== null && isValidTerm(one));
+  return mended == null ? null : [mended];
+}
+
+/** Mechanisms that need an argument, with another sign than the colon before it: "include;a.example", "ip4.192.0.2.1". */
+const OTHER_SEPARATOR = /^([-+~?]*)(include|ip4|ip6|exists)([.;,_-])(.+)$/is;
+
+/** A modifier has no qualifier. */
+function mendedModifier(term: string | null): string[] | null {
+  return term !== null && isValidTerm(term) ? [term] : null;
+}
+
+/** The mechanism or modifier that a word is, or is a slip of. */
+function wordOf(written: string): string | null {
+  const word = written.replace(/^[-+~?]/, "").toLowerCase();
+  if (/^ip[-_]?v?[-_]?[46]?$/.test(word)) return "ip";
+  const exact = [...mechanisms, "redirect", "exp"].find((known) => known === word);
+  return exact ?? ["include", "redirect", "exists"].find((known) => resembles(word, known)) ?? null;
+}
+
+function argumentOf(name: string, rest: string, qualifier: string): string | null {
+  const address = addressTerm(rest);
+  if (address !== null && ["ip", "ip4", "ip6", "a", "mx", "include"].includes(name))
+    return qualifier + address;
+  if (name === "ip" || name === "ip4" || name === "ip6" || name === "all") return null;
+  const separator = name === "redirect" || name === "exp" ? "=" : ":";
+  const [, scheme = "", body = ""] = /^([a-z]+:\/\/)?(.*)$/is.exec(rest) ?? [];
+  const bare = scheme === "" && name !== "include" ? body : body.replace(/\/.*$/s, "");
+  const host = bare.replace(/^[.:<([]+|[>)\]/]+$/g, "").replace(/\.{2,}/g, ".");
+  const [stem = "", prefix] = host.split(/(?=\/)/);
+  const ascii = /[^\x20-\x7e]/.test(stem) ? domainToASCII(stem) : stem;
+  return ascii === "" ? null : `${qualifier}${name}${separator}${ascii}${prefix ?? ""}`;
+}
+
+/** ip4 or ip6 for an address or a network, whatever it was called. */
+function addressTerm(text: string): string | null {
+  const [, address = "", slashes, suffix] =
+    /^\[?([0-9a-f:.]+)\]?(?:(\/{1,2})([\d.]+))?\/?$/i.exec(text) ?? [];
+  const family = isIPv4(address) ? 4 : isIPv6(address) ? 6 : null;
+  if (family === null) return null;
+  const prefix = suffix?.includes(".") ? prefixOfMask(suffix) : suffix;
+  if (prefix === null) return null;
+  const term = `ip${family}:${address}${slashes === undefined ? "" : `/${prefix}`}`;
+  return isValidTerm(term) ? term : null;
+}
+
+/** "24" for 255.255.255.0; null for what is no mask. */
+function prefixOfMask(mask: string): string | null {
+  if (!isIPv4(mask)) return null;
+  const bits = mask
+    .split(".")
+    .map((octet) => Number(octet).toString(2).padStart(8, "0"))
+    .join("");
+  return /^1*0*$/.test(bits) ? String(bits.replace(/0+$/, "").length) : null;
+}
