@@ -19,9 +19,9 @@ export interface Address {
   readonly address: string;
 }
 
-export type Refusal = { readonly ok: false; readonly message: string };
-export type ParsedAddress = ({ readonly ok: true } & Address) | Refusal;
-export type ParsedDomain = { readonly ok: true; readonly domain: string } | Refusal;
+export type AddressFault = { readonly ok: false; readonly message: string };
+export type ParsedAddress = ({ readonly ok: true } & Address) | AddressFault;
+export type ParsedDomain = { readonly ok: true; readonly domain: string } | AddressFault;
 
 /** Octets (RFC 5321 section 4.5.3.1; 254 is what the 256 octets of a path leave between its brackets). */
 export const maxLocalOctets = 64;
@@ -150,7 +150,7 @@ export function headerTextFault(text: string): string | null {
   return `Remove the ${kind} ${codePoint} at position ${found.index + 1}.`;
 }
 
-function refuse(message: string): Refusal {
+function refuse(message: string): AddressFault {
   return { ok: false, message };
 }
 
@@ -164,7 +164,7 @@ function lineFault(text: string): string | null {
 }
 
 /** A local part written without quotes: a dot-atom (RFC 5322 section 3.2.3, RFC 6531 section 3.3). */
-function plainLocal(local: string): string | Refusal {
+function plainLocal(local: string): string | AddressFault {
   if (local === "") return refuse("Enter a name before the @, such as name@example.com.");
   const isPlain = (text: string) => dotAtom.test(text) && !/[%!]/.test(text) && !invisible.test(text);
   if (isPlain(local)) return local;
@@ -182,7 +182,7 @@ function plainLocal(local: string): string | Refusal {
  * careless SMTP parsers trip are refused even here: with an @ inside, mail to `"a@evil.example x"@good.example`
  * has been routed to evil.example.
  */
-function quotedLocal(quoted: string): string | Refusal {
+function quotedLocal(quoted: string): string | AddressFault {
   const content = unescaped(quoted);
   if (content === "") return refuse("Enter a name between the quotes before the @.");
   for (const character of content) {

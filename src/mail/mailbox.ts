@@ -6,9 +6,15 @@
  * Lists, groups, and names with characters that mean something else in a header are refused: mail programs read them in
  * different ways.
  */
-import { type Address, headerTextFault, type ParsedAddress, parseAddress, type Refusal } from "./address.ts";
+import {
+  type Address,
+  type AddressFault,
+  headerTextFault,
+  type ParsedAddress,
+  parseAddress,
+} from "./address.ts";
 
-export type ParsedMailbox = ({ readonly ok: true; readonly name: string | null } & Address) | Refusal;
+export type ParsedMailbox = ({ readonly ok: true; readonly name: string | null } & Address) | AddressFault;
 
 /** Longer texts are not worth reading: a mailbox with its display name. */
 const maxMailboxLength = 1000;
@@ -154,6 +160,6 @@ function unescaped(text: string): string {
   return text.replace(/\\(.)/gu, "$1");
 }
 
-function refuse(message: string): Refusal {
+function refuse(message: string): AddressFault {
   return { ok: false, message };
 }

@@ -8,15 +8,15 @@
 import { connect as connectTcp, type Socket } from "node:net";
 import { connectionFault } from "#platform/network/connection-fault.ts";
 import type { SmtpDeadlines } from "./deadlines.ts";
-import type { Fault } from "./outcome.ts";
-import { quoteReply, type Reply, ReplyReader } from "./reply-reader.ts";
-import { noHandshake, shakeHands, type TlsOutcome, type TlsTarget } from "./tls.ts";
+import type { SmtpFault } from "./outcome.ts";
+import { quoteReply, ReplyReader, type ServerReply } from "./reply-reader.ts";
+import { handshakeFault, type TlsOutcome, type TlsTarget, tlsHandshake } from "./tls.ts";
 
 type Step = Exclude<keyof SmtpDeadlines, "connect" | "block">;
 
 interface Awaited {
   readonly step: Step;
-  readonly resolve: (reply: Reply | Fault) => void;
+  readonly resolve: (reply: ServerReply | SmtpFault) => void;
 }
 
 export interface TcpTarget {
@@ -34,7 +34,7 @@ export class SmtpConnection {
   readonly localAddress: string | null;
   #socket: Socket;
   #reader = new ReplyReader();
-  #fault: Fault | null = null;
+  #fault: SmtpFault | null = null;
   #corked = false;
   #dueAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -47,7 +47,7 @@ export class SmtpConnection {
     this.#listen();
   }
 
-  static open(target: TcpTarget, deadlines: SmtpDeadlines): Promise<SmtpConnection | Fault> {
+  static open(target: TcpTarget, deadlines: SmtpDeadlines): Promise<SmtpConnection | SmtpFault> {
     const { address, port, localAddress } = target;
     const socket = connectTcp({
       host: address,
@@ -56,7 +56,7 @@ export class SmtpConnection {
       ...(localAddress === undefined ? {} : { localAddress }),
     });
     return new Promise((resolve) => {
-      const fail = (fault: Fault["fault"], reason: string) => {
+      const fail = (fault: SmtpFault["fault"], reason: string) => {
         clearTimeout(timer);
         socket.destroy();
         resolve({ fault, reason });
@@ -77,7 +77,7 @@ export class SmtpConnection {
   }
 
   /** Why the connection has ended; null while it lives. */
-  get fault(): Fault | null {
+  get fault(): SmtpFault | null {
     return this.#fault;
   }
 
@@ -111,7 +111,7 @@ export class SmtpConnection {
   }
 
   /** The reply to the command just written, or about to be written in this turn. */
-  expect(step: Step): Promise<Reply | Fault> {
+  expect(step: Step): Promise<ServerReply | SmtpFault> {
     if (this.#fault !== null) return Promise.resolve(this.#fault);
     return new Promise((resolve) => {
       this.#awaited.push({ step, resolve });
@@ -120,7 +120,7 @@ export class SmtpConnection {
   }
 
   /** Writes one command and waits for its reply. */
-  ask(step: Step, command: string): Promise<Reply | Fault> {
+  ask(step: Step, command: string): Promise<ServerReply | SmtpFault> {
     this.write(command);
     return this.expect(step);
   }
@@ -137,10 +137,10 @@ export class SmtpConnection {
    * sent in the clear behind its reply to STARTTLS has been dropped unread (see #receive), so that nobody on the path
    * can plant replies in the encrypted session.
    */
-  async secure(target: TlsTarget): Promise<TlsOutcome | Fault> {
-    if (this.#fault !== null) return noHandshake("tls", this.#fault.reason);
+  async secure(target: TlsTarget): Promise<TlsOutcome | SmtpFault> {
+    if (this.#fault !== null) return handshakeFault("tls", this.#fault.reason);
     this.#socket.off("data", this.#receive);
-    const result = await shakeHands(this.#socket, target, this.#deadlines.starttls);
+    const result = await tlsHandshake(this.#socket, target, this.#deadlines.starttls);
     if ("fault" in result) {
       this.end(result);
       return result;
@@ -152,7 +152,7 @@ export class SmtpConnection {
   }
 
   /** Ends the connection at once; everything awaited resolves to the fault. The first fault stays. */
-  end(fault: Fault): void {
+  end(fault: SmtpFault): void {
     if (this.#fault !== null) return;
     this.#fault = fault;
     clearTimeout(this.#timer);

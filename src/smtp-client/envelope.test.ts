@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { composeEnvelope, type Transaction } from "./envelope.ts";
+import { composeEnvelope, type SmtpTransaction } from "./envelope.ts";
 
 const nothing = {
   pipelining: false,
@@ -19,7 +19,7 @@ const everything = {
   auth: [],
 };
 
-const compose = (wish: Partial<Transaction>, offers: Parameters<typeof composeEnvelope>[1] = nothing) =>
+const compose = (wish: Partial<SmtpTransaction>, offers: Parameters<typeof composeEnvelope>[1] = nothing) =>
   composeEnvelope(
     {
       mailFrom: "b@bounce.test",

@@ -1,10 +1,10 @@
 /** The envelope commands of one message, made to fit what the server offers. */
 import { isAscii } from "node:buffer";
 import type { Extensions } from "./extensions.ts";
-import type { Refused } from "./outcome.ts";
+import type { SmtpRejection } from "./outcome.ts";
 
 /** One message for one recipient. */
-export interface Transaction {
+export interface SmtpTransaction {
   /** The return path; "" is the null sender. */
   readonly mailFrom: string;
   readonly rcptTo: string;
@@ -34,7 +34,10 @@ const ADDRESS =
  *
  * @throws a programmer's error on an address that could not be written into a command
  */
-export function composeEnvelope(transaction: Transaction, offers: Extensions): EnvelopeCommands | Refused {
+export function composeEnvelope(
+  transaction: SmtpTransaction,
+  offers: Extensions,
+): EnvelopeCommands | SmtpRejection {
   const { mailFrom, rcptTo, message, smtpUtf8 } = transaction;
   if (mailFrom !== "") checkAddress(mailFrom, smtpUtf8);
   checkAddress(rcptTo, smtpUtf8);
@@ -61,6 +64,6 @@ function checkAddress(address: string, smtpUtf8: boolean): void {
     throw new Error(`not an ASCII address: ${JSON.stringify(address)}`);
 }
 
-function refusal(code: number, enhanced: string, text: string): Refused {
+function refusal(code: number, enhanced: string, text: string): SmtpRejection {
   return { outcome: "refused", stage: "mail", code, enhanced, text };
 }

@@ -1,8 +1,8 @@
 /** The opening of an SMTP session: banner, EHLO or HELO, STARTTLS and EHLO again. */
 import type { SmtpConnection } from "./connection.ts";
-import { broken, obstacleIn } from "./expected-reply.ts";
+import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
 import { type Extensions, parseExtensions } from "./extensions.ts";
-import type { Broken, Fault, Refused } from "./outcome.ts";
+import type { SmtpFailure, SmtpFault, SmtpRejection } from "./outcome.ts";
 import { quoteAnswer } from "./reply-reader.ts";
 import type { TlsOutcome, TlsTarget } from "./tls.ts";
 
@@ -10,12 +10,12 @@ import type { TlsOutcome, TlsTarget } from "./tls.ts";
  * Whether to use STARTTLS: when it is offered, always (fail where it is not), or never; or TLS from the first octet,
  * as submission servers have it on a port of its own (RFC 8314 section 3.3).
  */
-export type TlsWish = "opportunistic" | "required" | "none" | "implicit";
+export type TlsMode = "opportunistic" | "required" | "none" | "implicit";
 
 export interface Greeting {
   /** The name we give: an FQDN that leads to our source address. */
   readonly ehloName: string;
-  readonly tls: TlsWish;
+  readonly tls: TlsMode;
 }
 
 /** What the two sides agreed on. */
@@ -30,7 +30,7 @@ export interface Greeted {
  * Why there is no session. `tlsFailed`: TLS, or all there was of it before the first good answer under it, was the
  * obstacle, so where policy allows clear text the same host may be tried again with `tls: "none"`.
  */
-export type OpenFailure = (Refused | Broken) & { readonly tlsFailed: boolean };
+export type OpenFailure = (SmtpRejection | SmtpFailure) & { readonly tlsFailed: boolean };
 
 /** Brings a fresh connection to where MAIL may be said. */
 export async function greet(
@@ -41,18 +41,18 @@ export async function greet(
   const wrapped = greeting.tls === "implicit" ? await connection.secure(tlsTarget) : null;
   if (wrapped !== null && "fault" in wrapped) return tlsFailure(wrapped);
 
-  const unwelcome = obstacleIn("banner", await connection.expect("banner"));
-  if (unwelcome !== null) return failure(unwelcome);
+  const unwelcome = unexpectedReply("banner", await connection.expect("banner"));
+  if (unwelcome !== null) return openFailure(unwelcome);
 
   const first = await hello(connection, "ehlo", greeting.ehloName);
-  if ("outcome" in first) return failure(first);
+  if ("outcome" in first) return openFailure(first);
   if (greeting.tls === "none" || wrapped !== null) return { outcome: "greeted", offers: first, tls: wrapped };
   if (!first.startTls) {
     if (greeting.tls === "opportunistic") return { outcome: "greeted", offers: first, tls: null };
     return tlsFailure({ fault: "tls", reason: "STARTTLS is not offered" });
   }
 
-  const declined = obstacleIn("starttls", await connection.ask("starttls", "STARTTLS\r\n"));
+  const declined = unexpectedReply("starttls", await connection.ask("starttls", "STARTTLS\r\n"));
   if (declined !== null) return failureAt("STARTTLS", declined);
   const tls = await connection.secure(tlsTarget);
   if ("fault" in tls) return tlsFailure(tls);
@@ -67,11 +67,11 @@ async function hello(
   connection: SmtpConnection,
   step: "ehlo" | "ehloUnderTls",
   name: string,
-): Promise<Extensions | Refused | Broken> {
+): Promise<Extensions | SmtpRejection | SmtpFailure> {
   let reply = await connection.ask(step, `EHLO ${name}\r\n`);
   if (!("fault" in reply) && reply.code >= 500) reply = await connection.ask(step, `HELO ${name}\r\n`);
-  if ("fault" in reply) return broken("ehlo", reply);
-  return obstacleIn("ehlo", reply) ?? parseExtensions(reply);
+  if ("fault" in reply) return smtpFailure("ehlo", reply);
+  return unexpectedReply("ehlo", reply) ?? parseExtensions(reply);
 }
 
 /**
@@ -79,7 +79,7 @@ async function hello(
  * after it, since the one in clear text was answered. What asks us to come back later keeps its words: 421, and any 4xx
  * to that EHLO.
  */
-function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: Refused | Broken): OpenFailure {
+function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: SmtpRejection | SmtpFailure): OpenFailure {
   if (obstacle.outcome === "broken") {
     const { fault, reason } = obstacle;
     return fault === "timeout"
@@ -87,11 +87,11 @@ function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: Refused | Brok
       : tlsFailure({ fault: "tls", reason: `${step} failed: ${reason}` });
   }
   const isLater = obstacle.code === 421 || (obstacle.code < 500 && step !== "STARTTLS");
-  if (isLater) return failure(obstacle, true);
+  if (isLater) return openFailure(obstacle, true);
   return tlsFailure({ fault: "tls", reason: refusalOf(step, obstacle) });
 }
 
-function refusalOf(step: string, answer: Refused): string {
+function refusalOf(step: string, answer: SmtpRejection): string {
   return `${step} refused: ${quoteAnswer(answer)}`;
 }
 
@@ -101,10 +101,10 @@ export function tlsFaultOf(failed: OpenFailure): string {
   return refusalOf(failed.stage === "starttls" ? "STARTTLS" : "EHLO under TLS", failed);
 }
 
-export function failure(obstacle: Refused | Broken, tlsFailed = false): OpenFailure {
+export function openFailure(obstacle: SmtpRejection | SmtpFailure, tlsFailed = false): OpenFailure {
   return { ...obstacle, tlsFailed };
 }
 
-function tlsFailure(fault: Fault): OpenFailure {
-  return failure(broken("starttls", fault), true);
+function tlsFailure(fault: SmtpFault): OpenFailure {
+  return openFailure(smtpFailure("starttls", fault), true);
 }

@@ -75,7 +75,7 @@ export async function findMailHosts(
   const { promise: late, resolve } = Promise.withResolvers<Lookup<never>>();
   const overdue = () => resolve({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: true });
   const timer = deadlineMs === undefined ? undefined : setTimeout(overdue, deadlineMs);
-  const lookBy = (how: How): Look => ({
+  const lookBy = (how: How): HostLookups => ({
     mx: (name) => Promise.race([resolver.mx(name, how), late]),
     addresses: (name) =>
       Promise.all([
@@ -97,12 +97,12 @@ export function siteName(hostNames: readonly string[]): string {
   return [...new Set(hostNames)].sort().join(",");
 }
 
-export interface Look {
+export interface HostLookups {
   readonly mx: (name: string) => Promise<Lookup<MxRecord>>;
   readonly addresses: (name: string) => Promise<[Lookup<string>, Lookup<string>]>;
 }
 
-async function locate(look: Look, domain: string, options: MailHostOptions): Promise<MailHosts> {
+async function locate(look: HostLookups, domain: string, options: MailHostOptions): Promise<MailHosts> {
   const answer = await look.mx(domain);
   if (answer.outcome === "failed") return undecided(domain, answer);
   if (answer.outcome === "absent" && answer.reason === "nxdomain")
@@ -147,7 +147,7 @@ export type LookupFailure = Extract<Lookup<never>, { outcome: "failed" }>;
 type Silence = Pick<LookupFailure, "isUnanswered" | "othersAnswered">;
 
 /** A host and what came of looking it up. */
-export interface Candidate {
+export interface HostCandidate {
   readonly name: string;
   readonly usable: readonly string[];
   readonly forbidden: readonly string[];
@@ -157,10 +157,10 @@ export interface Candidate {
 
 /** Which addresses of one mail host may be talked to. */
 export async function lookUpHost(
-  look: Pick<Look, "addresses">,
+  look: Pick<HostLookups, "addresses">,
   exchange: string,
   allowPrivate: boolean,
-): Promise<Candidate> {
+): Promise<HostCandidate> {
   const isLiteral = isIP(exchange) !== 0;
   const lookups: readonly Lookup<string>[] = isLiteral ? [] : await look.addresses(exchange);
   // IPv4 first: few machines have a route and a good name in IPv6.
@@ -174,7 +174,7 @@ export async function lookUpHost(
     name: exchange,
     usable: addresses.filter(mayUse),
     forbidden: addresses.filter((address) => !mayUse(address)),
-    failure: foremost(lookups.filter((lookup) => lookup.outcome === "failed")),
+    failure: preferredFailure(lookups.filter((lookup) => lookup.outcome === "failed")),
     proof: {
       hasSecureAddresses: !isLiteral && lookups.every(isProven),
       ...(aliasOf !== undefined && { aliasOf }),
@@ -182,8 +182,8 @@ export async function lookUpHost(
   };
 }
 
-function whyNone(domain: string, candidates: readonly Candidate[], isImplicit: boolean): Unroutable {
-  const failure = foremost(candidates.flatMap((candidate) => candidate.failure ?? []));
+function whyNone(domain: string, candidates: readonly HostCandidate[], isImplicit: boolean): Unroutable {
+  const failure = preferredFailure(candidates.flatMap((candidate) => candidate.failure ?? []));
   if (failure !== null) return undecided(domain, failure);
   const forbidden = candidates.flatMap((candidate) => candidate.forbidden);
   if (forbidden.length > 0)
@@ -211,18 +211,18 @@ function isAbsence(answer: MailHosts): boolean {
 }
 
 /** One that was not answered goes first: asked again, it may turn out well. */
-export function foremost<Failure extends Silence>(failures: readonly Failure[]): Failure | null {
+export function preferredFailure<Failure extends Silence>(failures: readonly Failure[]): Failure | null {
   const unanswered = failures.filter(({ isUnanswered }) => isUnanswered);
   return unanswered.find(({ othersAnswered }) => !othersAnswered) ?? unanswered[0] ?? failures[0] ?? null;
 }
 
 function undecided(domain: string, failure: LookupFailure): Unroutable {
   const result = unroutable("deferred", "4.4.3", `DNS look-up for ${domain} failed: ${failure.reason}`);
-  return { ...result, ...silenceOf(failure) };
+  return { ...result, ...unansweredFlags(failure) };
 }
 
 /** What a failure says about the silence of our own servers. */
-export function silenceOf({ isUnanswered, othersAnswered }: Silence): Silence {
+export function unansweredFlags({ isUnanswered, othersAnswered }: Silence): Silence {
   return { ...(isUnanswered && { isUnanswered }), ...(othersAnswered && { othersAnswered }) };
 }
 

@@ -17,7 +17,7 @@ export interface SmtpAnswer {
 }
 
 /** Why a conversation ended without an answer. */
-export interface Fault {
+export interface SmtpFault {
   readonly fault: "unreachable" | "timeout" | "closed" | "protocol" | "tls";
   /** One clause for the log and the message's timeline. */
   readonly reason: string;
@@ -29,19 +29,19 @@ export interface Accepted extends SmtpAnswer {
 }
 
 /** The receiver (or, before anything was sent, our reading of what it offers) said no with a 4xx or 5xx. */
-export interface Refused extends SmtpAnswer {
+export interface SmtpRejection extends SmtpAnswer {
   readonly outcome: "refused";
   readonly stage: SmtpStage;
 }
 
-export interface Broken extends Fault {
+export interface SmtpFailure extends SmtpFault {
   readonly outcome: "broken";
   readonly stage: SmtpStage;
   /** The final dot had left: the receiver may have the message, so a retry may make a second copy. */
   readonly dataSent: boolean;
 }
 
-export type TransactionResult = Accepted | Refused | Broken;
+export type TransactionResult = Accepted | SmtpRejection | SmtpFailure;
 
 /** Taken back before the final dot, so that the receiver has nothing; the session is over. */
 export interface Withdrawn {
@@ -49,6 +49,6 @@ export interface Withdrawn {
 }
 
 /** Taken back before anything of it was said; the session goes on. */
-export interface Unbegun {
+export interface NotStarted {
   readonly outcome: "unbegun";
 }

@@ -12,14 +12,14 @@ const EXCERPT = 80;
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3}(?=\s|$)/;
 
 /** One complete reply: the code of its last line, and the lines as raw octets (latin1) without code and line end. */
-export interface Reply {
+export interface ServerReply {
   readonly code: number;
   readonly lines: readonly string[];
 }
 
 /** What a chunk completed. After a violation the stream has no meaning any more and must not be read on. */
 export interface ReadResult {
-  readonly replies: readonly Reply[];
+  readonly replies: readonly ServerReply[];
   readonly violation: string | null;
 }
 
@@ -33,7 +33,7 @@ export class ReplyReader {
   /** Takes the next octets; answers the replies that they complete. */
   read(chunk: Buffer): ReadResult {
     const input = this.#unread + chunk.toString("latin1");
-    const replies: Reply[] = [];
+    const replies: ServerReply[] = [];
     let start = 0;
     for (let end = input.indexOf("\n"); end >= 0; end = input.indexOf("\n", start)) {
       const line = input.slice(start, input[end - 1] === "\r" && end > start ? end - 1 : end);
@@ -46,7 +46,7 @@ export class ReplyReader {
     return { replies, violation };
   }
 
-  #take(line: string, replies: Reply[]): string | null {
+  #take(line: string, replies: ServerReply[]): string | null {
     if (line.length > LONGEST_LINE) return tooLong(line);
     const form = /^([2-5]\d\d)(?:([ -])(.*))?$/s.exec(line);
     if (form === null) return `not an SMTP reply: "${excerpt(line)}"`;
@@ -70,7 +70,7 @@ export class ReplyReader {
 }
 
 /** The reply as text that can be stored, shown and classified. */
-export function answerOf(reply: Reply): SmtpAnswer {
+export function answerOf(reply: ServerReply): SmtpAnswer {
   const codes = reply.lines.flatMap((line) => ENHANCED.exec(line)?.[0] ?? []);
   const agreeing = codes.filter((code) => code.startsWith(String(Math.trunc(reply.code / 100))));
   const enhanced = agreeing.at(-1) ?? codes.at(-1) ?? null;
@@ -86,7 +86,7 @@ export function quoteAnswer({ code, enhanced, text }: SmtpAnswer): string {
 }
 
 /** The reply in one line, as a log shows it. */
-export function quoteReply(reply: Reply): string {
+export function quoteReply(reply: ServerReply): string {
   return excerpt(`${reply.code} ${reply.lines.join(" ")}`);
 }
 

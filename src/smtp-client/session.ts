@@ -6,17 +6,17 @@
  * envelopes travel right behind the body of the message before.
  */
 import type { SecureContext } from "node:tls";
-import { type Credentials, logIn } from "./auth.ts";
+import { logIn, type SmtpCredentials } from "./auth.ts";
 import { SmtpConnection, type TcpTarget } from "./connection.ts";
 import { type SmtpDeadlines, standardDeadlines, withOptionalTls } from "./deadlines.ts";
 import { dotStuff } from "./dot-stuffing.ts";
-import { composeEnvelope, type Transaction } from "./envelope.ts";
-import { broken } from "./expected-reply.ts";
+import { composeEnvelope, type SmtpTransaction } from "./envelope.ts";
+import { smtpFailure } from "./expected-reply.ts";
 import type { Extensions } from "./extensions.ts";
 import { type Greeted, type Greeting, greet, type OpenFailure } from "./greeting.ts";
-import type { TransactionResult, Unbegun, Withdrawn } from "./outcome.ts";
+import type { NotStarted, TransactionResult, Withdrawn } from "./outcome.ts";
 import type { TlsDemand, TlsOutcome } from "./tls.ts";
-import { transact } from "./transaction.ts";
+import { runTransaction } from "./transaction.ts";
 
 export interface SessionOptions extends TcpTarget, Greeting {
   /** The name of the mail host, as in its MX record. */
@@ -27,7 +27,7 @@ export interface SessionOptions extends TcpTarget, Greeting {
   /** What TLS has to prove; it belongs to the wish "required". */
   readonly demand?: TlsDemand | undefined;
   /** To log in with, at a smart host. */
-  readonly credentials?: Credentials | undefined;
+  readonly credentials?: SmtpCredentials | undefined;
   readonly deadlines?: SmtpDeadlines | undefined;
 }
 
@@ -47,7 +47,8 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
     options,
     isTlsOptional ? withOptionalTls(deadlines) : deadlines,
   );
-  if (!(connection instanceof SmtpConnection)) return { ...broken("connect", connection), tlsFailed: false };
+  if (!(connection instanceof SmtpConnection))
+    return { ...smtpFailure("connect", connection), tlsFailed: false };
   const greeted = await greet(connection, options, { servername, secureContext, demand });
   const refused = greeted.outcome === "greeted" ? await logIn(connection, greeted, options) : null;
   const opened = refused ?? greeted;
@@ -58,14 +59,14 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
 }
 
 /** Asked on the way of a message, which may have had to wait for those before it. */
-export interface Passage {
+export interface SendGuards {
   /** Right before anything of it is said. */
   readonly mayBegin: () => boolean;
   /** Right before its final dot. */
   readonly mayEnd: () => boolean;
 }
 
-const freePassage: Passage = { mayBegin: () => true, mayEnd: () => true };
+const noGuards: SendGuards = { mayBegin: () => true, mayEnd: () => true };
 
 export class SmtpSession {
   readonly host: string;
@@ -100,16 +101,16 @@ export class SmtpSession {
    * @throws a programmer's error on an address or a message that cannot go over SMTP (see composeEnvelope, dotStuff)
    */
   async send(
-    transaction: Transaction,
-    { mayBegin, mayEnd }: Passage = freePassage,
-  ): Promise<TransactionResult | Withdrawn | Unbegun> {
+    transaction: SmtpTransaction,
+    { mayBegin, mayEnd }: SendGuards = noGuards,
+  ): Promise<TransactionResult | Withdrawn | NotStarted> {
     const envelope = composeEnvelope(transaction, this.offers);
     if ("outcome" in envelope) return envelope;
     const body = dotStuff(transaction.message);
     const { pipelining } = this.offers;
     return this.#inTurn(async (release) =>
       mayBegin()
-        ? transact(this.#connection, envelope, body, { pipelining, release, isWanted: mayEnd })
+        ? runTransaction(this.#connection, envelope, body, { pipelining, release, isWanted: mayEnd })
         : { outcome: "unbegun" },
     );
   }

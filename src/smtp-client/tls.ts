@@ -2,9 +2,9 @@
 import type { X509Certificate } from "node:crypto";
 import { isIP, type Socket } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
-import { type TlsaRecord, vouchFor } from "#mail/dns/dane.ts";
+import { matchesTlsa, type TlsaRecord } from "#mail/dns/dane.ts";
 import { connectionFault } from "#platform/network/connection-fault.ts";
-import type { Fault } from "./outcome.ts";
+import type { SmtpFault } from "./outcome.ts";
 
 /** What protects a session. */
 export interface TlsOutcome {
@@ -26,7 +26,7 @@ export type TlsDemand =
   | { readonly by: "mta-sts-testing"; readonly isNamed: boolean };
 
 /** Is there no session without it? */
-export function isBinding(demand: TlsDemand | undefined): demand is TlsDemand {
+export function requiresTls(demand: TlsDemand | undefined): demand is TlsDemand {
   return demand !== undefined && demand.by !== "mta-sts-testing";
 }
 
@@ -35,7 +35,7 @@ export function isBinding(demand: TlsDemand | undefined): demand is TlsDemand {
  *
  * @param tlsFault why TLS had failed with the host, where the session is in clear text therefore
  */
-export function noteTls(
+export function tlsNote(
   tls: TlsOutcome | null,
   demand: TlsDemand | undefined,
   tlsFault: string | null,
@@ -67,11 +67,11 @@ let publicRoots: SecureContext | undefined;
  * Shakes hands over a connected socket, which belongs to the returned one from then on. Without a demand an
  * unverifiable certificate does not fail the handshake: encryption to whoever answers is better than clear text.
  */
-export function shakeHands(
+export function tlsHandshake(
   socket: Socket,
   target: TlsTarget,
   deadline: number,
-): Promise<{ readonly socket: TLSSocket; readonly tls: TlsOutcome } | Fault> {
+): Promise<{ readonly socket: TLSSocket; readonly tls: TlsOutcome } | SmtpFault> {
   const servername = nameOf(target);
   // Reading the root certificates takes milliseconds, so all sessions share one context.
   publicRoots ??= createSecureContext({ minVersion: "TLSv1.2" });
@@ -82,16 +82,16 @@ export function shakeHands(
     ...(isIP(servername) ? { host: servername } : { servername }),
   });
   return new Promise((resolve) => {
-    const fail = (fault: Fault) => {
+    const fail = (fault: SmtpFault) => {
       clearTimeout(timer);
       secured.destroy();
       resolve(fault);
     };
-    const timer = setTimeout(() => fail(noHandshake("timeout", "it did not end in time")), deadline);
-    secured.on("error", (error) => fail(noHandshake("tls", connectionFault(error))));
-    secured.on("close", () => fail(noHandshake("tls", "the server closed the connection")));
+    const timer = setTimeout(() => fail(handshakeFault("timeout", "it did not end in time")), deadline);
+    secured.on("error", (error) => fail(handshakeFault("tls", connectionFault(error))));
+    secured.on("close", () => fail(handshakeFault("tls", "the server closed the connection")));
     secured.once("secureConnect", () => {
-      const verdict = judge(secured, target);
+      const verdict = checkCertificate(secured, target);
       if ("unmet" in verdict) return fail({ fault: "tls", reason: verdict.unmet });
       clearTimeout(timer);
       const tls = {
@@ -105,7 +105,7 @@ export function shakeHands(
 }
 
 /** @param why one clause */
-export function noHandshake(fault: "tls" | "timeout", why: string): Fault {
+export function handshakeFault(fault: "tls" | "timeout", why: string): SmtpFault {
   return { fault, reason: `TLS handshake failed: ${why}` };
 }
 
@@ -114,7 +114,7 @@ function nameOf({ demand, servername }: TlsTarget): string {
   return demand?.by === "dane" ? demand.host : servername;
 }
 
-function judge(
+function checkCertificate(
   socket: TLSSocket,
   target: TlsTarget,
 ): { readonly verified: boolean } | { readonly unmet: string } {
@@ -128,7 +128,7 @@ function judge(
     }
     case "dane": {
       if (demand.records.length === 0) return { verified: isTrusted };
-      const isVouchedFor = vouchFor(demand.records, chainOf(socket), { host: name, at: new Date() });
+      const isVouchedFor = matchesTlsa(demand.records, chainOf(socket), { host: name, at: new Date() });
       return isVouchedFor
         ? { verified: true }
         : { unmet: `the certificate of ${name} is not what its TLSA records say` };

@@ -3,14 +3,14 @@
 import type { SmtpConnection } from "./connection.ts";
 import { endOfData } from "./dot-stuffing.ts";
 import type { EnvelopeCommands } from "./envelope.ts";
-import { broken, obstacleIn } from "./expected-reply.ts";
-import type { Broken, Fault, Refused, TransactionResult, Withdrawn } from "./outcome.ts";
-import { answerOf, quoteReply, type Reply } from "./reply-reader.ts";
+import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
+import type { SmtpFailure, SmtpFault, SmtpRejection, TransactionResult, Withdrawn } from "./outcome.ts";
+import { answerOf, quoteReply, type ServerReply } from "./reply-reader.ts";
 
 /** Larger bodies are written block by block, each with a deadline of its own. */
 const BLOCK = 262_144;
 
-const withdrawal: Fault = { fault: "closed", reason: "withdrawn before the final dot" };
+const withdrawal: SmtpFault = { fault: "closed", reason: "withdrawn before the final dot" };
 
 export interface TransactOptions {
   /** Whether the server offers it: the envelope then goes out in one write. */
@@ -25,7 +25,7 @@ export interface TransactOptions {
 }
 
 /** Runs a transaction to its result; `body` is the dot-stuffed message. */
-export async function transact(
+export async function runTransaction(
   connection: SmtpConnection,
   envelope: EnvelopeCommands,
   body: Buffer,
@@ -44,8 +44,8 @@ export async function transact(
   if (pipelining && complete) release();
   const reply = await answer;
   if (reply === withdrawal) return { outcome: "withdrawn" };
-  if ("fault" in reply) return broken("dot", reply, complete);
-  const obstacle = obstacleIn("dot", reply, complete);
+  if ("fault" in reply) return smtpFailure("dot", reply, complete);
+  const obstacle = unexpectedReply("dot", reply, complete);
   if (!complete) {
     // What the server still takes for message would swallow the next command.
     const early = {
@@ -53,7 +53,7 @@ export async function transact(
       reason: `"${quoteReply(reply)}" before the end of the message`,
     } as const;
     connection.end(early);
-    return obstacle ?? broken("dot", early);
+    return obstacle ?? smtpFailure("dot", early);
   }
   if (obstacle?.outcome === "broken") connection.end(obstacle);
   return obstacle ?? { outcome: "accepted", ...answerOf(reply) };
@@ -62,7 +62,7 @@ export async function transact(
 /** How the envelope was received. */
 interface Announced {
   /** The first thing that went wrong; null when the server waits for the message. */
-  readonly obstacle: Refused | Broken | null;
+  readonly obstacle: SmtpRejection | SmtpFailure | null;
   /** The server has answered DATA with 354. */
   readonly invited: boolean;
 }
@@ -70,9 +70,9 @@ interface Announced {
 async function announceAtOnce(connection: SmtpConnection, envelope: EnvelopeCommands): Promise<Announced> {
   connection.write(`${envelope.mail}${envelope.rcpt}DATA\r\n`);
   const replies = [connection.expect("mail"), connection.expect("rcpt"), connection.expect("data")] as const;
-  const mail = obstacleIn("mail", await replies[0]);
-  const rcpt = obstacleIn("rcpt", await replies[1]);
-  const data = obstacleIn("data", await replies[2]);
+  const mail = unexpectedReply("mail", await replies[0]);
+  const rcpt = unexpectedReply("rcpt", await replies[1]);
+  const data = unexpectedReply("data", await replies[2]);
   return { obstacle: mail ?? rcpt ?? data, invited: data === null };
 }
 
@@ -83,7 +83,7 @@ async function announceStepwise(connection: SmtpConnection, envelope: EnvelopeCo
     ["data", "DATA\r\n"],
   ] as const;
   for (const [stage, command] of steps) {
-    const obstacle = obstacleIn(stage, await connection.ask(stage, command));
+    const obstacle = unexpectedReply(stage, await connection.ask(stage, command));
     if (obstacle !== null) return { obstacle, invited: false };
   }
   return { obstacle: null, invited: true };
@@ -112,7 +112,7 @@ async function clear(connection: SmtpConnection, announced: Announced, pipelinin
 async function sendBody(
   connection: SmtpConnection,
   body: Buffer,
-  answer: Promise<Reply | Fault>,
+  answer: Promise<ServerReply | SmtpFault>,
   isWanted: () => boolean,
 ): Promise<boolean> {
   let sent = 0;

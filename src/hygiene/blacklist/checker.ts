@@ -5,7 +5,7 @@
 
 import type { Resolver } from "#dns/resolver.ts";
 import { createResolver } from "#dns/system.ts";
-import { type DnsblReading, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
+import { type DnsblResult, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
 import { Answers } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
@@ -115,7 +115,7 @@ export function createChecker({ resolver, zones, clock, keptMs, pace = PACE }: C
 interface Sources {
   readonly resolver: Pick<Resolver, "ipv4" | "txt">;
   readonly selfTest: SelfTest;
-  readonly readings: Answers<DnsblReading>;
+  readonly readings: Answers<DnsblResult>;
   readonly reasons: Answers<string | null>;
 }
 

@@ -1,7 +1,7 @@
 /** The SPF record to publish in place of the existing ones, and what differs from them. */
 
 import { shownTerm } from "#mail/dns/spf-record.ts";
-import { type MendedTerms, mendSpf } from "#mail/dns/spf-repair.ts";
+import { type RepairedTerms, repairSpf } from "#mail/dns/spf-repair.ts";
 import { readTerm } from "#mail/dns/spf-term.ts";
 
 export interface SuggestedSpf {
@@ -32,7 +32,7 @@ export function suggestedSpf(
     const written = to.map(shownTerm).join(" ");
     notes.push(`The suggested record has ${written} in the place of ${shownTerm(from)}.`);
   };
-  const records = found.map(mendSpf);
+  const records = found.map(repairSpf);
   for (const { changes, leftOut } of records) {
     for (const { from, to } of changes) rewrite(from, to);
     for (const { term, why } of leftOut) leaveOut(term, why);
@@ -74,7 +74,7 @@ export function suggestedSpf(
 
 /** The targets of redirects that receivers follow: those of records without "all" (section 6.1). */
 function redirectsOf(
-  records: readonly MendedTerms[],
+  records: readonly RepairedTerms[],
   leaveOut: (term: string, why: string) => void,
 ): string[] {
   const targets = records.flatMap(({ terms }) => {

@@ -7,13 +7,13 @@ import { ipAddressIn } from "#mail/ip-address.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import { bareValue, typedValue } from "./dsn.ts";
 import {
-  fieldOf,
+  headerValue,
   inBrackets,
   type MailPart,
-  octetsOf,
   ownParts,
+  partOctets,
   readFields,
-  readReportMail,
+  readMime,
   withoutComments,
 } from "./lenient-mime.ts";
 import { describeReturned, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
@@ -60,7 +60,7 @@ const maxIncidents = 1_000_000;
 
 /** Reads a mail as it was received; null when it is no complaint. Never throws. */
 export function readComplaint(raw: Uint8Array): Complaint | null {
-  const mail = readReportMail(raw);
+  const mail = readMime(raw);
   const parts = [...ownParts(mail)];
   const report = parts.find(({ type }) => REPORT_PARTS.test(type)) ?? parts.find(isReportOfAnotherType);
   if (report !== undefined) return fromReport(report, mail);
@@ -68,7 +68,7 @@ export function readComplaint(raw: Uint8Array): Complaint | null {
     mail,
     ...parts.flatMap(({ type, parts: [carried] }) => (type.startsWith("message/") && carried) || []),
   ];
-  const jmrp = forwarded.find((candidate) => fieldOf(candidate, JMRP_RECIPIENT) !== null);
+  const jmrp = forwarded.find((candidate) => headerValue(candidate, JMRP_RECIPIENT) !== null);
   return jmrp === undefined ? null : fromForwarded(jmrp, mail);
 }
 
@@ -79,7 +79,7 @@ function isReportOfAnotherType(part: MailPart): boolean {
 }
 
 function reportText(part: MailPart): string {
-  return octetsOf(part)
+  return partOctets(part)
     .toString("utf8")
     .replace(/\r\n?/g, "\n")
     .replace(/^[\s\ufeff]+/, "");
@@ -89,7 +89,7 @@ function fromReport(report: MailPart, mail: MailPart): Complaint {
   const text = reportText(report);
   // Some leave empty lines between the fields.
   const { headers: fields } = readFields(`${text.replace(/\n\s*\n/g, "\n")}\n`);
-  const field = (name: string) => fieldOf({ headers: fields }, name) || null;
+  const field = (name: string) => headerValue({ headers: fields }, name) || null;
   const bare = (name: string) => withoutComments(field(name) ?? "") || null;
   const returned = returnedMessage(mail);
   const feedbackType = (bare("Feedback-Type") ?? bare("Abuse-Type") ?? "abuse").toLowerCase();
@@ -101,7 +101,7 @@ function fromReport(report: MailPart, mail: MailPart): Complaint {
   return {
     feedbackType,
     counts: COUNTED.has(feedbackType),
-    from: fieldOf(mail, "From"),
+    from: headerValue(mail, "From"),
     userAgent: field("User-Agent"),
     version: bare("Version"),
     originalMailFrom: mailFrom === null ? null : bareAddress(mailFrom),
@@ -125,15 +125,15 @@ function fromForwarded({ headers }: MailPart, mail: MailPart): Complaint {
   return {
     feedbackType: "abuse",
     counts: true,
-    from: fieldOf(mail, "From"),
+    from: headerValue(mail, "From"),
     userAgent: null,
     version: null,
     originalMailFrom: returned.returnPath,
     originalRcptTo: shownAddresses(valuesOf(headers, JMRP_RECIPIENT)),
     originalEnvelopeId: null,
-    arrivalDate: fieldOf(mail, "Date"),
+    arrivalDate: headerValue(mail, "Date"),
     reportingMta: null,
-    sourceIp: ipAddressIn(fieldOf({ headers }, "X-Originating-IP") ?? ""),
+    sourceIp: ipAddressIn(headerValue({ headers }, "X-Originating-IP") ?? ""),
     incidents: 1,
     authenticationResults: valuesOf(headers, "Authentication-Results"),
     reportedDomains: [],

@@ -11,7 +11,7 @@ export interface HeaderRule {
 const ANY = /\S/;
 
 /** Header fields that only automatic answers have. */
-export const ANSWER_HEADERS: readonly HeaderRule[] = [
+export const AUTO_REPLY_HEADERS: readonly HeaderRule[] = [
   { name: /^auto-submitted$/i, value: /^\s*(?!no\b|auto-?generated\b)\S/i },
   {
     name: /^x-(?!auto-response-suppress$)(?:mail-)?auto-?(?:repl|respon|answer)/i,
@@ -41,11 +41,11 @@ export const SHARED_HEADERS: readonly HeaderRule[] = [
 ];
 
 /** Local parts of From that answer by themselves. */
-export const ANSWERING_SENDER =
+export const AUTO_REPLY_SENDER =
   /^(?:auto-?(?:reply|responder|response|antwort|answer)|vacation|out-?of-?office|abwesenheit\w*)/i;
 
 /** Phrases in subjects, anywhere, in the spelling of normalize-text.ts. */
-export const ANSWER_SUBJECT = new RegExp(
+export const AUTO_REPLY_SUBJECT = new RegExp(
   [
     "out of (?:the )?(?:office|town|country)",
     "auto(?:mat(?:ic|ed))?[- ]?(?:repl(?:y|ied|ies)|respon(?:se|der|d)|answer|notice of absence)",
@@ -86,7 +86,7 @@ export const REPLY_SUBJECT =
   /^\s*(?:re|aw|antw|sv|vs|res|rif|r|odp|ynt|vá|bls|απ|ответ|回复|回覆|答复|返信|회신|답장)\s?(?:\[\d+\])?\s?[:：]/iu;
 
 /** Words at the beginning of subjects that are too common elsewhere. */
-export const ANSWER_SUBJECT_START = new RegExp(
+export const AUTO_REPLY_SUBJECT_START = new RegExp(
   `^(?:[^\\p{L}\\p{N}]|(?:re|aw|sv|wg|fw|fwd|rv|tr|r|res|antw|odp|vs|vl|ynt|ответ)\\s?:)*(?:${[
     "auto(?:-|: ?|reply|mail\\b)",
     "(?:vacation|holiday|absence|away|ooo|leave)\\b",

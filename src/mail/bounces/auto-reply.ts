@@ -4,10 +4,10 @@
  * mail arrived.
  */
 import {
-  ANSWER_HEADERS,
-  ANSWER_SUBJECT,
-  ANSWER_SUBJECT_START,
-  ANSWERING_SENDER,
+  AUTO_REPLY_HEADERS,
+  AUTO_REPLY_SENDER,
+  AUTO_REPLY_SUBJECT,
+  AUTO_REPLY_SUBJECT_START,
   CHALLENGE_SUBJECT,
   CHALLENGE_TEXT,
   type HeaderRule,
@@ -16,26 +16,26 @@ import {
   SHARED_HEADERS,
 } from "./auto-reply-rules.ts";
 import { failureIn } from "./delivery-state.ts";
-import { fieldOf, type MailPart, ownParts, senderLocalPart, wordsOf } from "./lenient-mime.ts";
-import { plainWords } from "./normalize-text.ts";
+import { headerText, headerValue, type MailPart, ownParts, senderLocalPart } from "./lenient-mime.ts";
+import { normalizeText } from "./normalize-text.ts";
 
 /**
  * - subject: the subject is that of an automatic answer
  * - header: a header field says so
  * - shared: a header field says that a program wrote it, as bounces have it too
  */
-export type AnswerMark = "subject" | "header" | "shared" | null;
+export type AutoReplySign = "subject" | "header" | "shared" | null;
 
 /**
  * The surest mark of an automatic answer that a mail bears. Some bounces bear the same marks.
  * @param text the mail's own words, on one line
  */
-export function answerMark(mail: MailPart, text: string): AnswerMark {
-  const subject = wordsOf(mail, "Subject");
+export function autoReplySign(mail: MailPart, text: string): AutoReplySign {
+  const subject = headerText(mail, "Subject");
   if (isAnswerSubject(subject) || isListAnswer(mail, subject)) return "subject";
   if (
-    bears(mail, ANSWER_HEADERS) ||
-    ANSWERING_SENDER.test(senderLocalPart(mail)) ||
+    bears(mail, AUTO_REPLY_HEADERS) ||
+    AUTO_REPLY_SENDER.test(senderLocalPart(mail)) ||
     CHALLENGE_TEXT.test(text)
   ) {
     return "header";
@@ -58,9 +58,9 @@ function bears({ headers }: MailPart, rules: readonly HeaderRule[]): boolean {
 }
 
 function isAnswerSubject(subject: string): boolean {
-  const plain = plainWords(subject);
-  if (ANSWER_SUBJECT_START.test(plain)) return true;
-  return standsFirst(subject, [plain.search(ANSWER_SUBJECT), plain.search(CHALLENGE_SUBJECT)]);
+  const plain = normalizeText(subject);
+  if (AUTO_REPLY_SUBJECT_START.test(plain)) return true;
+  return standsFirst(subject, [plain.search(AUTO_REPLY_SUBJECT), plain.search(CHALLENGE_SUBJECT)]);
 }
 
 /** A notice about a delivery has the subject of our message behind its own. */
@@ -71,7 +71,7 @@ function standsFirst(subject: string, places: readonly number[]): boolean {
 }
 
 function isListAnswer(mail: MailPart, subject: string): boolean {
-  const isBulk = /^(?:bulk|list|junk)\b/i.test(fieldOf(mail, "Precedence") ?? "");
-  const fromList = LIST_HEADERS.some((name) => fieldOf(mail, name) !== null);
-  return (isBulk || fromList) && standsFirst(subject, [plainWords(subject).search(LIST_SUBJECT)]);
+  const isBulk = /^(?:bulk|list|junk)\b/i.test(headerValue(mail, "Precedence") ?? "");
+  const fromList = LIST_HEADERS.some((name) => headerValue(mail, name) !== null);
+  return (isBulk || fromList) && standsFirst(subject, [normalizeText(subject).search(LIST_SUBJECT)]);
 }

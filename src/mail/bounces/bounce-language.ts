@@ -4,7 +4,7 @@
  * the text, because those rules are short enough to match words of other languages.
  */
 
-export interface NoticeLanguage {
+export interface BounceLanguage {
   /** Frequent words of the language; null where its script or its rules are unmistakable. */
   readonly marks: RegExp | null;
   /** The message was not delivered. */
@@ -18,10 +18,10 @@ export interface NoticeLanguage {
 /** Any word, at most so many times: what stands between the words of a rule. */
 const words = (most: number) => String.raw`(?: [^\s.:;!?]+){0,${most}}`;
 /** A rule: its phrases, "~3" for up to three words in between. Each phrase begins a word. */
-export function rule(...phrases: readonly string[]): RegExp {
+export function phraseRule(...phrases: readonly string[]): RegExp {
   const source = phrases.map((text) => text.replace(/~(\d)/g, (_, most: string) => words(Number(most))));
   return new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${source.join("|")})`, "u");
 }
 /** Words that are whole. */
-export const marks = (text: string) =>
+export const frequentWords = (text: string) =>
   new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${text.replaceAll(" ", "|")})(?![\p{L}\p{N}])`, "gu");

@@ -1,10 +1,15 @@
 /** The words of a mail that came back, apart from those of the mail it returns. */
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import { noticeLines } from "./bounce-text.ts";
-import { fieldOf, type MailPart, ownParts, readFields, textOf, wordsOf } from "./lenient-mime.ts";
-import { describeReturned, isOurs, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
+import { headerText, headerValue, type MailPart, ownParts, partText, readFields } from "./lenient-mime.ts";
+import {
+  describeReturned,
+  looksLikeOurs,
+  type ReturnedMessage,
+  returnedMessage,
+} from "./returned-message.ts";
 
-export interface Notice {
+export interface BounceNotice {
   readonly subject: string;
   /** The reporter's own words. */
   readonly lines: readonly string[];
@@ -13,19 +18,19 @@ export interface Notice {
   readonly returnsMessage: boolean;
 }
 
-export function readNotice(mail: MailPart): Notice {
+export function readNotice(mail: MailPart): BounceNotice {
   const texts = [...ownParts(mail)].filter(
     ({ type }) => type.startsWith("text/") && !type.includes("rfc822"),
   );
   const plain = texts.filter((part) => part.type !== "text/html" && part.body.trim() !== "");
-  const text = (plain.length > 0 ? plain : texts).map(textOf).join("\n\n");
+  const text = (plain.length > 0 ? plain : texts).map(partText).join("\n\n");
   const attached = returnedMessage(mail);
   const returned = attached ?? returnedInText(text);
   return {
-    subject: wordsOf(mail, "Subject"),
+    subject: headerText(mail, "Subject"),
     lines: noticeLines(text),
     returned,
-    returnsMessage: attached !== null || (returned !== null && isOurs(returned)),
+    returnsMessage: attached !== null || (returned !== null && looksLikeOurs(returned)),
   };
 }
 
@@ -54,18 +59,18 @@ export function addressesIn(text: string): string[] {
  * Addresses that cannot be those of a recipient that was not reached, in lower case: the reporter's, ours that the
  * notice went to, and the sender of the returned message.
  */
-export function strangersTo(mail: MailPart, { returned }: Notice): ReadonlySet<string> {
+export function unrelatedAddresses(mail: MailPart, { returned }: BounceNotice): ReadonlySet<string> {
   const names = ["From", "To", "Reply-To", "Sender", "Errors-To"];
   const written = new Set(addressesIn(returned?.to ?? "").map((address) => address.toLowerCase()));
   const senders =
     returned === null
       ? []
       : ["From", "Sender", "Reply-To", "Return-Path", "Errors-To"].map(
-          (name) => fieldOf(returned, name) ?? "",
+          (name) => headerValue(returned, name) ?? "",
         );
   const ours = senders.flatMap(addressesIn).map((address) => address.toLowerCase());
   return new Set([
-    ...names.flatMap((name) => addressesIn(wordsOf(mail, name))).map((address) => address.toLowerCase()),
+    ...names.flatMap((name) => addressesIn(headerText(mail, name))).map((address) => address.toLowerCase()),
     // People write to themselves.
     ...ours.filter((address) => !written.has(address)),
   ]);

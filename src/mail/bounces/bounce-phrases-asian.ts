@@ -1,7 +1,7 @@
 /** What notices in the languages of Asia say of a delivery. Data for delivery-state.ts. */
-import { type NoticeLanguage, rule } from "./bounce-language.ts";
+import { type BounceLanguage, phraseRule } from "./bounce-language.ts";
 
-export const ASIAN_NOTICES: Readonly<Record<string, NoticeLanguage>> = {
+export const ASIAN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
   japanese: {
     marks: null,
     failed:
@@ -37,32 +37,32 @@ export const ASIAN_NOTICES: Readonly<Record<string, NoticeLanguage>> = {
   },
   vietnamese: {
     marks: null,
-    failed: rule(
+    failed: phraseRule(
       "khong the (?:gui|chuyen|giao)|khong (?:gui|giao|chuyen) duoc|(?:gui|giao)~9 (?:that bai|khong thanh cong)",
     ),
-    delayed: rule("bi (?:tri hoan|cham)|chua (?:gui|giao|chuyen)~1 duoc|se (?:tiep tuc )?thu lai"),
-    givenUp: rule("vinh vien|se khong thu lai"),
+    delayed: phraseRule("bi (?:tri hoan|cham)|chua (?:gui|giao|chuyen)~1 duoc|se (?:tiep tuc )?thu lai"),
+    givenUp: phraseRule("vinh vien|se khong thu lai"),
   },
   indonesian: {
     marks: null,
-    failed: rule(
+    failed: phraseRule(
       "tidak (?:dapat|bisa|berhasil|boleh)~3 (?:dikirim|terkirim|disampaikan|dihantar|mengirim)|pengiriman~6 gagal|gagal~1 (?:dikirim|terkirim|mengirim|dihantar)",
     ),
-    delayed: rule("tertunda|ditunda|belum~2 (?:terkirim|dikirim)|akan~2 (?:dicoba|mencoba)~1 lagi"),
-    givenUp: rule("permanen|tidak akan~1 (?:dicoba|mencoba)"),
+    delayed: phraseRule("tertunda|ditunda|belum~2 (?:terkirim|dikirim)|akan~2 (?:dicoba|mencoba)~1 lagi"),
+    givenUp: phraseRule("permanen|tidak akan~1 (?:dicoba|mencoba)"),
   },
   turkish: {
     marks: null,
-    failed: rule(
+    failed: phraseRule(
       "teslim ed(?:ilem|em)|gonderilem(?:edi|iyor)|iletilem(?:edi|iyor)|ulastirilam",
       "(?:teslim|gonderim|iletim|teslimat)\\w*~3 (?:basarisiz|hata)|(?:posta kutusu|gelen kutusu)~2 dolu|(?:kullanici|alici|adres)\\w*~3 (?:bulunamadi|mevcut degil)",
     ),
-    delayed: rule(
+    delayed: phraseRule(
       "gecik(?:ti|me|iyor|tir|mis)|ertelendi",
       "henuz~3 (?:teslim|iletil|gonderil|ulas)",
       "(?:tekrar|yeniden)~1 den(?:en|iy|ey)|denem(?:eye|eler)~3 (?:devam|surecek|surdur)",
     ),
-    givenUp: rule("kalici|vazgecil|tekrar denenmeyecek|artik denenm|baska deneme"),
+    givenUp: phraseRule("kalici|vazgecil|tekrar denenmeyecek|artik denenm|baska deneme"),
   },
   hebrew: {
     marks: null,

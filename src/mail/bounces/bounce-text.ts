@@ -10,7 +10,7 @@ import {
   BEFORE_BYSTANDER,
   BEFORE_ORIGINAL,
   BEFORE_RECIPIENT,
-  BEFORE_SENDER_ELSEWHERE,
+  BEFORE_SENDER_OTHER_SCRIPTS,
   BYSTANDER,
   ORIGINAL_FOLLOWS,
   REASON_BEFORE,
@@ -292,7 +292,7 @@ function placeOf(before: string, after: string, address: string, lineBefore: str
   if (BYSTANDER.test(address.slice(0, address.lastIndexOf("@")))) return null;
   if (DECORATION.test(lead)) return placeAtLineStart(lineBefore, after);
   if (X400_ADDRESS.test(before)) return "listed";
-  if (BEFORE_BYSTANDER.test(before) || BEFORE_SENDER_ELSEWHERE.test(before)) return null;
+  if (BEFORE_BYSTANDER.test(before) || BEFORE_SENDER_OTHER_SCRIPTS.test(before)) return null;
   return placeInSentence(before, after);
 }
 

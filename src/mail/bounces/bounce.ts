@@ -6,12 +6,12 @@
 
 import { classifyReply, enhancedCode, type ReplyVerdict } from "#mail/refusals/classify-reply.ts";
 import { isReadReceipt } from "./auto-reply.ts";
-import { addressesIn, type Notice, readNotice, strangersTo } from "./bounce-notice.ts";
+import { addressesIn, type BounceNotice, readNotice, unrelatedAddresses } from "./bounce-notice.ts";
 import { forwardsIn, linesAbout, type NamedRecipient, namedRecipients, quotedReply } from "./bounce-text.ts";
-import { answerMarkOf, noticeState } from "./detect-bounce.ts";
+import { autoReplySignIn, detectDeliveryState } from "./detect-bounce.ts";
 import { type DeliveryAction, type DeliveryReport, deliveryReport } from "./dsn.ts";
-import { type MailPart, octetsOf, ownParts, readReportMail, wordsOf } from "./lenient-mime.ts";
-import { describeReturned, isMailFile, isOurs, type ReturnedMessage } from "./returned-message.ts";
+import { headerText, type MailPart, ownParts, partOctets, readMime } from "./lenient-mime.ts";
+import { describeReturned, isMailFile, looksLikeOurs, type ReturnedMessage } from "./returned-message.ts";
 
 /** The verdict without what only a live conversation has. */
 export type BounceVerdict = Pick<ReplyVerdict, "bounceClass" | "category" | "suppress">;
@@ -60,7 +60,7 @@ const REPLY_CODE = /(?<![\w.:/-])([45]\d\d)(?=[\s\-:;,)\]#]|$)/;
 
 /** Reads a mail as it was received; null when it is nothing of the kind, or nothing that can be read. Never throws. */
 export function readBounce(raw: Uint8Array): Bounce | null {
-  return readBounceMail(readReportMail(raw), 0);
+  return readBounceMail(readMime(raw), 0);
 }
 
 function readBounceMail(mail: MailPart, depth: number): Bounce | null {
@@ -76,11 +76,11 @@ function readBounceMail(mail: MailPart, depth: number): Bounce | null {
     const kind = recipients.some(({ action }) => action === "failed") ? "bounce" : "notice";
     return answer(kind, recipients, report, notice);
   }
-  const mark = answerMarkOf(mail, notice);
+  const mark = autoReplySignIn(mail, notice);
   if (mark === "subject" || mark === "header") return answer("auto_reply", [], null, notice);
   for (const candidate of carried) {
     // Whatever our own message says, it is no report.
-    if (isOurs(describeReturned(candidate.headers))) continue;
+    if (looksLikeOurs(describeReturned(candidate.headers))) continue;
     const bounce = readBounceMail(candidate, depth + 1);
     if (bounce !== null && bounce.kind !== "auto_reply") return bounce;
   }
@@ -91,7 +91,7 @@ function answer(
   kind: Bounce["kind"],
   recipients: readonly BounceRecipient[],
   report: DeliveryReport | null,
-  { returned }: Notice,
+  { returned }: BounceNotice,
 ): Bounce {
   const { originalEnvelopeId = null, reportingMta = null } = report ?? {};
   return { kind, recipients, originalEnvelopeId, reportingMta, returned };
@@ -100,22 +100,22 @@ function answer(
 function carriedMails(mail: MailPart): MailPart[] {
   return [...ownParts(mail)].flatMap((part) => {
     if (part.type.startsWith("message/")) return part.parts;
-    return isMailFile(part) ? [readReportMail(octetsOf(part))] : [];
+    return isMailFile(part) ? [readMime(partOctets(part))] : [];
   });
 }
 
 /** Recipients found in the words; null when the mail is no notice about a delivery. */
-function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
+function fromText(mail: MailPart, notice: BounceNotice): BounceRecipient[] | null {
   const { lines, returned } = notice;
   const failed = failedByHeader(mail);
-  const state = noticeState(mail, notice, failed.length > 0);
+  const state = detectDeliveryState(mail, notice, failed.length > 0);
   if (state === null) return null;
   const action = ACTION_OF[state];
   // What was delayed first was no fault of the address, whatever is quoted.
   const isPassing = state !== "failed";
-  const reporter = addressesIn(wordsOf(mail, "From"))[0]?.replace(/^.*@/, "").toLowerCase() ?? null;
-  const named = namedRecipients(lines, strangersTo(mail, notice), reporter);
-  const all = whoFailed(named, failed, returned);
+  const reporter = addressesIn(headerText(mail, "From"))[0]?.replace(/^.*@/, "").toLowerCase() ?? null;
+  const named = namedRecipients(lines, unrelatedAddresses(mail, notice), reporter);
+  const all = failedRecipients(named, failed, returned);
   // What is said of one recipient must not be taken as said of the others.
   const isShared =
     all.length === 1 || all.every(({ reply, reason }) => reply === "" && !/\p{L}{3}/u.test(reason));
@@ -123,7 +123,7 @@ function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
   return all.map((recipient) => {
     const { address, finalRecipient } = recipient;
     const known = { address, finalRecipient, action, status: null, code: null, remoteMta: null } as const;
-    return judged(known, textsAbout(recipient, isShared, { lines, names }), isPassing);
+    return withVerdict(known, textsAbout(recipient, isShared, { lines, names }), isPassing);
   });
 }
 
@@ -131,7 +131,7 @@ function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
 function failedByHeader({ headers, parameters }: MailPart): string[] {
   const fields = headers.filter(([name]) => name.toLowerCase() === "x-failed-recipients");
   return fields
-    .flatMap((field) => addressesIn(wordsOf({ headers: [field], parameters }, field[0])))
+    .flatMap((field) => addressesIn(headerText({ headers: [field], parameters }, field[0])))
     .slice(0, maxFailed);
 }
 
@@ -149,7 +149,7 @@ type Failed = Omit<NamedRecipient, "address" | "finalRecipient"> & {
 };
 
 /** Those of X-Failed-Recipients; else those the words name; else the one our message was written to; else nobody. */
-function whoFailed(
+function failedRecipients(
   named: readonly NamedRecipient[],
   failed: readonly string[],
   returned: ReturnedMessage | null,
@@ -202,17 +202,17 @@ function* textsAbout(
 }
 
 /** The recipients of a delivery-status part, explained by their diagnostics or, where those say nothing, by the words. */
-function fromReport({ recipients }: DeliveryReport, mail: MailPart, notice: Notice): BounceRecipient[] {
+function fromReport({ recipients }: DeliveryReport, mail: MailPart, notice: BounceNotice): BounceRecipient[] {
   const { lines } = notice;
   const isShared = recipients.length === 1;
-  const forwards = forwardsIn(lines, strangersTo(mail, notice));
+  const forwards = forwardsIn(lines, unrelatedAddresses(mail, notice));
   return recipients.map(({ recipient, diagnostic: reply, ...status }) => {
     const address = forwards.get(recipient.toLowerCase()) ?? recipient;
     const names = recipients
       .slice(0, maxOthers)
       .flatMap(({ recipient: other, finalRecipient }) => (other === recipient ? [] : [other, finalRecipient]))
       .map((name) => name.toLowerCase());
-    return judged(
+    return withVerdict(
       { address, ...status, code: replyCode(reply) },
       textsAbout({ address: recipient, reason: "", reply }, isShared, { lines, names }),
     );
@@ -220,7 +220,7 @@ function fromReport({ recipients }: DeliveryReport, mail: MailPart, notice: Noti
 }
 
 /** Judges a failure by the first of the texts that says enough. */
-function judged(
+function withVerdict(
   recipient: Omit<BounceRecipient, "verdict" | "diagnostic">,
   texts: Iterable<string>,
   isPassing = false,

@@ -12,16 +12,16 @@ import {
   NEUTRAL_SUBJECT,
   STRONG_TEXT,
 } from "./bounce-text-rules.ts";
-import { plainWords } from "./normalize-text.ts";
+import { normalizeText } from "./normalize-text.ts";
 
 /**
  * failed: not delivered; given_up: not delivered, after it was late; delayed: still being tried; delivered: it arrived;
  * unknown: no sentence is understood.
  */
-export type NoticeState = "failed" | "given_up" | "delayed" | "delivered" | "unknown";
+export type DeliveryState = "failed" | "given_up" | "delayed" | "delivered" | "unknown";
 
-export interface NoticeWords {
-  readonly state: NoticeState;
+export interface DeliveryEvidence {
+  readonly state: DeliveryState;
   /** The subject is that of a notice about a delivery. */
   readonly subject: boolean;
   /** A sentence of the text may be about a delivery. */
@@ -41,14 +41,14 @@ const CONDITION =
 const ADDRESS = /[\w.!$%&*+/=?^{|}~-]{1,128}@[\w.-]{1,253}(?<=\w)/g;
 
 /** @param quotesPermanent the notice quotes a permanent code */
-export function noticeWords(
+export function readDeliveryState(
   lines: readonly string[],
   subject: string,
   quotesPermanent: boolean,
-): NoticeWords {
+): DeliveryEvidence {
   const english = lines.join(" ").replace(/\s+/g, " ");
-  const plain = plainWords(english.slice(0, LONGEST_TEXT).replace(ADDRESS, "@"));
-  const title = plainWords(subject);
+  const plain = normalizeText(english.slice(0, LONGEST_TEXT).replace(ADDRESS, "@"));
+  const title = normalizeText(subject);
   const spoken = LANGUAGES.filter(({ marks }) => marks === null || hasMarks(marks, `${title} ${plain}`));
   const said = (kind: "delayed" | "givenUp", text: string) =>
     spoken.some((language) => language[kind].test(text));
@@ -79,7 +79,7 @@ export function noticeWords(
 
 /** Where a subject begins to say that a delivery failed, as plainWords() spells it; -1 where it does not. */
 export function failureIn(subject: string): number {
-  const title = plainWords(subject);
+  const title = normalizeText(subject);
   const english = NEUTRAL_SUBJECT.test(title) ? -1 : title.search(BOUNCE_SUBJECT);
   const places = [english, ...LANGUAGES.map(({ failed }) => title.search(failed))].filter((at) => at >= 0);
   return places.length === 0 ? -1 : Math.min(...places);

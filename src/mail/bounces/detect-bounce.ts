@@ -5,12 +5,12 @@
 
 import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import type { BounceCategory } from "#mail/refusals/reply-codes.ts";
-import { type AnswerMark, answerMark } from "./auto-reply.ts";
+import { type AutoReplySign, autoReplySign } from "./auto-reply.ts";
 import { REPLY_SUBJECT } from "./auto-reply-rules.ts";
-import type { Notice } from "./bounce-notice.ts";
+import type { BounceNotice } from "./bounce-notice.ts";
 import { MAIL_SYSTEM, MAILER_DAEMON, POSTMASTER } from "./bounce-text-rules.ts";
-import { type NoticeState, type NoticeWords, noticeWords } from "./delivery-state.ts";
-import { fieldOf, type MailPart, senderLocalPart } from "./lenient-mime.ts";
+import { type DeliveryEvidence, type DeliveryState, readDeliveryState } from "./delivery-state.ts";
+import { headerValue, type MailPart, senderLocalPart } from "./lenient-mime.ts";
 
 /** With its enhanced code beside it a number is no telephone extension: "550 5.1.1", "550-5.1.1", "551 #5.1.1". */
 const FULL_CODE = /(?<![\w.:/-])([45])\d\d[ -]+\W{0,2}\1\.\d{1,3}\.\d{1,3}(?![\w.])/;
@@ -28,20 +28,20 @@ const LONGEST_REFUSAL = 200;
 const MOST_CODES = 50;
 
 /** What the mail says of the delivery; null when it is not about one. */
-export function noticeState(
+export function detectDeliveryState(
   mail: MailPart,
-  notice: Notice,
+  notice: BounceNotice,
   namesFailed: boolean,
-): Exclude<NoticeState, "unknown"> | null {
+): Exclude<DeliveryState, "unknown"> | null {
   const text = notice.lines.join(" ").replace(/\s+/g, " ");
   const quoted = quotedRefusal(text);
   const quotesPermanent = quoted === "5" || PERMANENT.test(text);
-  const words = noticeWords(notice.lines, notice.subject, quotesPermanent);
+  const words = readDeliveryState(notice.lines, notice.subject, quotesPermanent);
   const sender = senderOf(mail);
   const isReport = mail.parameters.get("report-type")?.toLowerCase() === "delivery-status";
   const isReply =
     REPLY_SUBJECT.test(notice.subject) &&
-    (fieldOf(mail, "In-Reply-To") ?? fieldOf(mail, "References")) !== null;
+    (headerValue(mail, "In-Reply-To") ?? headerValue(mail, "References")) !== null;
   const { returnsMessage } = notice;
   const evidence = { ...words, sender, quoted, namesFailed, isReport, isReply, returnsMessage };
   if (isAnswer(mail, text, evidence) || !isBelieved(evidence)) return null;
@@ -51,14 +51,14 @@ export function noticeState(
 }
 
 /** Of a mail that tells of no delivery: how sure it is that it is an automatic answer. */
-export function answerMarkOf(mail: MailPart, { lines }: Notice): AnswerMark {
-  return answerMark(mail, lines.join(" ").replace(/\s+/g, " "));
+export function autoReplySignIn(mail: MailPart, { lines }: BounceNotice): AutoReplySign {
+  return autoReplySign(mail, lines.join(" ").replace(/\s+/g, " "));
 }
 
 /** null: the null sender; system: a local part that mail systems use, and people may. */
 type Sender = "mailer-daemon" | "postmaster" | "null" | "system" | "other";
 
-interface Evidence extends NoticeWords {
+interface Evidence extends DeliveryEvidence {
   readonly sender: Sender;
   /** The first digit of a refusal that is quoted. */
   readonly quoted: "4" | "5" | null;
@@ -70,7 +70,7 @@ interface Evidence extends NoticeWords {
 }
 
 function senderOf(mail: MailPart): Sender {
-  const from = fieldOf(mail, "From") ?? "";
+  const from = headerValue(mail, "From") ?? "";
   if (/<\s*>\s*$/.test(from)) return "null";
   const local = senderLocalPart(mail);
   if (MAILER_DAEMON.test(local)) return "mailer-daemon";
@@ -81,7 +81,7 @@ function senderOf(mail: MailPart): Sender {
 function isAnswer(mail: MailPart, text: string, evidence: Evidence): boolean {
   const { sender, quoted, namesFailed, isReport, subject, text: says, strong, returnsMessage } = evidence;
   if (quoted !== null || namesFailed || isReport) return false;
-  const mark = answerMark(mail, text);
+  const mark = autoReplySign(mail, text);
   if (mark === null) return false;
   // Even a postmaster goes on holiday: then nothing in the mail is about a delivery.
   if (sender === "mailer-daemon" || sender === "postmaster" || sender === "null") {

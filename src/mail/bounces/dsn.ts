@@ -6,13 +6,13 @@
 import { decodeWords } from "postal-mime";
 import type { HeaderField } from "#mail/message/header.ts";
 import {
-  fieldOf,
+  headerValue,
   inBrackets,
   type MailPart,
-  octetsOf,
   ownParts,
+  partOctets,
+  partText,
   readFields,
-  textOf,
   withoutComments,
 } from "./lenient-mime.ts";
 
@@ -79,20 +79,20 @@ export function bareValue(field: string | null): string | null {
 /** A status part that is declared as something else: as a text, or as a file. */
 function isStatusText(part: MailPart): boolean {
   if (!/^(?:text\/(?!html)|application\/)/.test(part.type) || part.body.length > maxStatusText) return false;
-  const text = octetsOf(part).toString("latin1");
+  const text = partOctets(part).toString("latin1");
   return STATUS_IN_TEXT.test(text) && /^[ \t]*Action[ \t]*:/im.test(text);
 }
 
 function readReport(part: MailPart): DeliveryReport {
-  const text = withoutIndent(textOf(part).replace(/\r\n?/g, "\n"));
+  const text = withoutIndent(partText(part).replace(/\r\n?/g, "\n"));
   const groups = text
     .split(/\n(?:[ \t]*\n)+/, 2 * maxRecipients)
     .flatMap((group) => splitAtRecipients(readFields(`${group.replace(/^\n+/, "")}\n`).headers))
     .reduce<HeaderField[][]>(joinContinued, []);
   const first = { headers: groups[0] ?? [] };
   return {
-    originalEnvelopeId: withoutComments(fieldOf(first, "Original-Envelope-Id") ?? "") || null,
-    reportingMta: bareValue(fieldOf(first, "Reporting-MTA")),
+    originalEnvelopeId: withoutComments(headerValue(first, "Original-Envelope-Id") ?? "") || null,
+    reportingMta: bareValue(headerValue(first, "Reporting-MTA")),
     recipients: groups.flatMap((headers) => readRecipient(headers) ?? []).slice(0, maxRecipients),
   };
 }
@@ -134,16 +134,16 @@ function namesRecipient(group: readonly HeaderField[]): boolean {
 }
 
 function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
-  const original = recipientName(fieldOf({ headers }, "Original-Recipient"));
-  const final = recipientName(fieldOf({ headers }, "Final-Recipient"));
+  const original = recipientName(headerValue({ headers }, "Original-Recipient"));
+  const final = recipientName(headerValue({ headers }, "Final-Recipient"));
   // Sendmail's name for the mailbox that an alias led to.
-  const actual = recipientName(fieldOf({ headers }, "X-Actual-Recipient"));
+  const actual = recipientName(headerValue({ headers }, "X-Actual-Recipient"));
   // Exchange Online writes "rfc822;" alone, others a placeholder.
   const recipient = original.includes("@") || final === "" ? original : final;
   if (recipient === "") return null;
-  const statusField = fieldOf({ headers }, "Status") ?? "";
+  const statusField = headerValue({ headers }, "Status") ?? "";
   const status = statusIn(withoutComments(statusField)) ?? statusIn(statusField);
-  const diagnostic = decodeWords(typedValue(fieldOf({ headers }, "Diagnostic-Code")));
+  const diagnostic = decodeWords(typedValue(headerValue({ headers }, "Diagnostic-Code")));
   const comment = decodeWords(statusField)
     .replace(status ?? "", "")
     .replace(/[()]/g, " ")
@@ -152,13 +152,13 @@ function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
     recipient,
     finalRecipient: actual.includes("@") ? actual : final || original,
     action: actionOf(
-      bareValue(fieldOf({ headers }, "Action")) ?? fieldOf({ headers }, "Action") ?? "",
+      bareValue(headerValue({ headers }, "Action")) ?? headerValue({ headers }, "Action") ?? "",
       status,
       diagnostic || comment,
     ),
     status,
     diagnostic: [diagnostic, comment].filter((text) => text !== "").join("; "),
-    remoteMta: bareValue(fieldOf({ headers }, "Remote-MTA")),
+    remoteMta: bareValue(headerValue({ headers }, "Remote-MTA")),
   };
 }
 

@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { fieldOf, octetsOf, ownParts, readReportMail, textOf, wordsOf } from "./lenient-mime.ts";
+import { headerText, headerValue, ownParts, partOctets, partText, readMime } from "./lenient-mime.ts";
 
 function read(mail: string) {
-  return readReportMail(Buffer.from(mail, "latin1"));
+  return readMime(Buffer.from(mail, "latin1"));
 }
 
 describe("header fields", () => {
   test("are unfolded and found whatever their case", () => {
     const mail = read("Subject: one\r\n two\r\nX-A : b\r\n\r\nbody");
-    expect(fieldOf(mail, "SUBJECT")).toBe("one two");
-    expect(fieldOf(mail, "x-a")).toBe("b");
-    expect(fieldOf(mail, "X-B")).toBeNull();
+    expect(headerValue(mail, "SUBJECT")).toBe("one two");
+    expect(headerValue(mail, "x-a")).toBe("b");
+    expect(headerValue(mail, "X-B")).toBeNull();
     expect(mail.body).toBe("body");
   });
 
   test("encoded words are decoded when asked for", () => {
-    expect(wordsOf(read("Subject: =?iso-8859-1?Q?Gr=FC=DFe?=\n\n"), "Subject")).toBe("Grüße");
+    expect(headerText(read("Subject: =?iso-8859-1?Q?Gr=FC=DFe?=\n\n"), "Subject")).toBe("Grüße");
   });
 
   test("lines that are no fields are passed over, and a text without any is a body", () => {
-    expect(fieldOf(read("Subject: a\nno field here\nX-B: c\n\nbody"), "X-B")).toBe("c");
+    expect(headerValue(read("Subject: a\nno field here\nX-B: c\n\nbody"), "X-B")).toBe("c");
     expect(read("no field here\nX-B: c\n").body).toBe("no field here\nX-B: c\n");
   });
 });
@@ -63,7 +63,7 @@ epilogue`;
     const [inside] = read(
       `Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n${carried}`,
     ).parts;
-    expect(inside && fieldOf(inside, "Subject")).toBe("inside");
+    expect(inside && headerValue(inside, "Subject")).toBe("inside");
   });
 
   test("a multipart that is not divided is text", () => {
@@ -89,7 +89,7 @@ epilogue`;
   });
 
   test("octets beyond the limit are not read", () => {
-    expect(readReportMail(Buffer.from("Subject: a\n\n12345678"), 15).body).toBe("123");
+    expect(readMime(Buffer.from("Subject: a\n\n12345678"), 15).body).toBe("123");
   });
 });
 
@@ -106,13 +106,13 @@ describe("content", () => {
     ["base64", "text/html", Buffer.from("<p>a&amp;b<br>c</p>").toString("base64"), "a&b\nc"],
   ])("in %s as %s", (encoding, type, body, text) => {
     expect(
-      textOf(read(`Content-Type: ${type}\nContent-Transfer-Encoding: ${encoding}\n\n${body}`)).trim(),
+      partText(read(`Content-Type: ${type}\nContent-Transfer-Encoding: ${encoding}\n\n${body}`)).trim(),
     ).toBe(text);
   });
 
   test("octets survive base64", () => {
     const octets = Buffer.from([0, 1, 0x1f, 0x8b, 0xff]);
     const mail = `Content-Transfer-Encoding: base64\n\n${octets.toString("base64")}\n`;
-    expect(octetsOf(read(mail))).toEqual(octets);
+    expect(partOctets(read(mail))).toEqual(octets);
   });
 });

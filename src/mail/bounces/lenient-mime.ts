@@ -6,6 +6,7 @@
 import { decodeWords } from "postal-mime";
 import { textFromHtml } from "#mail/html/body-conversion.ts";
 import type { HeaderField } from "#mail/message/header.ts";
+import { parseMediaType } from "#mail/message/media-type.ts";
 import { decodeHeader, decodeText, needsDecoding } from "./charset.ts";
 
 /** One part of a mail, or the whole of it. */
@@ -23,7 +24,7 @@ export interface MailPart {
 }
 
 /** Octets that are read of a mail; what is beyond is taken as not sent. */
-export const reportMailLimit = 1024 * 1024;
+export const lenientMimeLimit = 1024 * 1024;
 const maxDepth = 10;
 /** Parts of a mail that are read, in the order of partRank() where there are more. */
 const maxParts = 200;
@@ -41,13 +42,14 @@ const REPORT_PART =
   /^content-type[ \t]*:\s*message\/(?:global-|x-)?(?:delivery-status|disposition-notification|feedback-report)/im;
 const CARRIED_PART =
   /^content-type[ \t]*:\s*(?:message|multipart)\/|^content-type[ \t]*:\s*text\/rfc822-headers/im;
+const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 const WHOLE_MESSAGES = new Set(["message/rfc822", "message/global"]);
 
 /**
  * Reads a mail. Never throws, and takes time in proportion to what is read.
  * @param limit octets that are read at most
  */
-export function readReportMail(raw: Uint8Array, limit: number = reportMailLimit): MailPart {
+export function readMime(raw: Uint8Array, limit: number = lenientMimeLimit): MailPart {
   const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, limit));
   const source = octets
     .toString("latin1")
@@ -57,7 +59,7 @@ export function readReportMail(raw: Uint8Array, limit: number = reportMailLimit)
 }
 
 /** The first field of that name, whatever its case; null when there is none. */
-export function fieldOf({ headers }: Pick<MailPart, "headers">, name: string): string | null {
+export function headerValue({ headers }: Pick<MailPart, "headers">, name: string): string | null {
   const wanted = name.toLowerCase();
   return headers.find(([given]) => given.toLowerCase() === wanted)?.[1] ?? null;
 }
@@ -66,14 +68,14 @@ export function fieldOf({ headers }: Pick<MailPart, "headers">, name: string): s
  * A field's words as people read them, "" when there is none: RFC 2047, and octets as they are (RFC 6532), in UTF-8 or
  * else in the charset of the part.
  */
-export function wordsOf(part: Pick<MailPart, "headers" | "parameters">, name: string): string {
-  const value = fieldOf(part, name) ?? "";
+export function headerText(part: Pick<MailPart, "headers" | "parameters">, name: string): string {
+  const value = headerValue(part, name) ?? "";
   return decodeWords(needsDecoding(value) ? decodeHeader(value, part.parameters.get("charset")) : value);
 }
 
 /** The local part of the address in From, "" for the null sender; what a display name or a comment says is no part of it. */
 export function senderLocalPart(mail: Pick<MailPart, "headers">): string {
-  const from = fieldOf(mail, "From") ?? "";
+  const from = headerValue(mail, "From") ?? "";
   const open = from.lastIndexOf("<");
   const address = open >= 0 ? from.slice(open + 1).replace(/>.*$/s, "") : from.replace(/\([^()]*\)/g, " ");
   const word = address.trim().split(/\s+/);
@@ -112,15 +114,15 @@ export function withoutComments(value: string): string {
 }
 
 /** The content in octets, its transfer encoding undone (RFC 2045 section 6). */
-export function octetsOf({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
-  const encoding = withoutComments(fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").toLowerCase();
+export function partOctets({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
+  const encoding = withoutComments(headerValue({ headers }, "Content-Transfer-Encoding") ?? "").toLowerCase();
   if (/^"?base64/.test(encoding)) return fromBase64(body);
   return Buffer.from(encoding === "quoted-printable" ? fromQuotedPrintable(body) : body, "latin1");
 }
 
 /** The content as text: HTML as its words, other charsets than the declared one as charset.ts says. */
-export function textOf(part: MailPart): string {
-  const text = decodeText(octetsOf(part), part.parameters.get("charset"));
+export function partText(part: MailPart): string {
+  const text = decodeText(partOctets(part), part.parameters.get("charset"));
   return part.type === "text/html" ? textFromHtml(text) : text;
 }
 
@@ -164,13 +166,13 @@ function readPart(source: string, depth: number, budget: { left: number }): Mail
   budget.left--;
   const { headers, end } = readFields(source);
   const body = source.slice(end);
-  const { type, parameters } = contentType(
-    withoutComments(fieldOf({ headers }, "Content-Type") ?? "text/plain"),
-  );
+  const declared = parseMediaType(withoutComments(headerValue({ headers }, "Content-Type") ?? ""));
+  const { parameters } = declared;
+  const type = MEDIA_TYPE.test(declared.type) ? declared.type : "text/plain";
   const part = { headers, type, parameters, body };
   if (depth === maxDepth) return { ...part, parts: [] };
   if (WHOLE_MESSAGES.has(type) && budget.left > 0) {
-    const carried = octetsOf(part).toString("latin1").replace(/\r\n?/g, "\n").replace(/^\n+/, "");
+    const carried = partOctets(part).toString("latin1").replace(/\r\n?/g, "\n").replace(/^\n+/, "");
     return { ...part, parts: [readPart(carried, depth + 1, budget)] };
   }
   if (!type.startsWith("multipart/")) return { ...part, parts: [] };
@@ -221,20 +223,6 @@ function piecesOf(body: string, declared: string | undefined, most: number): str
 
 function undeclared(body: string): string | undefined {
   return UNDECLARED_BOUNDARY.exec(body)?.[1]?.trimEnd();
-}
-
-/** Content-Type (RFC 2045 section 5.1), as much of it as can be read. */
-function contentType(value: string): { type: string; parameters: Map<string, string> } {
-  const [type = ""] = value.split(";", 1);
-  const parameters = new Map<string, string>();
-  for (const [, name = "", quoted, plain = ""] of value.matchAll(
-    /;\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g,
-  )) {
-    const key = name.toLowerCase();
-    if (!parameters.has(key)) parameters.set(key, quoted?.replace(/\\(.)/g, "$1") ?? plain);
-  }
-  const trimmed = type.trim().toLowerCase();
-  return { type: /^[\w.+-]+\/[\w.+-]+$/.test(trimmed) ? trimmed : "text/plain", parameters };
 }
 
 /** Characters that do not belong to Base64 are ignored (RFC 2045 section 6.8); behind padding, another piece may follow. */

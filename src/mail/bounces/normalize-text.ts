@@ -22,7 +22,7 @@ const SEPARATE = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "gu");
 const WIDE = "\\u3000-\\u30ff\\u3400-\\u9fff\\uff00-\\uffef";
 
 /** The text as the rules of auto-reply-rules.ts and bounce-phrases-….ts read it. */
-export function plainWords(text: string): string {
+export function normalizeText(text: string): string {
   return text
     .normalize("NFKC")
     .toLowerCase()

@@ -5,13 +5,13 @@
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import {
-  fieldOf,
+  headerText,
+  headerValue,
   inBrackets,
   type MailPart,
-  octetsOf,
   ownParts,
+  partOctets,
   readFields,
-  wordsOf,
 } from "./lenient-mime.ts";
 import { isReturnPath } from "./verp.ts";
 
@@ -47,12 +47,12 @@ export function returnedMessage(report: MailPart): ReturnedMessage | null {
 
 /** The returned mail that begins with these header fields. */
 export function describeReturned(headers: readonly HeaderField[]): ReturnedMessage {
-  const field = (name: string) => fieldOf({ headers }, name) || null;
+  const field = (name: string) => headerValue({ headers }, name) || null;
   return {
     messageId: bare(field("Message-ID")),
     token: field(messageTokenHeader),
     returnPath: bare(field("Return-Path")),
-    to: field("To") && wordsOf({ headers, parameters: new Map() }, "To"),
+    to: field("To") && headerText({ headers, parameters: new Map() }, "To"),
     from: field("From"),
     subject: field("Subject"),
     feedbackId: field("Feedback-ID"),
@@ -62,13 +62,13 @@ export function describeReturned(headers: readonly HeaderField[]): ReturnedMessa
 }
 
 /** Whether its header looks like one of ours. That proves nothing. */
-export function isOurs({ token, returnPath }: ReturnedMessage): boolean {
+export function looksLikeOurs({ token, returnPath }: ReturnedMessage): boolean {
   return token !== null || (returnPath !== null && isReturnPath(returnPath.split("@", 1)[0] ?? ""));
 }
 
 /** A mail that is attached as a file. */
 export function isMailFile(part: MailPart): boolean {
-  const disposition = fieldOf(part, "Content-Disposition") ?? "";
+  const disposition = headerValue(part, "Content-Disposition") ?? "";
   return (
     /\.eml$/i.test(part.parameters.get("name") ?? "") ||
     /filename\*?=[^;]*\.eml["']?\s*(?:;|$)/i.test(disposition)
@@ -76,7 +76,7 @@ export function isMailFile(part: MailPart): boolean {
 }
 
 function fieldsOf(part: MailPart): HeaderField[] {
-  return readFields(octetsOf(part).toString("latin1").replace(/\r\n?/g, "\n").replace(/^\n+/, "")).headers;
+  return readFields(partOctets(part).toString("latin1").replace(/\r\n?/g, "\n").replace(/^\n+/, "")).headers;
 }
 
 function bare(value: string | null): string | null {

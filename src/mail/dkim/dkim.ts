@@ -9,7 +9,7 @@
 
 import { generateKeyPair, hash, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
-import { readWrittenText, unseenRecord } from "#mail/dns/txt-cleanup.ts";
+import { cleanTxt, unrecognizedRecordMessage } from "#mail/dns/txt-cleanup.ts";
 import { relaxedBody, relaxedHeader } from "#mail/message/dkim-canonicalization.ts";
 import { encodeValue, type HeaderField } from "#mail/message/header.ts";
 import { joinOctets, lengthOf, type Octets, writeOctets } from "#mail/message/octets.ts";
@@ -121,7 +121,7 @@ export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string)
   const mismatch = (message: string): DkimKeyFinding => ({ status: "mismatch", found: txtRecords, message });
   if (key === undefined) {
     const meant = txtRecords.filter(isMeantAsDkim);
-    if (meant.length > 0) return mismatch(unseenRecord("DKIM", meant));
+    if (meant.length > 0) return mismatch(unrecognizedRecordMessage("DKIM", meant));
     return {
       status: "missing",
       found: txtRecords,
@@ -213,7 +213,7 @@ function restrictionFault(record: string): string | null {
 
 /** Whether a record that is none to receivers was meant as a key record. */
 export function isMeantAsDkim(text: string): boolean {
-  const plain = readWrittenText(text).plain.replace(/\s/g, "");
+  const plain = cleanTxt(text).plain.replace(/\s/g, "");
   return (
     !/^v=(?:spf1|dmarc1)/i.test(plain) &&
     /^v[=:]?dkim|(?:^|;|,)(?:k=rsa|p=mi[ig])|^mi[ig][a-z0-9+/=]{100}/i.test(plain)

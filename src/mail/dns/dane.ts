@@ -21,7 +21,7 @@ const DIGESTS = new Map([
 ]);
 
 /** Whether a record can vouch for anything; a host that has none of these is spoken to over TLS whoever answers (section 2.2). */
-export function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): boolean {
+export function isUsableTlsa({ usage, selector, matchingType, certificate }: TlsaRecord): boolean {
   const octets = DIGESTS.get(matchingType)?.octets;
   const isWhole =
     octets === undefined ? matchingType === 0 && certificate.length > 0 : certificate.length === octets;
@@ -33,7 +33,7 @@ export function isUsable({ usage, selector, matchingType, certificate }: TlsaRec
  * by its issuer. DANE-EE looks at nothing but the key or certificate itself (section 3.1.1); DANE-TA wants the host's
  * name and the dates, too (section 3.1.2).
  */
-export function vouchFor(
+export function matchesTlsa(
   records: readonly TlsaRecord[],
   chain: readonly X509Certificate[],
   { host, at }: { readonly host: string; readonly at: Date },

@@ -5,8 +5,8 @@
 import { getDomain } from "tldts";
 import type { Resolver } from "#dns/resolver.ts";
 import { isMeantAsDmarc } from "./dmarc-repair.ts";
-import { findMisplaced, misplacedRecord } from "./misplaced-record.ts";
-import { decodedText, unseenRecord } from "./txt-cleanup.ts";
+import { findMisplaced, misplacedRecordMessage } from "./misplaced-record.ts";
+import { decodedText, unrecognizedRecordMessage } from "./txt-cleanup.ts";
 
 export type DmarcDisposition = "none" | "quarantine" | "reject";
 type Alignment = "relaxed" | "strict";
@@ -64,7 +64,7 @@ async function askElsewhere(resolver: Resolver, domain: string, missing: DmarcCh
   const { host } = missing;
   const misplaced = await findMisplaced(resolver, host, [`dmarc.${domain}`, domain], isMeantAsDmarc);
   if (misplaced === null) return missing;
-  const message = misplacedRecord("DMARC", misplaced.host, host);
+  const message = misplacedRecordMessage("DMARC", misplaced.host, host);
   return { ...missing, status: "mismatch", found: misplaced.texts, message };
 }
 
@@ -98,7 +98,8 @@ async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> 
   if (text === undefined) {
     const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
     const meant = texts.filter(isMeantAsDmarc);
-    if (meant.length > 0) return { ...conclude("mismatch", unseenRecord("DMARC", meant)), found: meant };
+    if (meant.length > 0)
+      return { ...conclude("mismatch", unrecognizedRecordMessage("DMARC", meant)), found: meant };
     return conclude("missing", `${host} has no DMARC record.`);
   }
   if (found.length > 1)

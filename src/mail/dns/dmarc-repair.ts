@@ -2,7 +2,7 @@
  * What a faulty DMARC record was meant to say, so that a record suggested in its place asks for no less and keeps its
  * addresses for reports.
  */
-import { readWrittenText, resembles } from "./txt-cleanup.ts";
+import { cleanTxt, resembles } from "./txt-cleanup.ts";
 
 const policies = ["none", "quarantine", "reject"] as const;
 type Policy = (typeof policies)[number];
@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 4_096;
 
 /** Whether a record that is none to receivers was meant as a DMARC record. */
 export function isMeantAsDmarc(text: string): boolean {
-  const { plain } = readWrittenText(text.slice(0, MOST_CHARACTERS));
+  const { plain } = cleanTxt(text.slice(0, MOST_CHARACTERS));
   const [, version = ""] = /^(?:v\s*[=:]?\s*)?([a-z]+-?[a-z]*)/i.exec(plain) ?? [];
   return (
     /^d-?marc/i.test(version) ||
@@ -27,8 +27,8 @@ export function isMeantAsDmarc(text: string): boolean {
  * One record for those that are published: the strictest policy among them, all addresses for reports, and of other tags the
  * first. Null where they hold no tag.
  */
-export function mendDmarc(texts: readonly string[]): string | null {
-  const plain = texts.map((text) => readWrittenText(text.slice(0, MOST_CHARACTERS)).plain).join("; ");
+export function repairDmarc(texts: readonly string[]): string | null {
+  const plain = texts.map((text) => cleanTxt(text.slice(0, MOST_CHARACTERS)).plain).join("; ");
   const found = [...plain.matchAll(TAG)];
   const tags = new Map<string, string[]>();
   for (const [at, match] of found.entries()) {

@@ -23,7 +23,7 @@ export interface DnsblCodes {
   readonly only_known_codes?: boolean;
 }
 
-export interface DnsblReading {
+export interface DnsblResult {
   readonly status: "listed" | "not_listed" | "timeout" | "error";
   /** A phrase: why it is listed, or why nobody knows; null where there is nothing to say. */
   readonly description: string | null;
@@ -49,7 +49,7 @@ export function dnsblName(target: string, zone: string): string {
 }
 
 /** What a zone said about a target: the answer to a question for A records. One refusal among them settles it. */
-export function readDnsblAnswer(meanings: DnsblCodes, answer: Lookup<string>): DnsblReading {
+export function readDnsblAnswer(meanings: DnsblCodes, answer: Lookup<string>): DnsblResult {
   if (answer.outcome === "absent") return { status: "not_listed", description: null };
   if (answer.outcome === "failed") {
     const { reason } = answer;
@@ -68,7 +68,7 @@ export function readDnsblAnswer(meanings: DnsblCodes, answer: Lookup<string>): D
 function readCode(
   { codes, bits, not_listed, errors, only_known_codes }: DnsblCodes,
   code: string,
-): DnsblReading {
+): DnsblResult {
   const harmless = not_listed?.[code];
   if (harmless !== undefined) return { status: "not_listed", description: harmless };
   const refusal = errors?.[code] ?? generalErrors[code];
@@ -86,7 +86,7 @@ function readCode(
   return { status: "listed", description: lists.map(([, list]) => list).join("; ") };
 }
 
-function error(code: string, reason: string): DnsblReading {
+function error(code: string, reason: string): DnsblResult {
   return { status: "error", description: `${code}: ${reason}` };
 }
 

@@ -3,7 +3,7 @@ import { getDomain } from "tldts";
 import type { Resolver } from "#dns/resolver.ts";
 import { decodedText } from "./txt-cleanup.ts";
 
-export interface Misplaced {
+export interface MisplacedRecord {
   readonly host: string;
   readonly texts: readonly string[];
 }
@@ -21,7 +21,7 @@ export async function findMisplaced(
   host: string,
   others: readonly string[],
   isOfKind: (text: string) => boolean,
-): Promise<Misplaced | null> {
+): Promise<MisplacedRecord | null> {
   const domain = host.replace(/^(?:.*\.)?_(?:dmarc|domainkey|posthaste-verify)\./, "");
   const zone = getDomain(domain, { allowPrivateDomains: true }) ?? domain;
   const hosts = [...new Set([`${host}.${domain}`, `${host}.${zone}`, ...others])];
@@ -33,7 +33,7 @@ export async function findMisplaced(
   return ofWildcard.some((text) => texts.includes(text)) ? null : { host: name, texts };
 }
 
-export function misplacedRecord(kind: string, host: string, right: string): string {
+export function misplacedRecordMessage(kind: string, host: string, right: string): string {
   return `The ${kind} record is published at ${host}, where receivers do not look: publish it at ${right}. DNS panels append the zone to the name that is entered.`;
 }
 

@@ -67,7 +67,7 @@ describe("verified", () => {
   test("what is wrong behind the required include is told and does not matter", async () => {
     const result = await check("v=spf1 include:spf.platform.test include:gone.test -all");
     expect(result).toMatchObject({ status: "verified", lookups: 2, voidLookups: 1 });
-    expect(result.message).toContain("gone.test, which the record refers to, has no SPF record: take it out");
+    expect(result.message).toContain("gone.test, which the record refers to, has no SPF record: remove it");
   });
 
   test.each(["include:", "redirect="])(

@@ -5,8 +5,9 @@
  */
 
 import type { Lookup, Resolver } from "#dns/resolver.ts";
-import { findMisplaced, misplacedRecord } from "./misplaced-record.ts";
+import { findMisplaced, misplacedRecordMessage } from "./misplaced-record.ts";
 import {
+  findSpfRecord,
   hasMacro,
   isSpfRecord,
   parseSpfRecord,
@@ -18,7 +19,7 @@ import {
 } from "./spf-record.ts";
 import { isMeantAsSpf } from "./spf-repair.ts";
 import type { SpfDirective } from "./spf-term.ts";
-import { decodedText, unseenRecord } from "./txt-cleanup.ts";
+import { decodedText, unrecognizedRecordMessage } from "./txt-cleanup.ts";
 
 export interface SpfCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
@@ -103,12 +104,12 @@ export async function checkSpf(
     const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
     const meant = texts.filter(isMeantAsSpf);
     if (meant.length > 0) {
-      const sentence = meant.every(isSenderId) ? SENDER_ID : unseenRecord("SPF", meant);
+      const sentence = meant.every(isSenderId) ? SENDER_ID : unrecognizedRecordMessage("SPF", meant);
       return { ...conclude("mismatch", sentence), found: meant };
     }
     const misplaced = await findMisplaced(resolver, name, [], isMeantAsSpf);
     if (misplaced === null) return conclude("missing", `${name} has no SPF record.`);
-    const sentence = misplacedRecord("SPF", misplaced.host, name);
+    const sentence = misplacedRecordMessage("SPF", misplaced.host, name);
     return { ...conclude("mismatch", sentence), found: misplaced.texts };
   }
   if (found.length > 1) {
@@ -186,21 +187,22 @@ async function follow(
   ours: boolean,
 ): Promise<void> {
   for (const directive of record.directives) {
-    if (isOver(walk)) return;
+    if (isStopped(walk)) return;
     if (directive.mechanism === "include") {
-      await enter(walk, directive.value ?? "", path, passes && directive.qualifier === "+", ours);
+      await followReference(walk, directive.value ?? "", path, passes && directive.qualifier === "+", ours);
     } else {
       const before = walk.voidLookups;
-      await tally(walk, directive, path.at(-1) ?? "", ours);
+      await countLookups(walk, directive, path.at(-1) ?? "", ours);
       const isDead = path.length === 1 && walk.voidLookups > before;
       if (isDead && directive.value !== null) walk.deadNames.push(directive.value);
     }
   }
-  if (record.redirect !== null && !isOver(walk)) await enter(walk, record.redirect, path, passes, ours);
+  if (record.redirect !== null && !isStopped(walk))
+    await followReference(walk, record.redirect, path, passes, ours);
 }
 
 /** Goes into the record of an include or a redirect. */
-async function enter(
+async function followReference(
   walk: Walk,
   target: string,
   path: string[],
@@ -211,24 +213,25 @@ async function enter(
   if (hasMacro(target)) return;
   const required = target === walk.required;
   if (required && passes) walk.reached = true;
-  if (path.includes(target)) return obstruct(walk, `The record leads in a circle through ${target}.`);
-  const answer = await walk.resolver.txt(target);
-  if (note(walk, answer, target, ours || required)) return;
-  const texts = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
-  const [text] = texts;
-  if (text === undefined) {
-    const cure = required
-      ? "until the operator of this service publishes it, receivers take your record for broken"
-      : "take it out, because receivers stop there with an error";
-    return obstruct(walk, `${target}, which the record refers to, has no SPF record: ${cure}.`);
+  if (path.includes(target)) return addObstacle(walk, `The record leads in a circle through ${target}.`);
+  const { answer, published } = await findSpfRecord(walk.resolver, target);
+  countVoid(walk, answer, target, ours || required);
+  switch (published.kind) {
+    case "failed":
+      return;
+    case "none": {
+      const cure = required
+        ? "until the operator of this service publishes it, receivers treat your record as broken"
+        : "remove it, because receivers stop there with an error";
+      return addObstacle(walk, `${target}, which the record refers to, has no SPF record: ${cure}.`);
+    }
+    case "several":
+      return addObstacle(walk, `${target} has ${published.count} SPF records, which is an error.`);
+    case "invalid":
+      return addObstacle(walk, `The SPF record of ${target} is invalid: ${faultsInWords([published.fault])}`);
+    case "record":
+      return follow(walk, published.record, [...path, target], passes, ours || required);
   }
-  if (texts.length > 1)
-    return obstruct(walk, `${target} has ${texts.length} SPF records, which is an error.`);
-  const record = parseSpfRecord(text);
-  if ("faulty" in record) {
-    return obstruct(walk, `The SPF record of ${target} is invalid: ${faultsInWords([record])}`);
-  }
-  await follow(walk, record, [...path, target], passes, ours || required);
 }
 
 function faultsInWords(faults: readonly SpfFault[]): string {
@@ -240,7 +243,7 @@ function faultsInWords(faults: readonly SpfFault[]): string {
 }
 
 /** Counts a directive that is not an include; names that depend on the mail at hand are not asked for. */
-async function tally(
+async function countLookups(
   walk: Walk,
   { mechanism, value }: SpfDirective,
   domain: string,
@@ -252,13 +255,14 @@ async function tally(
   if (mechanism === "ptr" || hasMacro(name)) return;
   if (mechanism === "mx") {
     const answer = await walk.resolver.mx(name);
-    note(walk, answer, name, ours);
+    countVoid(walk, answer, name, ours);
     const hosts = answer.outcome === "found" ? answer.records.length : 0;
-    if (hosts > MOST_MX_HOSTS) obstruct(walk, `${name} has ${hosts} MX hosts; SPF allows ${MOST_MX_HOSTS}.`);
+    if (hosts > MOST_MX_HOSTS)
+      addObstacle(walk, `${name} has ${hosts} MX hosts; SPF allows ${MOST_MX_HOSTS}.`);
     return;
   }
   const ipv4 = await walk.resolver.ipv4(name);
-  note(
+  countVoid(
     walk,
     ipv4.outcome === "absent" && mechanism === "a" ? await walk.resolver.ipv6(name) : ipv4,
     name,
@@ -266,23 +270,22 @@ async function tally(
   );
 }
 
-/** Books what a look-up came to; true when it failed. */
-function note(walk: Walk, answer: Lookup<unknown>, name: string, ours: boolean): boolean {
+/** Records the result of a look-up: it found nothing, or it failed. */
+function countVoid(walk: Walk, answer: Lookup<unknown>, name: string, ours: boolean): void {
   if (answer.outcome === "absent") {
     walk.voidLookups += 1;
     if (walk.voidNames.length < MOST_SENTENCES) walk.voidNames.push(name);
   }
   if (answer.outcome === "failed" && !ours) walk.fault ??= name;
-  return answer.outcome === "failed";
 }
 
 /** An error ends the evaluation, but a receiver that came past the required record has its pass already. */
-function obstruct(walk: Walk, sentence: string): void {
+function addObstacle(walk: Walk, sentence: string): void {
   if (walk.reached) walk.remarks.push(sentence);
   else walk.obstacle ??= sentence;
 }
 
-function isOver(walk: Walk): boolean {
+function isStopped(walk: Walk): boolean {
   return walk.fault !== null || walk.lookups >= MOST_COUNTED;
 }
 

@@ -4,7 +4,7 @@
  */
 import { BlockList, isIPv4 } from "node:net";
 import type { Resolver } from "#dns/resolver.ts";
-import { hasMacro, isSpfRecord, parseSpfRecord, type SpfRecord } from "./spf-record.ts";
+import { findSpfRecord, hasMacro, type SpfRecord } from "./spf-record.ts";
 import type { SpfDirective } from "./spf-term.ts";
 
 /** Deeper than any record that keeps to the ten look-ups. */
@@ -30,12 +30,10 @@ export async function passesSpf(
 /** By the record of an include or a redirect. */
 async function passesAt(resolver: Names, domain: string, ip: string, depth: number): Promise<boolean | null> {
   if (hasMacro(domain) || depth === MOST_DEPTH) return null;
-  const answer = await resolver.txt(domain);
-  if (answer.outcome === "failed") return null;
-  const [text, ...others] = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
-  if (text === undefined || others.length > 0) return false;
-  const record = parseSpfRecord(text);
-  return "faulty" in record ? false : passesSpf(resolver, { domain, record }, ip, depth + 1);
+  const { published } = await findSpfRecord(resolver, domain);
+  if (published.kind === "failed") return null;
+  if (published.kind !== "record") return false;
+  return passesSpf(resolver, { domain, record: published.record }, ip, depth + 1);
 }
 
 async function matches(

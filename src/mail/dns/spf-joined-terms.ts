@@ -10,7 +10,7 @@ const BEGINNING = /(?=[-+~?]?(?:include|exists|ip4|ip6|ptr|mx|a):|(?:redirect|ex
 const MOST_BEGINNINGS = 60;
 
 /** The terms that were joined, all of them valid; null where the text is no such thing. */
-export function splitAtSeams(text: string): string[] | null {
+export function splitJoinedTerms(text: string): string[] | null {
   const begins = [...text.matchAll(BEGINNING)].map(({ index }) => index).filter((index) => index > 0);
   if (begins.length === 0 || begins.length > MOST_BEGINNINGS) return null;
   const places = [0, ...begins, text.length];

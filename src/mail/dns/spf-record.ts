@@ -1,5 +1,6 @@
 /** The text of an SPF record (RFC 7208 sections 4.5, 4.6 and 12). A record with any syntax error counts for nothing. */
-import { splitAtSeams } from "./spf-joined-terms.ts";
+import type { Lookup, Resolver } from "#dns/resolver.ts";
+import { splitJoinedTerms } from "./spf-joined-terms.ts";
 import { mechanisms, readTerm, type SpfDirective } from "./spf-term.ts";
 
 export interface SpfRecord {
@@ -13,6 +14,29 @@ export interface SpfRecord {
 export interface SpfFault {
   readonly faulty: string;
   readonly why: string;
+}
+
+/** What a domain publishes: one valid record, no record, several records, or one with a fault. */
+export type PublishedSpf =
+  | { readonly kind: "record"; readonly record: SpfRecord }
+  | { readonly kind: "failed" | "none" }
+  | { readonly kind: "several"; readonly count: number }
+  | { readonly kind: "invalid"; readonly fault: SpfFault };
+
+/** Looks up the record that an include or a redirect refers to (RFC 7208 sections 4.4 and 4.5). */
+export async function findSpfRecord(
+  resolver: Pick<Resolver, "txt">,
+  domain: string,
+): Promise<{ readonly answer: Lookup<string>; readonly published: PublishedSpf }> {
+  const answer = await resolver.txt(domain);
+  if (answer.outcome === "failed") return { answer, published: { kind: "failed" } };
+  const texts = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
+  const [text] = texts;
+  if (text === undefined) return { answer, published: { kind: "none" } };
+  if (texts.length > 1) return { answer, published: { kind: "several", count: texts.length } };
+  const record = parseSpfRecord(text);
+  const isInvalid = "faulty" in record;
+  return { answer, published: isInvalid ? { kind: "invalid", fault: record } : { kind: "record", record } };
 }
 
 /** Whether a TXT record claims to be SPF. */
@@ -47,7 +71,7 @@ export function spfFaults(text: string): SpfFault[] {
   const seen = new Set<string>();
   return termsOf(text).flatMap((faulty) => {
     const term = readTerm(faulty);
-    if (term.kind === "fault") return { faulty, why: seamSentence(faulty) ?? term.why };
+    if (term.kind === "fault") return { faulty, why: missingBlankMessage(faulty) ?? term.why };
     if (term.kind !== "modifier" || !["redirect", "exp"].includes(term.name)) return [];
     if (seen.has(term.name)) return { faulty, why: `a record has one "${term.name}"` };
     seen.add(term.name);
@@ -55,8 +79,8 @@ export function spfFaults(text: string): SpfFault[] {
   });
 }
 
-function seamSentence(term: string): string | null {
-  const joined = splitAtSeams(term);
+function missingBlankMessage(term: string): string | null {
+  const joined = splitJoinedTerms(term);
   if (joined === null) return null;
   const named = joined.map((one) => `"${one}"`).join(" and ");
   return `the blank between ${named} is missing; where a TXT record is split into strings, receivers join them without one, so write the blank at the end of a string`;

@@ -4,12 +4,12 @@
  */
 import { isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
-import { splitAtSeams } from "./spf-joined-terms.ts";
+import { splitJoinedTerms } from "./spf-joined-terms.ts";
 import { termsOf } from "./spf-record.ts";
 import { isValidTerm, mechanisms, readTerm } from "./spf-term.ts";
-import { readWrittenText, resembles } from "./txt-cleanup.ts";
+import { cleanTxt, resembles } from "./txt-cleanup.ts";
 
-export interface MendedTerms {
+export interface RepairedTerms {
   /** All valid, in the order of the record. */
   readonly terms: readonly string[];
   /** What is written otherwise, and what is left out. */
@@ -27,21 +27,21 @@ const MEANS_SPF =
 
 /** Whether a TXT record that is no SPF record to receivers was meant to be one. */
 export function isMeantAsSpf(text: string): boolean {
-  const { plain } = readWrittenText(text.slice(0, MOST_CHARACTERS));
+  const { plain } = cleanTxt(text.slice(0, MOST_CHARACTERS));
   return (
     /^v=spf1(?: |$)/i.test(plain) || (VERSION.test(plain) && MEANS_SPF.test(plain.replace(VERSION, " ")))
   );
 }
 
-export function mendSpf(text: string): MendedTerms {
+export function repairSpf(text: string): RepairedTerms {
   const exact = /^v=spf1(?: |$)/i.test(text);
-  const written = exact ? text : readWrittenText(text.slice(0, MOST_CHARACTERS)).plain;
+  const written = exact ? text : cleanTxt(text.slice(0, MOST_CHARACTERS)).plain;
   const found = exact ? termsOf(text) : written.replace(VERSION, "").split(" ").filter(Boolean);
   const terms: string[] = [];
   const changes: { from: string; to: string[] }[] = [];
   const leftOut: { term: string; why: string }[] = [];
   for (const term of joinedParts(found)) {
-    const to = mendedTerm(term);
+    const to = repairedTerm(term);
     const read = readTerm(term);
     if (to === null) {
       leftOut.push({ term, why: read.kind === "fault" ? read.why : "its meaning is not plain" });
@@ -61,7 +61,7 @@ function joinedParts(parts: readonly string[]): string[] {
   const terms: string[] = [];
   for (const part of parts) {
     const last = terms.at(-1);
-    const isBare = !isValidTerm(part) && mendedTerm(part) === null;
+    const isBare = !isValidTerm(part) && repairedTerm(part) === null;
     const argument = part.replace(/^[:=]/, "");
     const word = wordOf(last?.replace(/[:=]$/, "") ?? "");
     const isNetwork = argument !== "" && (isBare || addressTerm(argument) !== null || part !== argument);
@@ -87,7 +87,7 @@ function isUnfinished(term: string): boolean {
 }
 
 /** The valid terms that a term stands for; null where its meaning is not plain. */
-function mendedTerm(term: string, depth = 0): string[] | null {
+function repairedTerm(term: string, depth = 0): string[] | null {
   const read = readTerm(term);
   if (read.kind === "directive") return [term];
   if (read.kind === "modifier") {
@@ -99,12 +99,12 @@ function mendedTerm(term: string, depth = 0): string[] | null {
   if (parts.length > 1 || (parts.length === 1 && parts[0] !== term)) {
     return all(parts, depth) ?? listed(parts) ?? repaired(term);
   }
-  const plain = readWrittenText(term)
+  const plain = cleanTxt(term)
     .plain.replace(/^[\s,;|.'"()[\]<>]+/, "")
     .replace(/[\s,;|.'"()[\]<>]+$/, "");
   if (plain === "") return [];
-  if (isValidTerm(plain) && plain !== term) return mendedTerm(plain, depth + 1);
-  return splitAtSeams(plain) ?? repaired(plain) ?? (plain !== term ? all(plain.split(" "), depth) : null);
+  if (isValidTerm(plain) && plain !== term) return repairedTerm(plain, depth + 1);
+  return splitJoinedTerms(plain) ?? repaired(plain) ?? (plain !== term ? all(plain.split(" "), depth) : null);
 }
 
 /** The terms of "include:a.example,b.example", in which only the first names its mechanism. */
@@ -116,7 +116,7 @@ function listed([first = "", ...rest]: readonly string[]): string[] | null {
 }
 
 function all(parts: readonly string[], depth: number): string[] | null {
-  const mended = parts.map((part) => mendedTerm(part, depth + 1));
+  const mended = parts.map((part) => repairedTerm(part, depth + 1));
   return mended.every((one) => one !== null) ? mended.flat() : null;
 }
 
@@ -131,7 +131,7 @@ function repaired(term: string): string[] | null {
   const name = wordOf(word);
   const qualifier = new Set(signs).size <= 1 ? signs.slice(0, 1) : null;
   if (name === null || qualifier === null) return null;
-  if (name === "redirect" || name === "exp") return mendedModifier(argumentOf(name, rest, ""));
+  if (name === "redirect" || name === "exp") return repairedModifier(argumentOf(name, rest, ""));
   const candidates = [argumentOf(name, rest, qualifier)];
   if ((name === "a" || name === "mx" || name === "ptr") && separator !== "" && rest === "") {
     candidates.push(`${qualifier}${name}`);
@@ -144,7 +144,7 @@ function repaired(term: string): string[] | null {
 const OTHER_SEPARATOR = /^([-+~?]*)(include|ip4|ip6|exists)([.;,_-])(.+)$/is;
 
 /** A modifier has no qualifier. */
-function mendedModifier(term: string | null): string[] | null {
+function repairedModifier(term: string | null): string[] | null {
   return term !== null && isValidTerm(term) ? [term] : null;
 }
 

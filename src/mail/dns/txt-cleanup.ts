@@ -3,7 +3,7 @@
  * semicolons, with typographic signs, as a line of a zone file. To receivers all of that is part of the text.
  */
 
-export interface WrittenText {
+export interface CleanTxt {
   /** The text that was meant. */
   readonly plain: string;
   /** What was taken out, each a clause such as "it is inside quotation marks". */
@@ -24,7 +24,7 @@ export function decodedText(text: string): string {
   return decoded.includes("\ufffd") ? text : decoded;
 }
 
-export function readWrittenText(text: string): WrittenText {
+export function cleanTxt(text: string): CleanTxt {
   const faults: string[] = [];
   let plain = decodedText(text);
   const replace = (pattern: RegExp, by: string, fault: string) => {
@@ -63,8 +63,8 @@ export function resembles(word: string, wanted: string): boolean {
 }
 
 /** The sentence about records that receivers do not recognise for how they are written. */
-export function unseenRecord(kind: string, texts: readonly string[]): string {
-  const faults = [...new Set(texts.flatMap((text) => readWrittenText(text).faults))];
+export function unrecognizedRecordMessage(kind: string, texts: readonly string[]): string {
+  const faults = [...new Set(texts.flatMap((text) => cleanTxt(text).faults))];
   const why = faults.length > 0 ? faults.join("; ") : "its beginning or its tags are misspelled";
   return `A TXT record is meant as ${kind} record, and receivers do not take it for one: ${why}. Publish the expected value.`;
 }

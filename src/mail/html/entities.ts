@@ -68,7 +68,7 @@ export interface CharacterReference {
 }
 
 /** The character reference at an `&`, null where there is none. Without a semicolon it is one as browsers see it. */
-export function readReference(text: string, ampersand: number): CharacterReference | null {
+export function readCharacterReference(text: string, ampersand: number): CharacterReference | null {
   const isNumber = text.charCodeAt(ampersand + 1) === numberSign;
   const isHexadecimal = isNumber && (text.charCodeAt(ampersand + 2) | 0x20) === letterX;
   const start = ampersand + 1 + Number(isNumber) + Number(isHexadecimal);
@@ -90,7 +90,7 @@ export function decodeEntities(text: string): string {
   let decoded = "";
   let start = 0;
   for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) {
-    const reference = readReference(text, at);
+    const reference = readCharacterReference(text, at);
     if (reference === null) continue;
     decoded += text.slice(start, at) + reference.characters;
     start = reference.end;

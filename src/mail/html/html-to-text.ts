@@ -5,7 +5,7 @@
 
 import { TextLayout } from "#mail/text/text-layout.ts";
 import { isVoid } from "./element-roles.ts";
-import { readReference } from "./entities.ts";
+import { readCharacterReference } from "./entities.ts";
 import { HidingStyles } from "./hidden-elements.ts";
 import { TagReader } from "./tag-reader.ts";
 
@@ -53,7 +53,7 @@ function addText(layout: TextLayout, tags: TagReader, end: number): void {
   const { html, codes } = tags;
   let start = tags.position;
   for (let at = tags.ampersandFrom(start); at < end; at = tags.ampersandFrom(at + 1)) {
-    const reference = readReference(html, at);
+    const reference = readCharacterReference(html, at);
     if (reference === null) continue;
     layout.add(html, codes, start, at);
     layout.addCharacter(reference.characters);

@@ -4,6 +4,7 @@
  * length whatever the HTML holds.
  */
 
+import { carriageReturn, lineFeed } from "#mail/text/characters.ts";
 import { codeUnitsOf } from "#mail/text/code-units.ts";
 import { type ElementRole, endsParagraph, roleAt } from "./element-roles.ts";
 import { decodeEntities } from "./entities.ts";
@@ -11,12 +12,10 @@ import type { HidingStyles, StyledElement } from "./hidden-elements.ts";
 import {
   apostrophe,
   blanksEnd,
-  carriageReturn,
   equalsSign,
   exclamationMark,
   greaterThan,
   isLetter,
-  lineFeed,
   nameEnd,
   questionMark,
   quotationMark,

@@ -1,8 +1,7 @@
 /** The characters that tags are made of, and where names, values and blanks in a tag end. */
 
-export const lineFeed = 0x0a;
-export const carriageReturn = 0x0d;
-const blank = 0x20;
+import { blank } from "#mail/text/characters.ts";
+
 export const exclamationMark = 0x21;
 export const quotationMark = 0x22;
 export const apostrophe = 0x27;

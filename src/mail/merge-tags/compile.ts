@@ -1,7 +1,7 @@
 /** Templates that are ready to be rendered for one recipient after the other. */
 import { type Liquid, Parser } from "liquidjs";
 import type { MailText } from "#mail/message/template-text.ts";
-import { compileSegments } from "./fast-render.ts";
+import { compileFast } from "./fast-render.ts";
 import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./liquid-engine.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";
 import { renderFault } from "./template-errors.ts";
@@ -13,7 +13,7 @@ export type Rendered<Text = string> =
 export interface Render {
   (values: MergeValues): Rendered;
   /** The same as composing takes it: not joined, where the template allows that. */
-  woven(values: MergeValues): Rendered<MailText>;
+  mailText(values: MergeValues): Rendered<MailText>;
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Render {
  */
 export function compileTemplate(source: string, kind: TemplateKind, timezone: string): Render {
   const engine = renderingEngine(kind, timezone);
-  const write = compileSegments(engine, source) ?? liquidRenderer(engine, source);
+  const write = compileFast(engine, source) ?? liquidRenderer(engine, source);
   return renderOf((values) => {
     try {
       return { ok: true, text: write(values) };
@@ -34,12 +34,12 @@ export function compileTemplate(source: string, kind: TemplateKind, timezone: st
 }
 
 /** Both forms of what renders as composing takes it. */
-export function renderOf(woven: Render["woven"]): Render {
+export function renderOf(mailText: Render["mailText"]): Render {
   const render = (values: MergeValues): Rendered => {
-    const rendered = woven(values);
+    const rendered = mailText(values);
     return rendered.ok ? { ok: true, text: String(rendered.text) } : rendered;
   };
-  return Object.assign(render, { woven });
+  return Object.assign(render, { mailText });
 }
 
 function liquidRenderer(engine: Liquid, source: string): (values: MergeValues) => string {

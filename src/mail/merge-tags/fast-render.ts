@@ -4,7 +4,7 @@
  * character for character, what LiquidJS writes; a template that decides or repeats is left to LiquidJS.
  */
 import { type Context, type Liquid, type Token, Tokenizer, type TopLevelToken, TypeGuards } from "liquidjs";
-import { TextForm, WovenText } from "#mail/message/template-text.ts";
+import { TemplatePieces, TemplateText } from "#mail/message/template-text.ts";
 import { escapeHtml, textOf } from "./escape.ts";
 import { filterContext, hrefTarget, type MergeValues, pixelImage } from "./liquid-engine.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";
@@ -19,18 +19,18 @@ type FilterToken = ReturnType<Tokenizer["readFilters"]>[number];
 const madeUp: ReadonlySet<string> = new Set(["first", "last", "size"]);
 
 /** Compiles a template, as liquid-engine.ts made it, for an engine; null where it needs LiquidJS. */
-export function compileSegments(engine: Liquid, source: string): ((values: MergeValues) => WovenText) | null {
+export function compileFast(engine: Liquid, source: string): ((values: MergeValues) => TemplateText) | null {
   const { context, begin } = filterContext(engine);
-  const parts = new SegmentCompiler(engine, source, context).parts(null);
+  const parts = new FastCompiler(engine, source, context).parts(null);
   if (parts === null) return null;
-  const weave = woven(parts);
+  const weave = joinParts(parts);
   return (values) => {
     begin(values);
     return weave(values);
   };
 }
 
-class SegmentCompiler {
+class FastCompiler {
   readonly #engine: Liquid;
   readonly #source: string;
   readonly #context: Context;
@@ -84,7 +84,7 @@ class SegmentCompiler {
       const target = hrefTarget(address.join(""));
       return ({ links }) => escapeHtml(links.tracked(index, target, false));
     }
-    const weave = woven(address);
+    const weave = joinParts(address);
     return (values) => escapeHtml(values.links.tracked(index, hrefTarget(weave(values).toString()), true));
   }
 
@@ -166,7 +166,7 @@ function ownProperty(of: unknown, name: string): unknown {
 }
 
 /** Writes parts one behind the other. */
-function woven(parts: readonly Part[]): (values: MergeValues) => WovenText {
+function joinParts(parts: readonly Part[]): (values: MergeValues) => TemplateText {
   const pieces = [""];
   const writes: Write[] = [];
   for (const part of parts) {
@@ -176,9 +176,9 @@ function woven(parts: readonly Part[]): (values: MergeValues) => WovenText {
       pieces.push("");
     }
   }
-  const form = new TextForm(pieces);
+  const form = new TemplatePieces(pieces);
   return (values) =>
-    new WovenText(
+    new TemplateText(
       form,
       writes.map((write) => write(values)),
     );

@@ -18,7 +18,6 @@ import {
   toValueSync,
 } from "liquidjs";
 import { decodeEntities } from "#mail/html/entities.ts";
-import { PricedCase, PricedFor } from "./costed-tags.ts";
 import {
   cleanLine,
   cleanText,
@@ -32,7 +31,16 @@ import {
   unescapeHtml,
 } from "./escape.ts";
 import { RenderBudget } from "./render-budget.ts";
-import { isDay, pricedFilter, pricedOperators, pricedWriter, readingCost, sizeOf } from "./render-cost.ts";
+import {
+  isDay,
+  MeteredCase,
+  MeteredFor,
+  meteredFilter,
+  meteredOperators,
+  meteredWriter,
+  readingCost,
+  sizeInUnits,
+} from "./render-cost.ts";
 import { addressFilters } from "./url-filters.ts";
 
 /** What is written: it decides how values are, where nothing else is said. */
@@ -100,18 +108,18 @@ export const readingEngine = offeredEngine({ catchAllErrors: true, strictFilters
 export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
   const engine = offeredEngine({
     timezoneOffset: timezone,
-    outputEscape: pricedWriter(kind, writers[kind]),
-    operators: pricedOperators,
+    outputEscape: meteredWriter(kind, writers[kind]),
+    operators: meteredOperators,
   });
   for (const [name, write] of Object.entries(placeFilters)) {
     engine.registerFilter(name, { raw: true, handler: write });
   }
   for (const [name, filter] of Object.entries(addressFilters)) engine.registerFilter(name, filter);
   for (const [name, filter] of Object.entries(engine.filters)) {
-    engine.registerFilter(name, pricedFilter(name, filter));
+    engine.registerFilter(name, meteredFilter(name, filter));
   }
-  engine.registerTag("case", PricedCase);
-  engine.registerTag("for", PricedFor);
+  engine.registerTag("case", MeteredCase);
+  engine.registerTag("for", MeteredFor);
   engine.registerTag("tracked_link", TrackedLink);
   engine.registerTag("open_pixel", OpenPixel);
   return engine;
@@ -120,7 +128,7 @@ export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
 /** @throws what LiquidJS throws: the template, with these values, does what it cannot do or costs too much */
 export function renderWithLiquid(engine: Liquid, templates: Template[], values: MergeValues): string {
   const budget = new RenderBudget();
-  const context = new PayingContext(engine, budget, values);
+  const context = new MeteredContext(engine, budget, values);
   context.setRegister("links", values.links);
   context.setRegister(NOW, values.now);
   const emitter = new BoundedEmitter();
@@ -131,7 +139,7 @@ export function renderWithLiquid(engine: Liquid, templates: Template[], values: 
 /** A context for filters that run without a template: `begin` in front of each rendering. */
 export function filterContext(engine: Liquid): { context: Context; begin: (values: MergeValues) => void } {
   const budget = new RenderBudget();
-  const context = new PayingContext(engine, budget, null);
+  const context = new MeteredContext(engine, budget, null);
   const begin = ({ now }: MergeValues) => {
     budget.begin();
     context.setRegister(NOW, now);
@@ -140,7 +148,7 @@ export function filterContext(engine: Liquid): { context: Context; begin: (value
 }
 
 /** In which whatever is done is paid for out of a budget. */
-class PayingContext extends Context {
+class MeteredContext extends Context {
   constructor(engine: Liquid, budget: RenderBudget, values: Pick<MergeValues, "variables" | "more"> | null) {
     super(
       values?.variables,
@@ -200,7 +208,7 @@ class TrackedLink extends Tag {
 
   override *render(context: Context, emitter: Emitter): Generator<unknown, void, string> {
     const written = yield this.liquid.renderer.renderTemplates(this.#address, context);
-    context.memoryLimit.use(sizeOf(written));
+    context.memoryLimit.use(sizeInUnits(written));
     const links = context.getRegister<LinkAddresses>("links");
     const target = hrefTarget(written);
     emitter.write(escapeHtml(links.tracked(this.#index, target, this.#isPersonal)));

@@ -55,7 +55,8 @@ const mostFaults = 20;
  * @param added characters that are ours, and not its author's: the limits do not count them
  */
 export function readTemplate(source: string, added = 0): TemplateReading {
-  const refuse = (faults: readonly PlacedFault[]) => ({ ok: false, faults: placed(source, faults) }) as const;
+  const refuse = (faults: readonly PlacedFault[]) =>
+    ({ ok: false, faults: locateFaults(source, faults) }) as const;
   if (source.length > LONGEST_BODY + added) {
     return refuse([{ at: 0, message: `Shorten this to ${LONGEST_BODY} characters.` }]);
   }
@@ -108,7 +109,7 @@ export function filtersOf(source: string, { content }: Piece): OutputFilters {
 }
 
 /** Faults, and sentences about places, with line and column; the first of them, in order. */
-export function placed(source: string, faults: readonly PlacedFault[]): TemplateFault[] {
+export function locateFaults(source: string, faults: readonly PlacedFault[]): TemplateFault[] {
   const first = faults.toSorted((one, other) => one.at - other.at).slice(0, mostFaults);
   return first.map(({ at, message }) => {
     const before = source.slice(0, at);

@@ -2,7 +2,18 @@
  * What the work of filters, comparisons and outputs costs, in the units of a rendering's budget: measured with the
  * values that are worst for each, so that no template gets much more work out of its budget than out of another.
  */
-import { type Context, defaultOperators, type FilterImplOptions, type Operators } from "liquidjs";
+import {
+  CaseTag,
+  type Context,
+  defaultOperators,
+  type Emitter,
+  evalToken,
+  type FilterImplOptions,
+  ForTag,
+  type Operators,
+  TypeGuards,
+  toValue,
+} from "liquidjs";
 import { textOf } from "./escape.ts";
 
 type Filter = Exclude<FilterImplOptions, { raw: boolean }>;
@@ -54,10 +65,10 @@ const wordsCost = 1_500;
 const wordyParts = /%[^a-zA-Z%]*[AaBbchXxZ]/g;
 
 /** What has to be looked at of a value. */
-export function sizeOf(value: unknown): number {
+export function sizeInUnits(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (!Array.isArray(value)) return scalar;
-  return value.reduce<number>((size, item) => size + element + sizeOf(item), element);
+  return value.reduce<number>((size, item) => size + element + sizeInUnits(item), element);
 }
 
 /** What it costs to read a property by a name, which may be a value. */
@@ -66,13 +77,13 @@ export function readingCost(name: unknown): number {
 }
 
 /** A filter that is paid for before it works. Those that yield still do: LiquidJS runs them, and nobody else can. */
-export function pricedFilter(name: string, filter: FilterImplOptions): FilterImplOptions {
-  if (typeof filter === "object") return { ...filter, handler: paidFirst(name, filter.handler) };
-  return paidFirst(name, filter);
+export function meteredFilter(name: string, filter: FilterImplOptions): FilterImplOptions {
+  if (typeof filter === "object") return { ...filter, handler: chargedFirst(name, filter.handler) };
+  return chargedFirst(name, filter);
 }
 
 /** The operators, each paid for before it works. The last of their arguments is the context. */
-export const pricedOperators: Operators = Object.fromEntries(
+export const meteredOperators: Operators = Object.fromEntries(
   Object.entries(defaultOperators).map(([name, operator]) => [
     name,
     (...given: unknown[]) => {
@@ -84,14 +95,14 @@ export const pricedOperators: Operators = Object.fromEntries(
 );
 
 /** The same for what writes the outputs that no filter writes. */
-export function pricedWriter(kind: "html" | "text" | "line", write: (value: unknown) => string) {
+export function meteredWriter(kind: "html" | "text" | "line", write: (value: unknown) => string) {
   return function (this: Filtering, value: unknown): string {
     this.context.memoryLimit.use(filterCost(kind, [value]));
     return write(value);
   };
 }
 
-function paidFirst(name: string, filter: Filter): Filter {
+function chargedFirst(name: string, filter: Filter): Filter {
   const pay = ({ context }: Filtering, values: readonly unknown[]) =>
     context.memoryLimit.use(filterCost(name, values));
   if (filter.constructor === Function) {
@@ -108,16 +119,16 @@ function paidFirst(name: string, filter: Filter): Filter {
 
 function filterCost(name: string, values: readonly unknown[]): number {
   const [value, argument] = values;
-  const size = values.reduce<number>((sum, one) => sum + read + sizeOf(one), call);
+  const size = values.reduce<number>((sum, one) => sum + read + sizeInUnits(one), call);
   switch (name) {
     case "sort":
     case "sort_natural": {
       const length = Array.isArray(value) ? value.length : 1;
-      return size * Math.log2(length + 2) + length * (argument === undefined ? 0 : sizeOf(argument));
+      return size * Math.log2(length + 2) + length * (argument === undefined ? 0 : sizeInUnits(argument));
     }
     case "remove_last":
     case "replace_last":
-      return size + (sizeOf(value) * sizeOf(argument)) / productOfLengths;
+      return size + (sizeInUnits(value) * sizeInUnits(argument)) / productOfLengths;
     case "date":
       return size + costOfDate(values);
     default:
@@ -146,4 +157,39 @@ function comparingCost(value: unknown): number {
   if (typeof value === "string") return value.length / comparedCharacters;
   if (!Array.isArray(value)) return 0;
   return value.reduce<number>((cost, item) => cost + comparedElement + comparingCost(item), 0);
+}
+
+/** Elements of an array that are copied for one unit. */
+const copiedElements = 4;
+
+/** Compares as `==` does. */
+export class MeteredCase extends CaseTag {
+  override *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    const { lenientIf, operators } = context.opts;
+    const value = toValue(yield this.value.value(context, lenientIf));
+    const { renderer } = this.liquid;
+    let isElse = true;
+    for (const { values, templates } of this.branches) {
+      for (const token of values) {
+        const other = yield evalToken(token, context, lenientIf);
+        if (!(yield operators["=="]?.(value, other, context))) continue;
+        yield renderer.renderTemplates(templates, context, emitter);
+        isElse = false;
+        break;
+      }
+    }
+    if (isElse) yield renderer.renderTemplates(this.elseTemplates, context, emitter);
+  }
+}
+
+/** With `reversed` and its like it goes over a copy. */
+export class MeteredFor extends ForTag {
+  override *render(context: Context, emitter: Emitter): ReturnType<ForTag["render"]> {
+    // A range has been paid for, and would be made twice.
+    if (!TypeGuards.isRangeToken(this.collection)) {
+      const collection: unknown = yield evalToken(this.collection, context);
+      if (Array.isArray(collection)) context.memoryLimit.use(collection.length / copiedElements);
+    }
+    return yield* super.render(context, emitter);
+  }
 }

@@ -4,7 +4,7 @@ import { TagReader } from "#mail/html/tag-reader.ts";
 import type { HtmlTemplate } from "./html-template.ts";
 import type { Piece } from "./template-pieces.ts";
 
-export interface MarkedHtml {
+export interface PlaceholderHtml {
   readonly html: string;
   /** Where each piece of the template begins in it. */
   readonly starts: readonly number[];
@@ -26,7 +26,7 @@ const rawTags: ReadonlySet<string> = new Set(["endraw", "raw"]);
  * What stands between attributes is left out, and so are comments of the template and the tags of raw.
  * @returns null where the source holds all characters that could stand for a merge tag
  */
-export function markedHtml({ source, pieces, map }: HtmlTemplate): MarkedHtml | null {
+export function htmlWithPlaceholders({ source, pieces, map }: HtmlTemplate): PlaceholderHtml | null {
   const [outputMark, tagMark] = unusedCharacters(source);
   if (outputMark === undefined || tagMark === undefined) return null;
   const isBetweenAttributes = ({ start }: Piece) => {
@@ -52,7 +52,7 @@ export function markedHtml({ source, pieces, map }: HtmlTemplate): MarkedHtml | 
  * Where lists begin of which the values of the recipient decide how many items they have: one stands in a block of the
  * template that does not hold the list.
  */
-export function listsInBlocks({ html, starts }: MarkedHtml, pieces: readonly Piece[]): Set<number> {
+export function listsInBlocks({ html, starts }: PlaceholderHtml, pieces: readonly Piece[]): Set<number> {
   if (pieces.every(({ depth }) => depth === 0)) return new Set();
   const tags = new TagReader(html);
   const open: { readonly at: number; readonly depth: number }[] = [];

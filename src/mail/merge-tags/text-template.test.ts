@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { textFromHtml } from "#mail/html/body-conversion.ts";
 import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
-import { compileSegments } from "./fast-render.ts";
+import { compileFast } from "./fast-render.ts";
 import { placeInsertions } from "./html-template.ts";
 import { renderingEngine } from "./liquid-engine.ts";
 import { readTemplate, type Template } from "./read-template.ts";
@@ -114,7 +114,7 @@ describe("values behind a value", () => {
     expect(addressInsertions(read("{{ base }}/x {{ v }}, {{ v }}{{ path }}"))).toEqual([]);
     const source = "{{ base }}?n={{ v }}";
     const made = withInsertions(source, addressInsertions(read(source)));
-    expect(compileSegments(renderingEngine("text", "UTC"), made)).not.toBeNull();
+    expect(compileFast(renderingEngine("text", "UTC"), made)).not.toBeNull();
   });
 });
 

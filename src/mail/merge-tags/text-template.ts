@@ -3,7 +3,7 @@ import { textFromHtml } from "#mail/html/body-conversion.ts";
 import { type AddedFilter, filterInsertion, type HtmlTemplate, isEncoded } from "./html-template.ts";
 import { idleFilters } from "./liquid-engine.ts";
 import { filtersOf, type OutputFilters, type Template } from "./read-template.ts";
-import { listsInBlocks, markedHtml } from "./tag-placeholders.ts";
+import { htmlWithPlaceholders, listsInBlocks } from "./tag-placeholders.ts";
 import type { Insertion, Piece } from "./template-pieces.ts";
 import { endsInAddress, isPartOfWord } from "./url-filters.ts";
 
@@ -96,7 +96,7 @@ class WordOfValues {
  * @returns null where the source holds all characters that could stand for a merge tag, or too many such braces
  */
 export function textTemplateOf(template: HtmlTemplate): string | null {
-  const marked = markedHtml(template);
+  const marked = htmlWithPlaceholders(template);
   if (marked === null) return null;
   const { html, outputMark, tagMark, words } = marked;
   const tagLine = new RegExp(`^[> ]*((?:${tagMark}\\d+${tagMark} *)+)$`);

@@ -12,7 +12,7 @@ const behindTags = /<(?:area|button|input)/i;
  * a link without anything to click on and the words for a picture are left out; and maps and forms are, in HTML that
  * has too much markup for a map of its own.
  */
-export function seenText(html: string): string {
+export function visibleText(html: string): string {
   const addresses = behindTags.test(html) ? addressesBehindTags(html, mapHtml(html)?.tags ?? []) : [];
   return plainText(withInsertions(html, addresses), () => "", { maxLength: Number.POSITIVE_INFINITY });
 }

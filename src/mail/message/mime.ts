@@ -189,8 +189,8 @@ function textPart(subtype: "plain" | "html", text: MailText): Part {
 function encodedText(
   text: MailText,
 ): Pick<Part, "content" | "relaxed"> & { readonly encoding: TransferEncoding } {
-  const woven = typeof text === "string" ? null : text.sevenBit();
-  if (woven !== null) return { encoding: "7bit", content: woven.wire, relaxed: woven.relaxed };
+  const sevenBit = typeof text === "string" ? null : text.sevenBit();
+  if (sevenBit !== null) return { encoding: "7bit", content: sevenBit.wire, relaxed: sevenBit.relaxed };
   const { encoding, content } = encodeTextContent(String(text));
   return {
     encoding,

@@ -8,7 +8,7 @@ import type { Octets } from "./octets.ts";
 import { maxLineLength } from "./transfer-encoding.ts";
 
 /** What composing takes: a text of its own, or one that others share. */
-export type MailText = string | WovenText;
+export type MailText = string | TemplateText;
 
 /** A text as a message carries it that needs no encoding. */
 export interface SevenBitText {
@@ -37,7 +37,7 @@ const ascii = /^\p{ASCII}*$/u;
 const word = /^[!-~]+$/;
 
 /** What all the messages have: the pieces between the values, one more than there are values. */
-export class TextForm {
+export class TemplatePieces {
   readonly pieces: readonly string[];
   #stretches: readonly Stretch[] | null | undefined;
 
@@ -53,12 +53,12 @@ export class TextForm {
 }
 
 /** The text of one message. */
-export class WovenText {
-  readonly #form: TextForm;
+export class TemplateText {
+  readonly #form: TemplatePieces;
   readonly #values: readonly string[];
 
   /** @param values one less than the form has pieces */
-  constructor(form: TextForm, values: readonly string[]) {
+  constructor(form: TemplatePieces, values: readonly string[]) {
     this.#form = form;
     this.#values = values;
   }
@@ -72,7 +72,7 @@ export class WovenText {
   sevenBit(): SevenBitText | null {
     const { stretches } = this.#form;
     if (stretches === null) return null;
-    const weaver = new Weaver();
+    const weaver = new SevenBitWriter();
     for (const [at, stretch] of stretches.entries()) {
       if (!weaver.add(stretch)) return null;
       const value = this.#values[at];
@@ -84,7 +84,7 @@ export class WovenText {
 }
 
 /** Puts stretches one behind the other; `add` answers false where that is no 7bit text. */
-class Weaver implements SevenBitText {
+class SevenBitWriter implements SevenBitText {
   readonly wire: (Buffer | string)[] = [];
   readonly relaxed: (Buffer | string)[] = [];
   /** Of the line that is being written. */

@@ -14,12 +14,12 @@ import {
   type CodeMeaning,
   DECISIVE_CODES,
   LANE_CATEGORIES,
-  type Meaning,
   PRESUMED_CODES,
+  type ReplyMeaning,
   type ReplyScope,
 } from "./reply-codes.ts";
-import { meaningOfWords, type Said } from "./reply-rules.ts";
-import { plainWords, reportedRefusal } from "./reply-text.ts";
+import { meaningOfWords, type ReplyWords } from "./reply-rules.ts";
+import { normalizeReplyText, reportedRefusal } from "./reply-text.ts";
 
 /**
  * Where it was said: the step of the conversation ("dot" is the final dot of the message, RFC 5321 section 4.1.1.4), or a
@@ -90,7 +90,7 @@ export function classifyReply(refusal: SmtpRefusal): ReplyVerdict {
   const text = reported ?? whole;
   const enhanced = reported === null ? refusal.enhanced : null;
   const status = specific(enhanced) ?? enhancedCode(text) ?? enhanced;
-  const words = plainWords(text);
+  const words = normalizeReplyText(text);
   const digit = firstDigit(refusal, status, words);
   const permanent = digit === "5" && stage !== "auth";
   const meaning = meaningOf({ code, status, digit, text, stage });
@@ -134,11 +134,11 @@ function specific(enhanced: string | null): string | null {
   return enhanced === null || !/^[245](?!\.0\.0$)\.\d+\.\d+$/.test(enhanced) ? null : enhanced;
 }
 
-function unexplained(digit: string): Meaning {
+function unexplained(digit: string): ReplyMeaning {
   return { category: digit === "4" ? "General" : "Undetermined" };
 }
 
-interface Judged {
+interface ReplyToClassify {
   readonly code: number | null;
   readonly status: string | null;
   readonly digit: string;
@@ -147,7 +147,7 @@ interface Judged {
 }
 
 /** What a refusal means; null when neither its codes nor its words are known. */
-function meaningOf({ code, status, digit, text, stage }: Judged): Meaning | null {
+function meaningOf({ code, status, digit, text, stage }: ReplyToClassify): ReplyMeaning | null {
   if (stage === "auth" || (digit !== "4" && digit !== "5")) return { category: "ProtocolError" };
   const detail = status?.slice(2) ?? "";
   // "550 4.1.1" contradicts itself: then neither number says what is wrong.
@@ -163,8 +163,8 @@ function meaningOf({ code, status, digit, text, stage }: Judged): Meaning | null
 }
 
 /** What the words mean, read without the part that names the message (message-mention.ts) where that is not the reason. */
-function meaningOfText(text: string, said: Omit<Said, "words">): Meaning | null {
-  const marked = plainWords(text, ADDRESS_MARK);
+function meaningOfText(text: string, said: Omit<ReplyWords, "words">): ReplyMeaning | null {
+  const marked = normalizeReplyText(text, ADDRESS_MARK);
   const reason = besidesRejection(marked);
   if (reason !== null) {
     const meaning = meaningOfWords({ ...said, words: reason.words });

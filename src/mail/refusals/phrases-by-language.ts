@@ -62,7 +62,7 @@ export const FULL_MAILBOX: readonly RegExp[] = [
 ];
 
 /** Not now: nothing about the address. */
-export const PASSING_TROUBLE: readonly RegExp[] = [
+export const TEMPORARY_FAILURE: readonly RegExp[] = [
   /temporairement|temporaire|momentanement|vorubergehend\w*|voruebergehend\w*|temporar\w*|zeitweilig|temporalmente|temporaneamente|temporane[oa]|temporariamente|tijdelijk\w*|tymczasow\w*|docasn\w*|tillfallig\w*|midlertidig\w*|valiaikai\w*|ideiglenes\w*|atmenetileg|gecici\w*/,
   /(?:reessaye[rz]|essayer)(?: \S+){0,2} plus tard|spater (?:erneut|noch ?mal|wieder)|mas tarde|piu tardi|mais tarde|probeer het later|sprobuj(?: \S+){0,2} pozniej/,
   /временно\p{L}*|временн\p{L}+ (?:ошибк|недоступ)\p{L}*|тимчасов\p{L}*|попробуйте позже|一時的|しばらく|暂时|暫時|稍后|稍後|일시적|나중에/u,

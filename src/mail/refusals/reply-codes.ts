@@ -48,12 +48,12 @@ export const CLASS_OF: Readonly<Record<BounceCategory, BounceClass>> = {
 /** Categories that concern the lane where a rule does not say otherwise. */
 export const LANE_CATEGORIES: ReadonlySet<BounceCategory> = new Set(["Reputation", "RateLimited"]);
 
-export interface Meaning {
+export interface ReplyMeaning {
   readonly category: BounceCategory;
   readonly scope?: ReplyScope;
 }
 
-export interface CodeMeaning extends Meaning {
+export interface CodeMeaning extends ReplyMeaning {
   readonly codes: RegExp;
 }
 

@@ -4,7 +4,7 @@
  * whatever speaks of the recipient, because a recipient who is suppressed by mistake hears from nobody any more.
  */
 
-import { UNDECIDED } from "./ambiguous-phrases.ts";
+import { AMBIGUOUS } from "./ambiguous-phrases.ts";
 import {
   CONNECTION_FAULT,
   CONNECTION_LOST,
@@ -16,16 +16,16 @@ import {
   BLOCKED_SENDER,
   CLOSED_MAILBOX,
   FULL_MAILBOX,
-  PASSING_TROUBLE,
   REFUSED,
   SENDER_FAULT,
+  TEMPORARY_FAILURE,
   UNKNOWN_ADDRESS,
   UNWANTED_CONTENT,
 } from "./phrases-by-language.ts";
-import type { Meaning } from "./reply-codes.ts";
+import type { ReplyMeaning } from "./reply-codes.ts";
 import { BLOCK_LIST_MARK, LINK_MARK, SENDER_PAGE_MARK } from "./reply-links.ts";
 
-interface TextRule extends Meaning {
+interface TextRule extends ReplyMeaning {
   /** On lower-case text without accents; reply-text.ts says what else is taken out. Each begins and ends a word. */
   readonly phrases: readonly RegExp[];
   /** Applies only to these enhanced codes (subject and detail, "" when there is none). */
@@ -68,7 +68,7 @@ const RULES: readonly TextRule[] = [
   {
     category: "Undetermined",
     unless: /spf|dkim|dmarc|\bspam|reputation|(?:black|block)-? ?list|\bip\b/,
-    phrases: UNDECIDED,
+    phrases: AMBIGUOUS,
   },
   { category: "General", phrases: CONNECTION_FAULT, unless: CONNECTION_POLICY },
   { category: "General", phrases: CONNECTION_LOST, codes: /^4\.[1-7]\d*$/, unless: CONNECTION_POLICY },
@@ -216,7 +216,7 @@ const RULES: readonly TextRule[] = [
       /(?:unverified|verification)(?: \w+)? (?:address|problem|failure)/,
       /(?:unable to|can ?not|could not|can't|couldn't) verify (?:the |this |that )?(?:recipient|address|user|mail ?box)/,
       /loop\w*|too many (?:hops|received)|hop count|aliases deep/,
-      ...PASSING_TROUBLE,
+      ...TEMPORARY_FAILURE,
     ],
   },
   // Posthaste sends from domains that DNS knows: the domain that is missing is the recipient's.
@@ -340,7 +340,7 @@ const TEXT_RULES = RULES.map(({ phrases, codes = /^/, ...rule }) => ({
   text: new RegExp(String.raw`(?<!\w)(?:${phrases.map(({ source }) => source).join("|")})(?!\w)`, "u"),
 }));
 
-export interface Said {
+export interface ReplyWords {
   readonly words: string;
   /** Subject and detail of the enhanced code, "" when there is none. */
   readonly detail: string;
@@ -350,7 +350,7 @@ export interface Said {
 }
 
 /** What the words of a refusal mean; null when no rule is about them. */
-export function meaningOfWords({ words, detail, isReport, hasReply }: Said): Meaning | null {
+export function meaningOfWords({ words, detail, isReport, hasReply }: ReplyWords): ReplyMeaning | null {
   const rule = TEXT_RULES.find(
     ({ codes, text, unless, isReportOnly = false, isReplyless = false }) =>
       (isReport || !isReportOnly) &&

@@ -19,7 +19,7 @@ const ACCENTS = /(?<=[\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
  * Lower case, no accents, links as reply-links.ts reads them, one blank between words, at most twice as long as the text.
  * @param address stands for each e-mail address
  */
-export function plainWords(text: string, address = ""): string {
+export function normalizeReplyText(text: string, address = ""): string {
   return readLinks(text, address)
     .toLowerCase()
     .normalize("NFKD")

@@ -15,13 +15,13 @@ import {
   type XmlNode,
 } from "./dmarc-xml.ts";
 import {
-  countIn,
   domainIn,
   fileParts,
   idFor,
   inOrder,
   instantOf,
   noHints,
+  parseCount,
   type ReportHints,
   reporterOf,
 } from "./report-values.ts";
@@ -180,7 +180,7 @@ function readPolicy(
     p: word("p"),
     sp: word("sp"),
     np: word("np"),
-    pct: countIn(pct, 100),
+    pct: parseCount(pct, 100),
     fo: word("fo"),
     testing: word("testing"),
     discoveryMethod: word("discovery_method"),
@@ -212,7 +212,7 @@ function readRow(record: XmlNode): DmarcRow | RecordFault {
   const evaluated = row && childOf(row, "policy_evaluated");
   const results = childOf(record, "auth_results");
   const sourceIp = ipAddressIn(textOf(row, "source_ip") ?? "");
-  const count = countIn(textOf(row, "count"), maxCount);
+  const count = parseCount(textOf(row, "count"), maxCount);
   if (sourceIp === null) return "bad_source_ip";
   if (count === null) return "bad_count";
   const domain = (name: string) => {

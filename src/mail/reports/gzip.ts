@@ -34,7 +34,7 @@ export type Inflated =
  * Octets that may still be inflated for a mail. What is refused counts as well, because inflating it takes as long:
  * otherwise many small files that are refused after inflating could keep a thread busy.
  */
-export class InflateRoom {
+export class InflateBudget {
   #left: number;
 
   constructor(limit: number) {
@@ -54,7 +54,7 @@ export function isGzip(octets: Buffer): boolean {
   return octets[0] === 0x1f && octets[1] === 0x8b;
 }
 
-export function gunzip(octets: Buffer, room: InflateRoom): Inflated {
+export function gunzip(octets: Buffer, room: InflateBudget): Inflated {
   const members: Buffer[] = [];
   let at = 0;
   let isCutOff = false;
@@ -85,7 +85,7 @@ export function isZlib(octets: Buffer): boolean {
 }
 
 /** Its checksum is compared by Node.js. */
-export function unzlib(octets: Buffer, room: InflateRoom): Inflated {
+export function unzlib(octets: Buffer, room: InflateBudget): Inflated {
   return inflate(octets, room, inflateSync);
 }
 
@@ -93,7 +93,7 @@ export function unzlib(octets: Buffer, room: InflateRoom): Inflated {
  * Deflate (RFC 1951) up to its own end. Node.js does not say how much it inflated before a fault in the stream, so the
  * attempts grow, and a corrupt stream counts as much as the attempt that found the fault could inflate.
  */
-export function inflate(packed: Buffer, room: InflateRoom, method: Inflate = inflateRawSync): Inflated {
+export function inflate(packed: Buffer, room: InflateBudget, method: Inflate = inflateRawSync): Inflated {
   for (let most = Math.min(FIRST_ATTEMPT, room.left); ; most = Math.min(most * GROWTH, room.left)) {
     const result = inflateUpTo(packed, most, method);
     if (!result.ok && result.reason === "too_large" && most < room.left) continue;
@@ -138,7 +138,7 @@ function inflateOnce(packed: Buffer, { limit, method, isCutOff }: Attempt): Infl
   }
 }
 
-function gunzipMember(octets: Buffer, room: InflateRoom): Inflated {
+function gunzipMember(octets: Buffer, room: InflateBudget): Inflated {
   const start = endOfHeader(octets);
   if (start < 0) return { ok: false, reason: "corrupt" };
   const inflated = inflate(octets.subarray(start), room);

@@ -12,14 +12,14 @@ import { readTlsReports, type TlsRefusal, type TlsReport } from "./tls-report.ts
 
 export type ReportRefusal = DocumentRefusal | DmarcRefusal | TlsRefusal;
 
-export type ReadReport =
+export type ParsedReport =
   | { readonly kind: "dmarc"; readonly name: string | null; readonly report: DmarcReport }
   | { readonly kind: "tls"; readonly name: string | null; readonly report: TlsReport };
 
 export interface ReportsOfMail {
   /** The domain in From, null where there is none. */
   readonly sender: string | null;
-  readonly reports: readonly ReadReport[];
+  readonly reports: readonly ParsedReport[];
   /** What is no report that can be read; not empty when there are no reports. */
   readonly refused: readonly RefusedDocument<ReportRefusal>[];
 }
@@ -30,7 +30,7 @@ export interface ReportsOfMail {
  */
 export function readReports(raw: Uint8Array): ReportsOfMail {
   const { sender, documents, refused } = reportDocuments(raw);
-  const reports: ReadReport[] = [];
+  const reports: ParsedReport[] = [];
   const unread: RefusedDocument<ReportRefusal>[] = [...refused];
   let left = dmarcRecordLimit;
   for (const document of documents) {
@@ -51,7 +51,7 @@ function readDocument(
   { kind, name, text }: ReportDocument,
   hints: ReportHints,
   mostRecords: number,
-): (ReadReport | RefusedDocument<ReportRefusal>)[] {
+): (ParsedReport | RefusedDocument<ReportRefusal>)[] {
   if (kind === "dmarc") {
     return readDmarcReports(text, hints, mostRecords).map((reading) =>
       reading.ok ? { kind, name, report: reading.report } : { kind, name, reason: reading.reason },

@@ -3,10 +3,11 @@
  * when that is a report itself. What is one is told by its content, not by media type or file name.
  */
 
+import { isUtf8 } from "node:buffer";
+import iconv from "iconv-lite";
 import { decodeWords } from "postal-mime";
-import { fieldOf, type MailPart, octetsOf, readReportMail } from "#mail/bounces/lenient-mime.ts";
-import { InflateRoom } from "./gzip.ts";
-import { beginningOf, reportText } from "./report-text.ts";
+import { headerValue, type MailPart, partOctets, readMime } from "#mail/bounces/lenient-mime.ts";
+import { InflateBudget } from "./gzip.ts";
 import { isPacked, unpack } from "./unpack.ts";
 import type { UnpackRefusal } from "./unpacked.ts";
 
@@ -62,6 +63,8 @@ const REPORT_WORDS = {
   dmarc: /<(?:[\w-]+:)?feedback[\s>]/i,
   tls: /"(?:policies|date[-_]range|report[-_]id)"/i,
 };
+const DECLARED = /^\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']\s*([\w.:-]{1,40})/;
+const WIDE = /^(?:utf|ucs|iso-?10646|unicode|csunicode)[-_]?(?:16|32|2|4|ucs)/i;
 /** How gzip, zip, zlib streams, XML and JSON begin in Base64. */
 const BASE64_TEXT = /^\s*(?:H4sI|UEsDB|eJ[w-z]|eNo|PD94|PGZlZWRiYWNr|77u\/|\/\/48|eyJ|ewo|ew0K)[\w+/=\s]+$/;
 
@@ -73,7 +76,7 @@ export function reportDocuments(raw: Uint8Array, limit = reportTextLimit): Repor
     collected.add({ name: null, octets, isDeclaredTls: false, needsWords: false });
     return { sender: null, ...collected.result() };
   }
-  const mail = readReportMail(octets, attachmentMailLimit);
+  const mail = readMime(octets, attachmentMailLimit);
   const leaves = leavesOf(mail);
   for (const part of leaves.slice(0, maxParts)) collected.add(fileOf(part));
   const [unread] = leaves.slice(maxParts);
@@ -92,10 +95,10 @@ interface GivenFile {
 class Collection {
   readonly #documents: ReportDocument[] = [];
   readonly #refused: RefusedDocument[] = [];
-  readonly #room: InflateRoom;
+  readonly #room: InflateBudget;
 
   constructor(limit: number) {
-    this.#room = new InflateRoom(limit);
+    this.#room = new InflateBudget(limit);
   }
 
   add({ name, octets, isDeclaredTls, needsWords }: GivenFile): void {
@@ -156,7 +159,7 @@ function kindOf(octets: Buffer): ReportKind | null {
 }
 
 function fileOf(part: MailPart): GivenFile {
-  const given = octetsOf(part);
+  const given = partOctets(part);
   const isUnmarkedBase64 = !isPacked(given) && BASE64_TEXT.test(part.body);
   const octets = isUnmarkedBase64 ? Buffer.from(part.body, "base64") : given;
   return { name: nameOf(part), octets, isDeclaredTls: isDeclaredTls(part), needsWords: true };
@@ -164,7 +167,7 @@ function fileOf(part: MailPart): GivenFile {
 
 /** The file name of a part (RFC 2183, RFC 2231), or the one that older programs write as the name of its type. */
 function nameOf(part: MailPart): string | null {
-  const disposition = fieldOf(part, "Content-Disposition") ?? "";
+  const disposition = headerValue(part, "Content-Disposition") ?? "";
   const pieces = [
     ...disposition.matchAll(/;\s*filename(?:\*\d*\*?)?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/gi),
   ];
@@ -174,7 +177,7 @@ function nameOf(part: MailPart): string | null {
 }
 
 function senderDomain(mail: MailPart): string | null {
-  const from = fieldOf(mail, "From") ?? "";
+  const from = headerValue(mail, "From") ?? "";
   return /@([\w.-]{1,253})[^@]*$/.exec(from)?.[1]?.toLowerCase() ?? null;
 }
 
@@ -191,4 +194,33 @@ function leavesOf(mail: MailPart): MailPart[] {
   };
   visit(mail);
   return leaves;
+}
+
+/**
+ * The text of a report: UTF-8, UTF-16 or UTF-32, with or without a byte order mark, or the charset that an XML
+ * declaration names. A declaration that the octets contradict is ignored: some programs declare UTF-16 and write UTF-8.
+ */
+function reportText(octets: Buffer): string {
+  return iconv.decode(octets, encodingOf(octets));
+}
+
+/** The first characters, to see what kind of text it is. */
+function beginningOf(octets: Buffer): string {
+  return iconv.decode(octets.subarray(0, 400), encodingOf(octets.subarray(0, 400)));
+}
+
+function encodingOf(octets: Buffer): string {
+  const [a, b, c, d] = [octets[0], octets[1], octets[2], octets[3]];
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "utf-32le" : "utf-16le";
+  if (a === 0xfe && b === 0xff) return "utf-16be";
+  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return "utf-32be";
+  if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8";
+  // Both XML and JSON begin with an ASCII character, whose other octets are NULs.
+  if (a === 0 && b === 0 && c === 0 && d !== 0) return "utf-32be";
+  if (a !== 0 && b === 0) return c === 0 && d === 0 ? "utf-32le" : "utf-16le";
+  if (a === 0 && b !== 0) return "utf-16be";
+  const declared = DECLARED.exec(octets.toString("latin1", 0, 400))?.[1];
+  const isUsable = declared !== undefined && !WIDE.test(declared) && iconv.encodingExists(declared);
+  if (isUsable && !/^(?:utf-?8|(?:us-)?ascii)$/i.test(declared)) return declared;
+  return isUtf8(octets) ? "utf-8" : "windows-1252";
 }

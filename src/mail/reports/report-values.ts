@@ -42,7 +42,7 @@ export function inOrder(one: number, other: number): { readonly begin: Date; rea
 }
 
 /** A count of mails or sessions; "3.0" is 3, "1,024" is 1024. Null for what is none, or is more than `most`. */
-export function countIn(text: string | null, most: number): number | null {
+export function parseCount(text: string | null, most: number): number | null {
   const given = text?.trim() ?? "";
   const digits = GROUPED.exec(given)?.[1]?.replace(/\D/g, "") ?? given;
   const count = NUMBER.test(digits) ? Number(digits) : Number.NaN;

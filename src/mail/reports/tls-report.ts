@@ -6,13 +6,13 @@
 import type { UnreadRecords } from "./dmarc-report.ts";
 import { maxReportsOfDocument, ReportRefused } from "./report-documents.ts";
 import {
-  countIn,
   domainIn,
   fileParts,
   idFor,
   inOrder,
   instantOf,
   noHints,
+  parseCount,
   type ReportHints,
   reporterOf,
 } from "./report-values.ts";
@@ -223,7 +223,7 @@ function textsOf(value: unknown): string[] {
 
 /** Sessions; a count that is left out is 0. */
 function countOf(value: unknown): number {
-  const count = value === undefined || value === null ? 0 : countIn(textOf(value), maxCount);
+  const count = value === undefined || value === null ? 0 : parseCount(textOf(value), maxCount);
   if (count === null) throw new TlsRefused("bad_count");
   return count;
 }

@@ -4,7 +4,7 @@
  * report packs says nothing about it: thousands of alike records pack a hundred to one.
  */
 
-import { gunzip, type InflateRoom, isGzip, isZlib, unzlib } from "./gzip.ts";
+import { gunzip, type InflateBudget, isGzip, isZlib, unzlib } from "./gzip.ts";
 import type { Unpacked } from "./unpacked.ts";
 import { isZip, unzip } from "./zip.ts";
 
@@ -16,7 +16,7 @@ const STRAY = new Set([0x0a, 0x0d, 0x20, 0x09]);
  * a zlib stream; any other archive in an archive is refused.
  * @param room of what is packed it takes what is inflated; of what is not, nothing
  */
-export function unpack(given: Uint8Array, room: InflateRoom): Unpacked[] {
+export function unpack(given: Uint8Array, room: InflateBudget): Unpacked[] {
   const octets = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const packed = withoutStray(octets);
   if (packed.length === 0) return [{ ok: false, name: null, reason: "empty" }];
@@ -36,7 +36,7 @@ export function isPacked(octets: Buffer): boolean {
   return isZip(packed) || isStream(packed);
 }
 
-function unpackStream(file: Unpacked, room: InflateRoom): Unpacked {
+function unpackStream(file: Unpacked, room: InflateBudget): Unpacked {
   if (!file.ok || !isStream(file.octets)) return withoutNested(file);
   const inner = inflated(file.name, file.octets, room);
   return withoutNested(inner.ok ? { ...inner, isCutOff: inner.isCutOff || file.isCutOff } : inner);
@@ -46,7 +46,7 @@ function isStream(octets: Buffer): boolean {
   return isGzip(octets) || isZlib(octets);
 }
 
-function inflated(name: string | null, packed: Buffer, room: InflateRoom): Unpacked {
+function inflated(name: string | null, packed: Buffer, room: InflateBudget): Unpacked {
   const result = isGzip(packed) ? gunzip(packed, room) : unzlib(packed, room);
   return result.ok
     ? { ok: true, name, octets: result.octets, isCutOff: result.isCutOff }

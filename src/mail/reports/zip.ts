@@ -6,7 +6,7 @@
  */
 
 import { crc32 } from "node:zlib";
-import { type Inflated, type InflateRoom, inflate, numberAt } from "./gzip.ts";
+import { type InflateBudget, type Inflated, inflate, numberAt } from "./gzip.ts";
 import type { Unpacked, UnpackRefusal } from "./unpacked.ts";
 
 const LOCAL_HEADER = 0x04034b50;
@@ -36,7 +36,7 @@ export function isZip(octets: Buffer): boolean {
 }
 
 /** Reads no further than the first file that is too large. */
-export function unzip(octets: Buffer, room: InflateRoom): Unpacked[] {
+export function unzip(octets: Buffer, room: InflateBudget): Unpacked[] {
   const end = endOfDirectory(octets);
   if (end < 0) return unzipBroken(octets, room);
   const entries = octets.readUInt16LE(end + 10);
@@ -64,7 +64,7 @@ interface Entry {
   readonly at: number;
   /** Where the files of the entries before it begin: a file that two entries share would be inflated for each. */
   readonly seen: Set<number>;
-  readonly room: InflateRoom;
+  readonly room: InflateBudget;
 }
 
 /** Null for a folder, and for a file that is not of the report. */
@@ -96,7 +96,7 @@ function unzipEntry(octets: Buffer, { at, seen, room }: Entry): Unpacked | null 
 }
 
 /** The files of an archive without a directory. What follows a file whose end cannot be found is left out. */
-function unzipBroken(octets: Buffer, room: InflateRoom): Unpacked[] {
+function unzipBroken(octets: Buffer, room: InflateBudget): Unpacked[] {
   const files: Unpacked[] = [];
   let at = 0;
   for (let entry = 0; at >= 0 && at + LOCAL_LENGTH <= octets.length; entry++) {
@@ -110,7 +110,7 @@ function unzipBroken(octets: Buffer, room: InflateRoom): Unpacked[] {
 }
 
 /** The file whose header begins at `at`, and where it ends; -1 where that is not known. */
-function unzipLocal(octets: Buffer, at: number, room: InflateRoom): { file: Unpacked | null; end: number } {
+function unzipLocal(octets: Buffer, at: number, room: InflateBudget): { file: Unpacked | null; end: number } {
   const flags = octets.readUInt16LE(at + 6);
   const method = octets.readUInt16LE(at + 8);
   const told = octets.readUInt32LE(at + 18);
@@ -147,7 +147,7 @@ function refusalOf(name: string, flags: number): Unpacked | null | "none" {
   return (flags & FLAG_ENCRYPTED) === 0 ? "none" : refuse(name, "encrypted");
 }
 
-function stored(content: Buffer, room: InflateRoom): Inflated {
+function stored(content: Buffer, room: InflateBudget): Inflated {
   const isTooLarge = content.length > room.left;
   room.take(content.length);
   return isTooLarge

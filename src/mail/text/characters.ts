@@ -3,7 +3,7 @@
 export const tab = 0x09;
 export const lineFeed = 0x0a;
 const formFeed = 0x0c;
-const carriageReturn = 0x0d;
+export const carriageReturn = 0x0d;
 export const blank = 0x20;
 export const noBreakBlank = 0xa0;
 

@@ -4,8 +4,8 @@
  * ends in blanks, and no text begins or ends in empty lines.
  */
 
-import { closingMarks, mayTouchAddress, saysAddress } from "./addresses.ts";
 import { blank, isBlank, isVisible, lineFeed, noBreakBlank, tab, wordsEnd } from "./characters.ts";
+import { closingMarks, mayTouchAddress, saysAddress } from "./url-spacing.ts";
 
 /** Deeper nesting is no layout, and would let a few tags write long lines. */
 const maxQuotes = 8;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { demandsTls } from "./expected-reply.ts";
+import { demandsTls } from "./tls-required-reply.ts";
 
 /** An answer as it is read from a server's line. */
 function answer(line: string) {
