@@ -1,4 +1,4 @@
-/** Logging in at a smart host (RFC 4954): PLAIN (RFC 4616), or LOGIN where a server has nothing better. */
+/** Authentication at a smart host (RFC 4954): PLAIN (RFC 4616), or LOGIN if the server offers nothing better. */
 import { isLoopback } from "#platform/network/public-address.ts";
 import type { SmtpConnection } from "./connection.ts";
 import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
@@ -11,8 +11,8 @@ export interface SmtpCredentials {
 }
 
 /**
- * Logs in when there are credentials; answers why it could not. The password is told only to a server whose
- * certificate has been verified, and to this machine itself.
+ * Authenticates if there are credentials. Returns null on success, otherwise the reason. The password is sent only to a
+ * server whose certificate is verified, or to a loopback address.
  */
 export async function logIn(
   connection: Pick<SmtpConnection, "ask">,
@@ -43,7 +43,7 @@ async function converse(
     });
   for (const command of ["AUTH LOGIN", base64(user)]) {
     const reply = await say(command);
-    // What the challenge says is of no interest: it asks for the user name, then for the password.
+    // The text of the challenges is ignored: the first asks for the user name, the second for the password.
     if ("fault" in reply || reply.code !== 334) return unexpectedReply("auth", reply);
   }
   return unexpectedReply("auth", await say(base64(password)));

@@ -1,9 +1,9 @@
 /**
  * One TCP (later TLS) connection to an SMTP server: octets out, replies in.
  *
- * SMTP answers in order, so each command written puts an entry at the end of a line of awaited replies; the next
- * reply belongs to the first of them. That is all it takes to pipeline. Nothing here rejects: an awaited reply
- * resolves to the Reply or, when the connection has ended for whatever cause, to the Fault that ended it.
+ * SMTP servers answer in order. Each command that is written appends an entry to the queue of awaited replies, and the
+ * next reply belongs to the first entry; this is all that pipelining needs. No method rejects: an awaited reply
+ * resolves to the ServerReply, or to the SmtpFault that ended the connection.
  */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connectionFault } from "#platform/network/connection-fault.ts";
@@ -20,17 +20,17 @@ interface Awaited {
 }
 
 export interface TcpTarget {
-  /** An IP address: whoever connects has already judged which addresses may be talked to. */
+  /** An IP address. The caller has already checked that it may be connected to. */
   readonly address: string;
   readonly port: number;
-  /** The source address, when this machine has several. */
+  /** The source address, for a machine with several. */
   readonly localAddress?: string | undefined;
 }
 
 export class SmtpConnection {
   readonly #deadlines: SmtpDeadlines;
   readonly #awaited: Awaited[] = [];
-  /** The address of ours that it goes out from. */
+  /** The local address of the connection. */
   readonly localAddress: string | null;
   #socket: Socket;
   #reader = new ReplyReader();
@@ -76,17 +76,17 @@ export class SmtpConnection {
     });
   }
 
-  /** Why the connection has ended; null while it lives. */
+  /** Why the connection has ended; null while it is open. */
   get fault(): SmtpFault | null {
     return this.#fault;
   }
 
-  /** Whether a reply is still owed to us. */
+  /** Whether a reply is still awaited. */
   get isOwedReply(): boolean {
     return this.#awaited.length > 0;
   }
 
-  /** Puts octets on the wire; everything written in one turn of the event loop leaves as one segment. */
+  /** Writes octets; all writes within one turn of the event loop are sent as one segment. */
   write(octets: Buffer | string): void {
     if (this.#fault !== null) return;
     const socket = this.#socket;
@@ -101,7 +101,7 @@ export class SmtpConnection {
     socket.write(octets);
   }
 
-  /** Writes one block of a large body and waits until the kernel has taken it, or never will. */
+  /** Writes one block of a large body. Resolves when the kernel has taken it, or when the connection has ended. */
   writeBlock(block: Buffer): Promise<void> {
     if (this.#fault !== null) return Promise.resolve();
     this.allow("block");
@@ -110,7 +110,7 @@ export class SmtpConnection {
     });
   }
 
-  /** The reply to the command just written, or about to be written in this turn. */
+  /** Awaits the reply to the command that was just written, or that is written later in this turn. */
   expect(step: Step): Promise<ServerReply | SmtpFault> {
     if (this.#fault !== null) return Promise.resolve(this.#fault);
     return new Promise((resolve) => {
@@ -125,7 +125,7 @@ export class SmtpConnection {
     return this.expect(step);
   }
 
-  /** Starts the deadline of the reply being waited for afresh. */
+  /** Restarts the deadline of the awaited reply. */
   allow(step: keyof SmtpDeadlines): void {
     if (this.#fault !== null) return;
     this.#dueAt = performance.now() + this.#deadlines[step];
@@ -133,9 +133,9 @@ export class SmtpConnection {
   }
 
   /**
-   * Turns the connection into a TLS one: after STARTTLS, or first of all where TLS is implicit. Whatever the server
-   * sent in the clear behind its reply to STARTTLS has been dropped unread (see #receive), so that nobody on the path
-   * can plant replies in the encrypted session.
+   * Starts TLS: after STARTTLS, or at once for implicit TLS. Anything the server sent in clear text after its reply to
+   * STARTTLS has been dropped unread (see #receive), so an attacker on the path cannot inject replies into the TLS
+   * session.
    */
   async secure(target: TlsTarget): Promise<TlsOutcome | SmtpFault> {
     if (this.#fault !== null) return handshakeFault("tls", this.#fault.reason);
@@ -151,7 +151,7 @@ export class SmtpConnection {
     return result.tls;
   }
 
-  /** Ends the connection at once; everything awaited resolves to the fault. The first fault stays. */
+  /** Ends the connection at once; every awaited reply resolves to the fault. Only the first fault is kept. */
   end(fault: SmtpFault): void {
     if (this.#fault !== null) return;
     this.#fault = fault;
@@ -178,7 +178,7 @@ export class SmtpConnection {
         this.#dueAt = Number.POSITIVE_INFINITY;
         return;
       }
-      // RFC 5321 section 3.8: 421 may come at any time, asked or not, and the server is gone after it.
+      // RFC 5321 section 3.8: a server may send 421 at any time, even unasked, and closes the connection after it.
       if (reply.code === 421 || first === undefined) {
         this.end({ fault: reply.code === 421 ? "closed" : "protocol", reason: `"${quoteReply(reply)}"` });
         return;
@@ -195,8 +195,8 @@ export class SmtpConnection {
   }
 
   /**
-   * One timer serves all deadlines: it is moved only when the new deadline is earlier, and when it fires too early
-   * it goes to sleep for the rest. Setting one for each reply would cost more than parsing it.
+   * One timer serves all deadlines. It is moved only if the new deadline is earlier; if it fires too early, it is set
+   * again for the rest. A timer for each reply would cost more than parsing the reply.
    */
   #setTimer(): void {
     clearTimeout(this.#timer);

@@ -1,4 +1,4 @@
-/** The envelope commands of one message, made to fit what the server offers. */
+/** The MAIL and RCPT commands of one message, adapted to the extensions that the server offers. */
 import { isAscii } from "node:buffer";
 import type { Extensions } from "./extensions.ts";
 import type { SmtpRejection } from "./outcome.ts";
@@ -10,7 +10,7 @@ export interface SmtpTransaction {
   readonly rcptTo: string;
   /** The complete message with CRLF line ends, not dot-stuffed. */
   readonly message: Buffer;
-  /** Whether an address or a header of this message needs SMTPUTF8 (RFC 6531). */
+  /** Whether an address or a header field of this message needs SMTPUTF8 (RFC 6531). */
   readonly smtpUtf8: boolean;
 }
 
@@ -21,18 +21,19 @@ export interface EnvelopeCommands {
 }
 
 /**
- * A local part is a quoted string or has no blank, quote or angle bracket; control characters and line separators
- * are nowhere. An address of this form cannot end its command, open another or add a parameter.
+ * The local part is a quoted string, or has no blank, quote or angle bracket. Control characters and line separators
+ * are not allowed. Such an address cannot end its command, start another one or add a parameter.
  */
 const ADDRESS =
   /^(?:"(?:[^"\\\p{Cc}\p{Zl}\p{Zp}]|\\[^\p{Cc}\p{Zl}\p{Zp}])*"|[^\s"<>@\p{Cc}]+)@[^\s"<>@\p{Cc}]+$/u;
 
 /**
- * Composes MAIL and RCPT, or says without asking the server why it could not take the message: larger than its limit
- * (RFC 1870), or internationalised where it cannot be (RFC 6531 section 3.5). An 8-bit body goes out as it is to a
- * server without 8BITMIME: recoding it here would break its signature, and such servers pass it on in practice.
+ * Composes MAIL and RCPT. Returns a rejection, without asking the server, if the message is larger than its limit (RFC
+ * 1870) or internationalized and the server lacks SMTPUTF8 (RFC 6531 section 3.5). A body with 8-bit octets is sent
+ * unchanged to a server without 8BITMIME: recoding it here would break the signature, and such servers accept it in
+ * practice.
  *
- * @throws a programmer's error on an address that could not be written into a command
+ * @throws Error on an address that cannot be written into a command
  */
 export function composeEnvelope(
   transaction: SmtpTransaction,
@@ -53,7 +54,7 @@ export function composeEnvelope(
   return { mail: `MAIL FROM:<${mailFrom}>${size}${body}${utf8}\r\n`, rcpt: `RCPT TO:<${rcptTo}>\r\n` };
 }
 
-/** Whether an address can be written into a command at all. */
+/** Whether an address can be written into a command. */
 export function fitsCommand(address: string): boolean {
   return ADDRESS.test(address);
 }

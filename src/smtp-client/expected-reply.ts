@@ -1,8 +1,8 @@
-/** From a reply (or its absence) to a result: which replies let a stage go on, and what the others mean. */
+/** Which replies let a stage continue, and what the others mean. */
 import type { SmtpFailure, SmtpFault, SmtpRejection, SmtpStage } from "./outcome.ts";
 import { answerOf, quoteReply, type ServerReply } from "./reply-reader.ts";
 
-/** The first digit that each stage hopes for (RFC 5321 section 4.3.2). */
+/** The first digit of the reply that each stage expects (RFC 5321 section 4.3.2). */
 const HOPED_FOR = { banner: 2, ehlo: 2, starttls: 2, auth: 2, mail: 2, rcpt: 2, data: 3, dot: 2 } as const;
 
 const ANSWERED = {
@@ -17,8 +17,8 @@ const ANSWERED = {
 } as const satisfies Record<keyof typeof HOPED_FOR, string>;
 
 /**
- * What stands in the way of going on; null when the reply was the one hoped for. A positive reply of the wrong kind
- * (354 to MAIL, 250 to DATA) means that the two sides no longer talk about the same command.
+ * The rejection or failure that prevents the next step; null for the expected reply. A positive reply of the wrong kind
+ * (354 to MAIL, 250 to DATA) means that client and server are out of step.
  */
 export function unexpectedReply(
   stage: keyof typeof HOPED_FOR,
@@ -27,7 +27,7 @@ export function unexpectedReply(
 ): SmtpRejection | SmtpFailure | null {
   if ("fault" in reply) return smtpFailure(stage, reply, dataSent);
   const kind = Math.trunc(reply.code / 100);
-  // RFC 5321 section 4.3.2. A 220 here is a second greeting, behind which the answer to EHLO is still to come.
+  // RFC 5321 section 4.3.2. A 220 here is a second banner; the reply to EHLO is still to come.
   const isHopedFor = stage === "ehlo" ? reply.code === 250 : kind === HOPED_FOR[stage];
   if (isHopedFor) return null;
   if (kind >= 4) return { outcome: "refused", stage, ...answerOf(reply) };

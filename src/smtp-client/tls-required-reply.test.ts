@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { demandsTls } from "./tls-required-reply.ts";
 
-/** An answer as it is read from a server's line. */
+/** The reply in a line of a server. */
 function answer(line: string) {
   const [, code, enhanced = null, text = ""] = /^(\d{3})(?: (\d\.\d+\.\d+))? (.*)$/.exec(line) ?? [];
   return { code: Number(code), enhanced, text };
 }
 
-describe("a refusal in clear text", () => {
+describe("a rejection in clear text", () => {
   test.each([
     "530 5.7.0 Must issue a STARTTLS command first",
     "530 Must issue a STARTTLS command first",
@@ -31,7 +31,7 @@ describe("a refusal in clear text", () => {
     "550 5.7.1 必须使用加密连接",
     "450 4.7.1 TLS required",
     "454 4.7.0 No mail without encryption",
-  ])("because of that: %s", (line) => {
+  ])("demands TLS: %s", (line) => {
     expect(demandsTls(answer(line))).toBe(true);
   });
 
@@ -52,7 +52,7 @@ describe("a refusal in clear text", () => {
     "554 5.7.1 Encrypted attachments require prior approval",
     "550 5.7.1 Message blocked by our SSL inspection",
     "550 5.7.1 Verschlüsselte Archive müssen angemeldet werden",
-  ])("because of something else: %s", (line) => {
+  ])("does not demand TLS: %s", (line) => {
     expect(demandsTls(answer(line))).toBe(false);
   });
 });
