@@ -1,6 +1,6 @@
 /**
- * How programs that answer on a person's behalf mark their mails: absence notes, acknowledgements of ticket systems,
- * challenges of spam filters, answers of mailing lists. Data for auto-reply.ts.
+ * How automatic replies are marked: out-of-office replies, acknowledgements of ticket systems, challenges of spam
+ * filters, replies of mailing lists. Data for auto-reply.ts.
  */
 
 export interface HeaderRule {
@@ -10,7 +10,7 @@ export interface HeaderRule {
 
 const ANY = /\S/;
 
-/** Header fields that only automatic answers have. */
+/** Header fields that only automatic replies have. */
 export const AUTO_REPLY_HEADERS: readonly HeaderRule[] = [
   { name: /^auto-submitted$/i, value: /^\s*(?!no\b|auto-?generated\b)\S/i },
   {
@@ -33,18 +33,18 @@ export const AUTO_REPLY_HEADERS: readonly HeaderRule[] = [
   { name: /^x-mailer$/i, value: /zendesk|freshdesk|osticket|zammad|jira/i },
 ];
 
-/** Header fields that automatic answers share with bounces and with lists through which bounces come. */
+/** Header fields that automatic replies share with bounces, and with lists that pass on bounces. */
 export const SHARED_HEADERS: readonly HeaderRule[] = [
   { name: /^auto-submitted$/i, value: /^\s*auto-?generated\b/i },
   { name: /^x-auto-response-suppress$/i, value: ANY },
   { name: /^precedence$/i, value: /^\s*(?:bulk|junk)\b/i },
 ];
 
-/** Local parts of From that answer by themselves. */
+/** Local parts of From that only automatic replies use. */
 export const AUTO_REPLY_SENDER =
   /^(?:auto-?(?:reply|responder|response|antwort|answer)|vacation|out-?of-?office|abwesenheit\w*)/i;
 
-/** Phrases in subjects, anywhere, in the spelling of normalize-text.ts. */
+/** Phrases anywhere in a subject, normalized by normalize-text.ts. */
 export const AUTO_REPLY_SUBJECT = new RegExp(
   [
     "out of (?:the )?(?:office|town|country)",
@@ -81,11 +81,11 @@ export const AUTO_REPLY_SUBJECT = new RegExp(
   "u",
 );
 
-/** What mail programs of people put before the subject that they answer. */
+/** Prefixes that mail programs put before the subject of a reply. */
 export const REPLY_SUBJECT =
   /^\s*(?:re|aw|antw|sv|vs|res|rif|r|odp|ynt|vá|bls|απ|ответ|回复|回覆|答复|返信|회신|답장)\s?(?:\[\d+\])?\s?[:：]/iu;
 
-/** Words at the beginning of subjects that are too common elsewhere. */
+/** Phrases at the beginning of a subject that are too common elsewhere in one. */
 export const AUTO_REPLY_SUBJECT_START = new RegExp(
   `^(?:[^\\p{L}\\p{N}]|(?:re|aw|sv|wg|fw|fwd|rv|tr|r|res|antw|odp|vs|vl|ynt|ответ)\\s?:)*(?:${[
     "auto(?:-|: ?|reply|mail\\b)",
@@ -102,13 +102,13 @@ export const AUTO_REPLY_SUBJECT_START = new RegExp(
   "u",
 );
 
-/** Subjects and sentences of systems that want the sender to prove something first. */
+/** Subjects and sentences of challenge-response systems. */
 export const CHALLENGE_SUBJECT =
   /\b(?:please )?(?:confirm|verify|authori[sz]e) (?:that )?(?:your|you|the)\b.{0,40}(?:message|e-?mail|sen[dt]|human|person|delivery)|challenge[- ]response|sender (?:verification|confirmation|authentication)|(?:awaiting|pending) (?:your )?(?:confirmation|verification|authori[sz]ation)|(?:action|confirmation|verification) (?:is )?required\b/i;
 export const CHALLENGE_TEXT =
   /\b(?:click|follow|visit|use|open|tap|reply)\b.{0,120}\b(?:to|and) (?:confirm|verify|prove|authenticate|complete (?:the )?delivery|(?:release|deliver|unlock) (?:your|the) (?:message|e-?mail|mail)|be (?:added|approved))|prove (?:that )?you(?:'re| are) (?:a )?(?:human|person|real)|(?:first|one)[- ]time sender|whitelist (?:yourself|your address)|approved senders? list/i;
 
-/** What mailing list software writes to somebody whose mail came to a list. */
+/** Subjects of mailing list software that answers a message to a list. */
 export const LIST_SUBJECT =
   /awaits moderator approval|(?:is )?not (?:a )?member of|you are not (?:allowed|authori[sz]ed|subscribed)|results of your (?:e-?mail )?commands?|non-?member|moderat(?:ion|or|ed)|welcome to the\b|\bsubscri(?:be|ption)|request to (?:mailing )?list .* rejected|(?:posting|post|message) to .{1,60} (?:rejected|held|pending|awaiting)/i;
 export const LIST_HEADERS = [

@@ -1,7 +1,6 @@
 /**
- * Tells mails that a program sent in answer to ours without being about its delivery: absence notes, challenges of
- * spam filters, answers of mailing lists and ticket systems (RFC 3834), read receipts (RFC 8098). They mean that the
- * mail arrived.
+ * Recognizes automatic replies that are not about delivery: out-of-office replies, challenges of spam filters, replies
+ * of mailing lists and ticket systems (RFC 3834), read receipts (RFC 8098). They mean that the message arrived.
  */
 import {
   AUTO_REPLY_HEADERS,
@@ -20,15 +19,15 @@ import { headerText, headerValue, type MailPart, ownParts, senderLocalPart } fro
 import { normalizeText } from "./normalize-text.ts";
 
 /**
- * - subject: the subject is that of an automatic answer
+ * - subject: the subject is that of an automatic reply
  * - header: a header field says so
- * - shared: a header field says that a program wrote it, as bounces have it too
+ * - shared: a header field that bounces have as well
  */
 export type AutoReplySign = "subject" | "header" | "shared" | null;
 
 /**
- * The surest mark of an automatic answer that a mail bears. Some bounces bear the same marks.
- * @param text the mail's own words, on one line
+ * The strongest sign that a mail is an automatic reply. Some bounces have the same signs.
+ * @param text the mail's own text in one line
  */
 export function autoReplySign(mail: MailPart, text: string): AutoReplySign {
   const subject = headerText(mail, "Subject");
@@ -43,7 +42,7 @@ export function autoReplySign(mail: MailPart, text: string): AutoReplySign {
   return bears(mail, SHARED_HEADERS) ? "shared" : null;
 }
 
-/** A message disposition notification (RFC 8098): the mail arrived, whatever was done with it then. */
+/** A message disposition notification (RFC 8098): the message arrived, whatever the reader did with it. */
 export function isReadReceipt(mail: MailPart): boolean {
   return (
     mail.parameters.get("report-type")?.toLowerCase() === "disposition-notification" ||
@@ -63,7 +62,7 @@ function isAnswerSubject(subject: string): boolean {
   return standsFirst(subject, [plain.search(AUTO_REPLY_SUBJECT), plain.search(CHALLENGE_SUBJECT)]);
 }
 
-/** A notice about a delivery has the subject of our message behind its own. */
+/** Bounces often end in the subject of our message, so the sign must come before any words about a failure. */
 function standsFirst(subject: string, places: readonly number[]): boolean {
   const found = places.filter((at) => at >= 0);
   const failure = failureIn(subject);

@@ -1,27 +1,27 @@
 /**
- * What a language's notices say of a delivery. The rules read text as normalize-text.ts writes it, with "@" for each
- * address. What a language says of a delay or of giving up counts only where two different words of its `marks` are in
- * the text, because those rules are short enough to match words of other languages.
+ * Phrases of bounces in one language. They match text from normalize-text.ts in which each address is "@". The phrases
+ * for delays and for giving up are short enough to match other languages, so they count only if two different words of
+ * `marks` occur in the text.
  */
 
 export interface BounceLanguage {
-  /** Frequent words of the language; null where its script or its rules are unmistakable. */
+  /** Frequent words of the language; null if its script or its phrases are unambiguous. */
   readonly marks: RegExp | null;
   /** The message was not delivered. */
   readonly failed: RegExp;
-  /** It is late, or will be tried again. */
+  /** The message is late, or will be tried again. */
   readonly delayed: RegExp;
-  /** It will not be tried again, whatever else is said. */
+  /** The message will not be tried again; overrides `delayed`. */
   readonly givenUp: RegExp;
 }
 
-/** Any word, at most so many times: what stands between the words of a rule. */
+/** Up to `most` words of any kind between the words of a phrase. */
 const words = (most: number) => String.raw`(?: [^\s.:;!?]+){0,${most}}`;
-/** A rule: its phrases, "~3" for up to three words in between. Each phrase begins a word. */
+/** Builds a pattern of phrases; "~3" stands for up to three words in between. Each phrase begins at a word. */
 export function phraseRule(...phrases: readonly string[]): RegExp {
   const source = phrases.map((text) => text.replace(/~(\d)/g, (_, most: string) => words(Number(most))));
   return new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${source.join("|")})`, "u");
 }
-/** Words that are whole. */
+/** Builds a pattern of whole words. */
 export const frequentWords = (text: string) =>
   new RegExp(String.raw`(?<![\p{L}\p{N}])(?:${text.replaceAll(" ", "|")})(?![\p{L}\p{N}])`, "gu");

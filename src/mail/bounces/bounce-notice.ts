@@ -1,4 +1,4 @@
-/** The words of a mail that came back, apart from those of the mail it returns. */
+/** The text of a bounce, separated from the message that it returns. */
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import { noticeLines } from "./bounce-text.ts";
 import { headerText, headerValue, type MailPart, ownParts, partText, readFields } from "./lenient-mime.ts";
@@ -11,10 +11,10 @@ import {
 
 export interface BounceNotice {
   readonly subject: string;
-  /** The reporter's own words. */
+  /** The lines of the reporter's own text. */
   readonly lines: readonly string[];
   readonly returned: ReturnedMessage | null;
-  /** Our message, or a message as a part of its own, is with it: people who answer seldom send that. */
+  /** The bounce contains our message, or a message as a part: people who reply seldom send that. */
   readonly returnsMessage: boolean;
 }
 
@@ -37,7 +37,7 @@ export function readNotice(mail: MailPart): BounceNotice {
 const FIELD = /^(?:> ?)?[\w-]+:\s/;
 const TOKEN_FIELD = new RegExp(`^(?:> ?)?${messageTokenHeader}:`, "i");
 
-/** The header of our message where it is quoted in the text: behind a line that announces it, or around our token. */
+/** The header of our message if it is quoted in the text: after a line that announces it, or around our token. */
 function returnedInText(text: string): ReturnedMessage | null {
   const lines = text.split(/\r\n?|\n/);
   const cut = noticeLines(text).length;
@@ -50,14 +50,14 @@ function returnedInText(text: string): ReturnedMessage | null {
   return headers.length > 1 ? describeReturned(headers) : null;
 }
 
-/** The addresses in a field or a text, as they are written. */
+/** The addresses in a field or a text, unchanged. */
 export function addressesIn(text: string): string[] {
   return text.split(/[\s<>()[\]"',;:]+/).filter((word) => word.slice(1, -1).includes("@"));
 }
 
 /**
- * Addresses that cannot be those of a recipient that was not reached, in lower case: the reporter's, ours that the
- * notice went to, and the sender of the returned message.
+ * Addresses that cannot be the failed recipient, in lower case: the reporter's, ours to which the bounce was sent, and
+ * the sender of the returned message.
  */
 export function unrelatedAddresses(mail: MailPart, { returned }: BounceNotice): ReadonlySet<string> {
   const names = ["From", "To", "Reply-To", "Sender", "Errors-To"];
@@ -71,7 +71,7 @@ export function unrelatedAddresses(mail: MailPart, { returned }: BounceNotice): 
   const ours = senders.flatMap(addressesIn).map((address) => address.toLowerCase());
   return new Set([
     ...names.flatMap((name) => addressesIn(headerText(mail, name))).map((address) => address.toLowerCase()),
-    // People write to themselves.
+    // A sender may also be the recipient.
     ...ours.filter((address) => !written.has(address)),
   ]);
 }

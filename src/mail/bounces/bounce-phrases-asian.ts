@@ -1,4 +1,4 @@
-/** What notices in the languages of Asia say of a delivery. Data for delivery-state.ts. */
+/** Phrases of bounces in Asian languages. Data for delivery-state.ts. */
 import { type BounceLanguage, phraseRule } from "./bounce-language.ts";
 
 export const ASIAN_NOTICES: Readonly<Record<string, BounceLanguage>> = {

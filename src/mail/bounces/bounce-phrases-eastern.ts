@@ -1,4 +1,4 @@
-/** What notices in the languages of Eastern Europe say of a delivery. Data for delivery-state.ts. */
+/** Phrases of bounces in Eastern European languages. Data for delivery-state.ts. */
 import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-language.ts";
 
 export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {

@@ -1,4 +1,4 @@
-/** What notices in the languages of Western and Northern Europe say of a delivery. Data for delivery-state.ts. */
+/** Phrases of bounces in Western and Northern European languages. Data for delivery-state.ts. */
 import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-language.ts";
 
 export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {

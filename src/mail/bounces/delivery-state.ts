@@ -1,4 +1,7 @@
-/** What the words of a notice say of the delivery, in English (bounce-text-rules.ts) and other languages (bounce-phrases-….ts). */
+/**
+ * What the text of a bounce says about the delivery, in English (bounce-text-rules.ts) and other languages
+ * (bounce-phrases-….ts).
+ */
 
 import { ASIAN_NOTICES } from "./bounce-phrases-asian.ts";
 import { EASTERN_NOTICES } from "./bounce-phrases-eastern.ts";
@@ -15,32 +18,32 @@ import {
 import { normalizeText } from "./normalize-text.ts";
 
 /**
- * failed: not delivered; given_up: not delivered, after it was late; delayed: still being tried; delivered: it arrived;
+ * failed: not delivered; given_up: not delivered after a delay; delayed: still being tried; delivered: it arrived;
  * unknown: no sentence is understood.
  */
 export type DeliveryState = "failed" | "given_up" | "delayed" | "delivered" | "unknown";
 
 export interface DeliveryEvidence {
   readonly state: DeliveryState;
-  /** The subject is that of a notice about a delivery. */
+  /** The subject is that of a mail about a delivery. */
   readonly subject: boolean;
   /** A sentence of the text may be about a delivery. */
   readonly text: boolean;
-  /** A sentence of the text is plainly about one: nothing else is written so. */
+  /** A sentence of the text is certainly about a delivery. */
   readonly strong: boolean;
 }
 
 const LANGUAGES = [WESTERN_NOTICES, EASTERN_NOTICES, ASIAN_NOTICES].flatMap((some) => Object.values(some));
 const ENOUGH_MARKS = 2;
-/** Characters that are read in so many languages: what a notice has to say stands at its beginning. */
+/** Limit of characters that are searched for every language; the important text comes first. */
 const LONGEST_TEXT = 32 * 1024;
-/** "You will be told if it fails permanently": what would happen then, has not. */
+/** Conditions such as "you will be told if it fails permanently": they have not happened. */
 const CONDITION =
   /(?<!\p{L})(?:if|unless|until|wenn|falls|sollten?|si|se non|qualora|caso|indien|wanneer|jesli|jezeli|если|якщо|pokud|daca|hvis|jos|eger)(?!\p{L})[^.;。!?]*|(?:もし|如果|若)[^。]*|[^。]{0,80}場合(?:は|に)/giu;
-/** Its dots end no sentence. */
+/** The dots in an address do not end a sentence. */
 const ADDRESS = /[\w.!$%&*+/=?^{|}~-]{1,128}@[\w.-]{1,253}(?<=\w)/g;
 
-/** @param quotesPermanent the notice quotes a permanent code */
+/** @param quotesPermanent the bounce quotes a permanent code */
 export function readDeliveryState(
   lines: readonly string[],
   subject: string,
@@ -63,7 +66,7 @@ export function readDeliveryState(
   const text = strong || BOUNCE_TEXT.test(english) || DELAYED.test(english);
   const isDelivered =
     !quotesPermanent && !failsInSubject && !strong && (DELIVERED.test(subject) || DELIVERED.test(english));
-  // The rules for other languages are coarser than a code that is quoted.
+  // A quoted code is more reliable than the phrases of other languages.
   const isEnded = isGivenUp || (quotesPermanent && !isLateInEnglish);
   const fails = failsInSubject || text || quotesPermanent;
   const ofLate = isEnded ? "given_up" : "delayed";
@@ -77,7 +80,7 @@ export function readDeliveryState(
   };
 }
 
-/** Where a subject begins to say that a delivery failed, as plainWords() spells it; -1 where it does not. */
+/** The position in a subject, normalized by normalizeText(), at which a failure is mentioned; -1 without one. */
 export function failureIn(subject: string): number {
   const title = normalizeText(subject);
   const english = NEUTRAL_SUBJECT.test(title) ? -1 : title.search(BOUNCE_SUBJECT);

@@ -1,6 +1,7 @@
 /**
- * Whether a mail without a delivery-status part tells of a delivery. The marks of an automatic answer win, unless the
- * mail quotes a refusal, or comes from a mail system by the local part of its From or by a header only those write.
+ * Decides whether a mail without a delivery-status part is about a delivery. Signs of an automatic reply take
+ * precedence, unless the mail quotes a server's reply, or the local part of its From or a header field proves a mail
+ * system.
  */
 
 import { classifyReply } from "#mail/refusals/classify-reply.ts";
@@ -12,22 +13,22 @@ import { MAIL_SYSTEM, MAILER_DAEMON, POSTMASTER } from "./bounce-text-rules.ts";
 import { type DeliveryEvidence, type DeliveryState, readDeliveryState } from "./delivery-state.ts";
 import { headerValue, type MailPart, senderLocalPart } from "./lenient-mime.ts";
 
-/** With its enhanced code beside it a number is no telephone extension: "550 5.1.1", "550-5.1.1", "551 #5.1.1". */
+/** A number followed by its enhanced code is not a telephone extension: "550 5.1.1", "550-5.1.1", "551 #5.1.1". */
 const FULL_CODE = /(?<![\w.:/-])([45])\d\d[ -]+\W{0,2}\1\.\d{1,3}\.\d{1,3}(?![\w.])/;
-/** As qmail writes it: "(#5.1.1)". */
+/** The form that qmail uses: "(#5.1.1)". */
 const HASH_CODE = /\(#([45])\.\d{1,3}\.\d{1,3}\)/;
-/** The reply codes that refusals have (RFC 5321 section 4.2.3, RFC 7504). */
+/** Reply codes of refusals (RFC 5321 section 4.2.3, RFC 7504). */
 const BARE_CODE = /(?<![\w.:/+()-])(42[1-2]|45[0-5]|50[0-4]|521|5[345]\d)[ -]\s*(?=\W{0,3}\p{L})/gu;
-/** A permanent code, whatever stands beside it: in words that are not understood it is all there is to go by. */
+/** A permanent code in any surroundings, for text that is not understood otherwise. */
 const PERMANENT =
   /(?<![\w.])5\.[0-7]\.\d{1,3}(?![\w.])|(?<![\w.:/+()-])(?:50[1-4]|521|5[345]\d)[ -]\s*(?=\W{0,3}[\p{L}#<]|5\.\d)/u;
-/** What the words behind a code that are no refusal are taken for. */
+/** Categories that text after a code gets if it is not a refusal. */
 const VAGUE: ReadonlySet<BounceCategory> = new Set(["Undetermined", "General", "ProtocolError"]);
-/** Words behind a bare code that are looked at. */
+/** Limit of characters after a code that are classified. */
 const LONGEST_REFUSAL = 200;
 const MOST_CODES = 50;
 
-/** What the mail says of the delivery; null when it is not about one. */
+/** What the mail says about the delivery; null if it is not about one. */
 export function detectDeliveryState(
   mail: MailPart,
   notice: BounceNotice,
@@ -46,25 +47,25 @@ export function detectDeliveryState(
   const evidence = { ...words, sender, quoted, namesFailed, isReport, isReply, returnsMessage };
   if (isAnswer(mail, text, evidence) || !isBelieved(evidence)) return null;
   if (words.state !== "unknown") return words.state;
-  // Words that are not understood are no failure. That header names what failed.
+  // Text that is not understood is no failure, unless X-Failed-Recipients names the recipient.
   return namesFailed ? "failed" : "delayed";
 }
 
-/** Of a mail that tells of no delivery: how sure it is that it is an automatic answer. */
+/** How certain it is that a mail which is not about a delivery is an automatic reply. */
 export function autoReplySignIn(mail: MailPart, { lines }: BounceNotice): AutoReplySign {
   return autoReplySign(mail, lines.join(" ").replace(/\s+/g, " "));
 }
 
-/** null: the null sender; system: a local part that mail systems use, and people may. */
+/** null: the null sender. system: a local part that mail systems use, and people may use. */
 type Sender = "mailer-daemon" | "postmaster" | "null" | "system" | "other";
 
 interface Evidence extends DeliveryEvidence {
   readonly sender: Sender;
-  /** The first digit of a refusal that is quoted. */
+  /** The first digit of a quoted reply code. */
   readonly quoted: "4" | "5" | null;
   readonly namesFailed: boolean;
   readonly isReport: boolean;
-  /** Subject and header are those of an answer that a person writes. */
+  /** Subject and header fields are those of a reply that a person writes. */
   readonly isReply: boolean;
   readonly returnsMessage: boolean;
 }
@@ -83,7 +84,7 @@ function isAnswer(mail: MailPart, text: string, evidence: Evidence): boolean {
   if (quoted !== null || namesFailed || isReport) return false;
   const mark = autoReplySign(mail, text);
   if (mark === null) return false;
-  // Even a postmaster goes on holiday: then nothing in the mail is about a delivery.
+  // A postmaster may also send an out-of-office reply; then nothing in the mail is about a delivery.
   if (sender === "mailer-daemon" || sender === "postmaster" || sender === "null") {
     const isAboutDelivery = strong || returnsMessage || (mark !== "subject" && (subject || !says));
     return mark !== "shared" && !isAboutDelivery;
@@ -112,7 +113,7 @@ function isBelieved(evidence: Evidence): boolean {
   }
 }
 
-/** The first digit of the reply that a text quotes: a permanent one before a temporary one. */
+/** The first digit of the quoted reply code; a permanent code takes precedence. */
 function quotedRefusal(text: string): "4" | "5" | null {
   const digits = [FULL_CODE.exec(text)?.[1], HASH_CODE.exec(text)?.[1]];
   let read = 0;

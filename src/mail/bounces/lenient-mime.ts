@@ -1,7 +1,9 @@
 /**
- * Reads a mail that a machine sent us about one of ours: bounces, complaints, reports. Such mails are often broken, and
- * anybody may send one, so everything is bounded and nothing throws: what cannot be read as MIME (RFC 2045, RFC 2046) is
- * read as text. An own reader, because libraries hide what reports live on: their parts as they were sent.
+ * Parses bounces, complaints and reports as MIME (RFC 2045, RFC 2046). Such mails are often malformed, and anybody can
+ * send one, so all sizes are limited and nothing throws: what is not valid MIME is read as text.
+ * Why not postal-mime: it returns decoded texts and attachments and hides what reports depend on, the raw parts with
+ * their header fields in order. Why not message/header-section.ts: that parser is strict, because it decides whether a
+ * submitted message is accepted.
  */
 import { decodeWords } from "postal-mime";
 import { textFromHtml } from "#mail/html/body-conversion.ts";
@@ -9,34 +11,34 @@ import type { HeaderField } from "#mail/message/header.ts";
 import { parseMediaType } from "#mail/message/media-type.ts";
 import { decodeHeader, decodeText, needsDecoding } from "./charset.ts";
 
-/** One part of a mail, or the whole of it. */
+/** One part of a mail, or the whole mail. */
 export interface MailPart {
-  /** In the order of the mail, unfolded, values as they were sent. */
+  /** In the order of the mail, unfolded, otherwise unchanged. */
   readonly headers: readonly HeaderField[];
   /** Lower case, without parameters: "multipart/report". */
   readonly type: string;
-  /** Of Content-Type, names in lower case. */
+  /** The parameters of Content-Type, with names in lower case. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** As it was transferred, one character for each octet, lines ending in LF. */
+  /** The encoded body as latin1, with lines ending in LF. */
   readonly body: string;
-  /** What a multipart holds, or the one mail that a message/rfc822 holds. */
+  /** The parts of a multipart, or the one mail in a message/rfc822. */
   readonly parts: readonly MailPart[];
 }
 
-/** Octets that are read of a mail; what is beyond is taken as not sent. */
+/** Limit of a mail in octets; the rest is ignored. */
 export const lenientMimeLimit = 1024 * 1024;
 const maxDepth = 10;
-/** Parts of a mail that are read, in the order of partRank() where there are more. */
+/** Limit of parts that are read; partRank() decides which ones. */
 const maxParts = 200;
-/** Pieces of a multipart that are looked at to choose those parts. */
+/** Limit of parts of a multipart that are ranked. */
 const maxPieces = 5_000;
-/** Parts that are read before the mails that a report carries: the words of people and programs come first. */
+/** Parts that are read before the mails that a report contains, because texts and status parts come first. */
 const maxLeading = 20;
 const maxHeaders = 1_000;
 const maxValueLength = 10_000;
 
 const FIELD = /^([!-9;-~]+)[ \t]*:[ \t]*(.*)$/s;
-/** A delimiter line that declares itself by the header field of a part after it. */
+/** A delimiter line, recognized by the header field of the part after it. */
 const UNDECLARED_BOUNDARY = /^--(\S[^\n]*)\n(?:content-|\n)/im;
 const REPORT_PART =
   /^content-type[ \t]*:\s*message\/(?:global-|x-)?(?:delivery-status|disposition-notification|feedback-report)/im;
@@ -46,7 +48,7 @@ const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 const WHOLE_MESSAGES = new Set(["message/rfc822", "message/global"]);
 
 /**
- * Reads a mail. Never throws, and takes time in proportion to what is read.
+ * Parses a mail. Never throws; the time is linear in what is read.
  * @param limit octets that are read at most
  */
 export function readMime(raw: Uint8Array, limit: number = lenientMimeLimit): MailPart {
@@ -58,40 +60,40 @@ export function readMime(raw: Uint8Array, limit: number = lenientMimeLimit): Mai
   return readPart(source, 0, { left: maxParts });
 }
 
-/** The first field of that name, whatever its case; null when there is none. */
+/** The value of the first field with that name in any case; null if there is none. */
 export function headerValue({ headers }: Pick<MailPart, "headers">, name: string): string | null {
   const wanted = name.toLowerCase();
   return headers.find(([given]) => given.toLowerCase() === wanted)?.[1] ?? null;
 }
 
 /**
- * A field's words as people read them, "" when there is none: RFC 2047, and octets as they are (RFC 6532), in UTF-8 or
- * else in the charset of the part.
+ * The decoded text of a field, "" if there is none: encoded-words (RFC 2047), or raw octets (RFC 6532) in UTF-8 or else
+ * in the charset of the part.
  */
 export function headerText(part: Pick<MailPart, "headers" | "parameters">, name: string): string {
   const value = headerValue(part, name) ?? "";
   return decodeWords(needsDecoding(value) ? decodeHeader(value, part.parameters.get("charset")) : value);
 }
 
-/** The local part of the address in From, "" for the null sender; what a display name or a comment says is no part of it. */
+/** The local part of the address in From, "" for the null sender; display name and comments are ignored. */
 export function senderLocalPart(mail: Pick<MailPart, "headers">): string {
   const from = headerValue(mail, "From") ?? "";
   const open = from.lastIndexOf("<");
   const address = open >= 0 ? from.slice(open + 1).replace(/>.*$/s, "") : from.replace(/\([^()]*\)/g, " ");
   const word = address.trim().split(/\s+/);
-  // A phrase without an address names no mailbox.
+  // A phrase without an address has no mailbox.
   const only = word.length === 1 ? word[0] : word.find((one) => one.includes("@"));
   return (only ?? "").replace(/\\?@.*$/s, "").replace(/^["']|["']$/g, "");
 }
 
-/** What stands in angle brackets, "" for the null sender; undefined where nothing does. */
+/** The content of angle brackets, "" for the null sender; undefined without brackets. */
 export function inBrackets(value: string): string | undefined {
   return /<([^<>]*)>/.exec(value)?.[1]?.trim();
 }
 
 /**
- * A field's value without its comments, nested ones included (RFC 5322 section 3.2.2). Quoted strings stay as they are; a
- * value whose parentheses do not close stays whole.
+ * A value without its comments, also nested ones (RFC 5322 section 3.2.2). Quoted strings are kept. A value with
+ * unbalanced parentheses is returned whole.
  */
 export function withoutComments(value: string): string {
   let kept = "";
@@ -113,20 +115,20 @@ export function withoutComments(value: string): string {
   return depth > 0 ? value : kept.replace(/\s+/g, " ").trim();
 }
 
-/** The content in octets, its transfer encoding undone (RFC 2045 section 6). */
+/** The content without its transfer encoding (RFC 2045 section 6). */
 export function partOctets({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
   const encoding = withoutComments(headerValue({ headers }, "Content-Transfer-Encoding") ?? "").toLowerCase();
   if (/^"?base64/.test(encoding)) return fromBase64(body);
   return Buffer.from(encoding === "quoted-printable" ? fromQuotedPrintable(body) : body, "latin1");
 }
 
-/** The content as text: HTML as its words, other charsets than the declared one as charset.ts says. */
+/** The content as text. HTML is converted; a wrong charset is handled by charset.ts. */
 export function partText(part: MailPart): string {
   const text = decodeText(partOctets(part), part.parameters.get("charset"));
   return part.type === "text/html" ? textFromHtml(text) : text;
 }
 
-/** The part and all that it holds, in order, but nothing of the mails it carries. */
+/** The part and all parts inside it in order, but not those of attached mails. */
 export function* ownParts(part: MailPart): Generator<MailPart> {
   yield part;
   if (!part.type.startsWith("multipart/")) return;
@@ -134,8 +136,8 @@ export function* ownParts(part: MailPart): Generator<MailPart> {
 }
 
 /**
- * The header fields at the beginning of a text, and where the text goes on after them. Lines that are no fields are
- * passed over, unless the first is none: then there is no header.
+ * The header fields at the beginning of a text, and the offset after them. Lines that are not fields are skipped; if
+ * the first line is not a field, there is no header.
  */
 export function readFields(source: string): { headers: HeaderField[]; end: number } {
   const headers: HeaderField[] = [];
@@ -152,7 +154,7 @@ export function readFields(source: string): { headers: HeaderField[]; end: numbe
   return { headers, end: Math.min(headers.length < maxHeaders ? blank : source.length, source.length) };
 }
 
-/** The end of the field that begins here, with the lines it is folded into. */
+/** The end of a field, including its folded lines. */
 function endOfField(source: string, start: number): number {
   let end = start;
   do {
@@ -177,7 +179,7 @@ function readPart(source: string, depth: number, budget: { left: number }): Mail
   }
   if (!type.startsWith("multipart/")) return { ...part, parts: [] };
   const pieces = piecesOf(body, parameters.get("boundary"), maxPieces);
-  // A multipart that is not divided is a text whose header is wrong.
+  // A multipart without delimiters is a text with a wrong header.
   if (pieces.length === 0) return { ...part, type: "text/plain", parts: [] };
   const ranked = pieces
     .map((piece, at) => ({ piece, at, rank: partRank(piece, at) }))
@@ -185,7 +187,7 @@ function readPart(source: string, depth: number, budget: { left: number }): Mail
   const read: { at: number; part: MailPart }[] = [];
   ranked.forEach(({ piece, at }, place) => {
     if (budget.left <= 0) return;
-    // A multipart leaves something to the parts behind it: two for each, because a carried mail is one itself.
+    // A multipart leaves budget to its later siblings: two parts each, because an attached mail is two.
     const kept = Math.min(2 * (ranked.length - place - 1), maxLeading, budget.left - 1);
     budget.left -= kept;
     read.push({ at, part: readPart(piece, depth + 1, budget) });
@@ -194,7 +196,10 @@ function readPart(source: string, depth: number, budget: { left: number }): Mail
   return { ...part, parts: read.sort((one, other) => one.at - other.at).map((one) => one.part) };
 }
 
-/** Which parts are read first where a mail has too many: reports for programs, the first texts, carried mails, the rest. */
+/**
+ * The order in which parts are read if there are too many: machine-readable reports, the first texts, attached mails,
+ * the rest.
+ */
 function partRank(piece: string, at: number): number {
   const end = piece.indexOf("\n\n");
   const header = piece.slice(0, Math.min(end < 0 ? maxValueLength : end, maxValueLength));
@@ -203,7 +208,7 @@ function partRank(piece: string, at: number): number {
   return CARRIED_PART.test(header) ? 2 : 3;
 }
 
-/** The texts between delimiter lines (RFC 2046 section 5.1.1); the last need not be closed. */
+/** The parts between delimiter lines (RFC 2046 section 5.1.1); the last one need not be closed. */
 function piecesOf(body: string, declared: string | undefined, most: number): string[] {
   const boundary =
     declared !== undefined && `\n${body}`.includes(`\n--${declared}`) ? declared : undeclared(body);
@@ -225,14 +230,14 @@ function undeclared(body: string): string | undefined {
   return UNDECLARED_BOUNDARY.exec(body)?.[1]?.trimEnd();
 }
 
-/** Characters that do not belong to Base64 are ignored (RFC 2045 section 6.8); behind padding, another piece may follow. */
+/** Characters outside of Base64 are ignored (RFC 2045 section 6.8); more data may follow padding. */
 function fromBase64(body: string): Buffer {
   const pieces = body.replace(/[^A-Za-z0-9+/=]+/g, "").split(/=+/);
   return Buffer.concat(pieces.map((piece) => Buffer.from(piece, "base64")));
 }
 
 function fromQuotedPrintable(body: string): string {
-  // Line by line, because a search for blanks at line ends takes the square of their number.
+  // Line by line, because searching blanks at line ends needs quadratic time.
   const lines = body.split("\n").map((line) => line.trimEnd());
   return lines
     .join("\n")

@@ -1,9 +1,9 @@
 /**
- * One spelling for the words of notices, so that rules in many languages stay short: lower case, Latin letters without
- * accents, "ё" as "е", straight apostrophes, one blank between words and none inside Chinese and Japanese text.
+ * Normalizes the text of bounces, so that patterns in many languages stay short: lower case, Latin letters without
+ * accents, "ё" as "е", straight apostrophes, single blanks, and none inside Chinese and Japanese text.
  */
 
-/** Letters that Unicode does not take apart. */
+/** Letters that Unicode normalization does not split. */
 const LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   ł: "l",
@@ -21,7 +21,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 const SEPARATE = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "gu");
 const WIDE = "\\u3000-\\u30ff\\u3400-\\u9fff\\uff00-\\uffef";
 
-/** The text as the rules of auto-reply-rules.ts and bounce-phrases-….ts read it. */
+/** The text in the form that auto-reply-rules.ts and bounce-phrases-….ts expect. */
 export function normalizeText(text: string): string {
   return text
     .normalize("NFKC")

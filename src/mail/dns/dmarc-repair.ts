@@ -1,18 +1,18 @@
 /**
- * What a faulty DMARC record was meant to say, so that a record suggested in its place asks for no less and keeps its
- * addresses for reports.
+ * Suggests a valid record in place of a faulty DMARC record. The suggestion is never weaker and keeps the report
+ * addresses.
  */
 import { cleanTxt, resembles } from "./txt-cleanup.ts";
 
 const policies = ["none", "quarantine", "reject"] as const;
 type Policy = (typeof policies)[number];
 
-/** Where a tag begins; the long names also where the separator before them is missing. */
+/** The start of a tag; long names are also recognized without a separator before them. */
 const TAG =
   /(?:^|[^a-z0-9])(policy|np|sp|p|rua|ruf|pct|adkim|aspf|fo|rf|ri|psd|t)\s*[=:]|(rua|ruf|adkim|aspf|pct)\s*=|(?:^|[;\s])(np|sp|p)\s+(?=none|quarantine|reject)/gi;
 const MOST_CHARACTERS = 4_096;
 
-/** Whether a record that is none to receivers was meant as a DMARC record. */
+/** Whether a TXT record that receivers do not recognize was probably meant as a DMARC record. */
 export function isMeantAsDmarc(text: string): boolean {
   const { plain } = cleanTxt(text.slice(0, MOST_CHARACTERS));
   const [, version = ""] = /^(?:v\s*[=:]?\s*)?([a-z]+-?[a-z]*)/i.exec(plain) ?? [];
@@ -24,8 +24,8 @@ export function isMeantAsDmarc(text: string): boolean {
 }
 
 /**
- * One record for those that are published: the strictest policy among them, all addresses for reports, and of other tags the
- * first. Null where they hold no tag.
+ * Merges all published records into one: the strictest policy, all report addresses, and the first value of every other
+ * tag. Null if they contain no tag.
  */
 export function repairDmarc(texts: readonly string[]): string | null {
   const plain = texts.map((text) => cleanTxt(text.slice(0, MOST_CHARACTERS)).plain).join("; ");
@@ -77,13 +77,13 @@ function strictest(values: readonly string[]): Policy | null {
   return isSaid ? (policies[Math.max(...places)] ?? null) : null;
 }
 
-/** "rejected", "quarentine", "'reject'". */
+/** Reads misspelled policies, such as "rejected", "quarentine" or "'reject'". */
 function policyMeant(value: string): Policy | null {
   const word = /[a-z]+/i.exec(value)?.[0].toLowerCase() ?? "";
   return policies.find((policy) => resembles(word, policy) || word.startsWith(policy)) ?? null;
 }
 
-/** The addresses in a text as mailto URIs, with their limits of size, and its web addresses. */
+/** The e-mail addresses in a text as mailto URIs with their size limits, and its web addresses. */
 function reportUris(value: string): string[] {
   const text = value.replace(/\bmail(?:to)?\s*[=:;]\s*\/*/gi, " ");
   const web = text.match(/https?:\/\/[^\s,;<>"'|]+/gi) ?? [];

@@ -1,4 +1,4 @@
-/** Records that were published at another name than the right one: DNS panels append the zone to what was entered. */
+/** Finds records that were published at a wrong name: DNS panels append the zone to the name that is entered. */
 import { getDomain } from "tldts";
 import type { Resolver } from "#dns/resolver.ts";
 import { decodedText } from "./txt-cleanup.ts";
@@ -8,12 +8,12 @@ export interface MisplacedRecord {
   readonly texts: readonly string[];
 }
 
-/** A name that no zone has, so that what it answers comes from a wildcard. */
+/** A name that no zone has, so any answer for it comes from a wildcard. */
 const UNUSED_LABEL = "_posthaste-no-such-name";
 
 /**
- * Looks for records of a kind at the right name with the domain or its zone appended, and at `others`; null without any. A
- * look-up that fails finds nothing.
+ * Looks for records of a kind at the right name with the domain or its zone appended, and at `others`; null if there
+ * are none. A failed look-up counts as not found.
  * @param host the right name, in lower case
  */
 export async function findMisplaced(

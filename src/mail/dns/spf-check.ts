@@ -1,7 +1,8 @@
 /**
- * Does a domain's SPF record let this platform send? The whole tree of look-ups is walked in the order a receiver
- * evaluates it (RFC 7208 section 4.6), and counted against the limits of section 4.6.4: whoever exceeds them has a
- * record that fails for everybody. Nothing here throws: a DNS fault is the status "error", which settles nothing.
+ * Checks whether the SPF record of a domain authorizes this platform. The whole tree of look-ups is visited in the
+ * order in which a receiver evaluates it (RFC 7208 section 4.6) and counted against the limits of section 4.6.4: a
+ * record beyond them fails for all mail. spf-evaluate.ts is different: it evaluates a record for one IP address and
+ * stops at the first match. No function throws; a DNS failure gives the status "error", which is inconclusive.
  */
 
 import type { Lookup, Resolver } from "#dns/resolver.ts";
@@ -25,10 +26,10 @@ export interface SpfCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
   /** Every SPF record found at the domain. */
   readonly found: readonly string[];
-  /** DNS look-ups an evaluation of the whole record costs, and those of them that find nothing. */
+  /** DNS look-ups that an evaluation of the whole record needs, and how many of them find nothing. */
   readonly lookups: number;
   readonly voidLookups: number;
-  /** Where too many look-ups find nothing: the hosts among them that the record itself names. */
+  /** If too many look-ups find nothing: those hosts among them that the record itself names. */
   readonly deadNames: readonly string[];
   /** One or more sentences for the owner of the domain. */
   readonly message: string;
@@ -37,12 +38,12 @@ export interface SpfCheck {
 const MOST_LOOKUPS = 10;
 const MOST_VOID_LOOKUPS = 2;
 const MOST_MX_HOSTS = 10;
-/** Where counting stops: a record this far over the limit need not be known exactly. */
+/** Counting stops here: the exact number is not needed for a record so far over the limit. */
 const MOST_COUNTED = 25;
-/** Faulty terms, and remarks, that are named one by one. */
+/** Faults and remarks that are listed one by one. */
 const MOST_SENTENCES = 10;
 
-/** What the walk through a record and everything it refers to has learned. */
+/** State of a visit to a record and all that it refers to. */
 interface Walk {
   readonly resolver: Resolver;
   readonly required: string;
@@ -52,19 +53,19 @@ interface Walk {
   readonly voidNames: string[];
   /** Names of hosts in the record itself whose look-up found nothing. */
   readonly deadNames: string[];
-  /** The required record was reached, in a place where it authorises. */
+  /** The required record was reached, in a place where it authorizes. */
   reached: boolean;
   /** The name whose look-up failed. */
   fault: string | null;
-  /** An error a receiver meets before it reaches the required record, so that it never gets there. */
+  /** An error that a receiver meets before it reaches the required record. */
   obstacle: string | null;
   readonly remarks: string[];
 }
 
 /**
- * Checks that the domain has exactly one valid SPF record and that it contains `include:<requiredInclude>`, directly
- * or by way of a redirect or another include, within the limits. What the required record itself says is the
- * platform's business: its absence is remarked on and not held against the domain.
+ * Checks that the domain has exactly one valid SPF record, and that it contains `include:<requiredInclude>`, directly
+ * or through a redirect or another include, within the limits. The content of the required record is the platform's
+ * responsibility: if it is missing, that is a remark and not a failure of the domain.
  */
 export async function checkSpf(
   resolver: Resolver,
@@ -163,7 +164,7 @@ const isSenderId = (text: string): boolean => /^spf2\.0\//i.test(text);
 const SENDER_ID =
   "The only record is one of Sender ID (spf2.0), which receivers do not read: publish the expected value beside it.";
 
-/** A word on records beside the right one that were meant to count as well. */
+/** A remark about other records that were probably meant as SPF as well. */
 function unseenBeside(answer: Lookup<string>, right: string): string[] {
   const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
   const meant = texts.filter((text) => text !== right && !isSpfRecord(text) && isMeantAsSpf(text));
@@ -176,8 +177,8 @@ function unseenBeside(answer: Lookup<string>, right: string): string[] {
 }
 
 /**
- * Walks one record. `path` holds the domains that led here, this one last; `passes` says whether a match here is a
- * pass for the domain that is checked; `ours` whether we are inside the required record.
+ * Visits one record. `path`: the domains that led here, this one last. `passes`: whether a match here is a pass for the
+ * checked domain. `ours`: whether this is inside the required record.
  */
 async function follow(
   walk: Walk,
@@ -201,7 +202,7 @@ async function follow(
     await followReference(walk, record.redirect, path, passes, ours);
 }
 
-/** Goes into the record of an include or a redirect. */
+/** Visits the record of an include or a redirect. */
 async function followReference(
   walk: Walk,
   target: string,
@@ -242,7 +243,7 @@ function faultsInWords(faults: readonly SpfFault[]): string {
   return [...sentences, ...(more > 0 ? [`${more} more terms are faulty.`] : [])].join(" ");
 }
 
-/** Counts a directive that is not an include; names that depend on the mail at hand are not asked for. */
+/** Counts a directive other than include. Names with macros depend on the message and are not looked up. */
 async function countLookups(
   walk: Walk,
   { mechanism, value }: SpfDirective,
@@ -279,7 +280,10 @@ function countVoid(walk: Walk, answer: Lookup<unknown>, name: string, ours: bool
   if (answer.outcome === "failed" && !ours) walk.fault ??= name;
 }
 
-/** An error ends the evaluation, but a receiver that came past the required record has its pass already. */
+/**
+ * An error ends the evaluation. After the required record it is only a remark, because a receiver has found the match
+ * by then.
+ */
 function addObstacle(walk: Walk, sentence: string): void {
   if (walk.reached) walk.remarks.push(sentence);
   else walk.obstacle ??= sentence;

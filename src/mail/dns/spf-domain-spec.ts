@@ -1,14 +1,14 @@
-/** The domain-spec of an SPF term (RFC 7208 section 7.1): its macros are well formed, and it can be looked up. */
+/** The domain-spec of an SPF term (RFC 7208 section 7.1): checks its macros and host name. */
 import { impossibleLabel } from "#mail/idna.ts";
 
 const MACRO = /%(?:[%_-]|\{[^{}]*\})/g;
 const MACRO_BODY = /^([a-z])(\d*)r?[-.+,/_=]*$/i;
-/** A name has no more labels. */
+/** A domain name has no more labels than this. */
 const MOST_PARTS = 128;
 const LONGEST_LABEL = 63;
 const LONGEST_NAME = 253;
 
-/** What is wrong, as a clause for "… cannot be understood: …", or null. */
+/** What is wrong, as a clause for "… cannot be understood: …"; null if nothing is. */
 export function domainSpecFault(text: string): string | null {
   if (text === "") return "it names no domain";
   const fault = macroFault(text);
@@ -32,7 +32,7 @@ export function domainSpecFault(text: string): string | null {
   return endsInMacro ? null : topLevelFault(labels);
 }
 
-/** No top-level domain is a number, and none has a hyphen but the international ones (RFC 1123, RFC 5890). */
+/** No top-level domain is a number, and only internationalized ones have a hyphen (RFC 1123, RFC 5890). */
 function topLevelFault(labels: readonly string[]): string | null {
   const last = labels.at(-1) ?? "";
   if (labels.length < 2) return `"${last}" is not a complete domain name`;
@@ -40,7 +40,7 @@ function topLevelFault(labels: readonly string[]): string | null {
   return isTopLevel ? null : `"${last}" is no top-level domain`;
 }
 
-/** What is wrong with the macros of a macro-string (section 7.1), or null. */
+/** What is wrong with the macros of a macro-string (section 7.1); null if nothing is. */
 export function macroFault(text: string): string | null {
   for (const { index } of text.replace(MACRO, (macro) => "m".repeat(macro.length)).matchAll(/%/g)) {
     return text[index + 1] === "{"
@@ -58,7 +58,7 @@ export function macroFault(text: string): string | null {
   return null;
 }
 
-/** A character as a sentence names it; one that cannot be seen by its number. */
+/** A character for a sentence: in quotation marks, or as its code point if it is invisible. */
 export function shownCharacter(character: string): string {
   if (!/[\p{C}\p{Z}]/u.test(character)) return `"${character}"`;
   const code = character.codePointAt(0) ?? 0;

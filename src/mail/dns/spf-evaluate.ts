@@ -1,18 +1,18 @@
 /**
- * Does mail from an address pass by an SPF record? What a receiver finds who evaluates it (RFC 7208 sections 4.6 and 5),
- * but for the limits of look-ups, which spf-check.ts counts.
+ * Evaluates an SPF record for one IP address, as a receiver does (RFC 7208 sections 4.6 and 5). It stops at the first
+ * match and ignores the limits of look-ups, which spf-check.ts counts.
  */
 import { BlockList, isIPv4 } from "node:net";
 import type { Resolver } from "#dns/resolver.ts";
 import { findSpfRecord, hasMacro, type SpfRecord } from "./spf-record.ts";
 import type { SpfDirective } from "./spf-term.ts";
 
-/** Deeper than any record that keeps to the ten look-ups. */
+/** No record within the limit of ten look-ups is nested deeper. */
 const MOST_DEPTH = 10;
 
 type Names = Pick<Resolver, "txt" | "mx" | "ipv4" | "ipv6">;
 
-/** Null: that depends on the mail at hand, or the DNS does not say. */
+/** Whether mail from the address passes; null if that depends on the message, or if a look-up fails. */
 export async function passesSpf(
   resolver: Names,
   { domain, record }: { readonly domain: string; readonly record: SpfRecord },
@@ -27,7 +27,7 @@ export async function passesSpf(
   return record.redirect === null ? false : passesAt(resolver, record.redirect, ip, depth);
 }
 
-/** By the record of an include or a redirect. */
+/** Evaluates the record of an include or a redirect. */
 async function passesAt(resolver: Names, domain: string, ip: string, depth: number): Promise<boolean | null> {
   if (hasMacro(domain) || depth === MOST_DEPTH) return null;
   const { published } = await findSpfRecord(resolver, domain);
@@ -80,7 +80,7 @@ async function leadsTo(
   return answer.outcome === "found" && answer.records.some((address) => isNear(ip, address, prefix));
 }
 
-/** Whether two addresses are of one family and agree in so many bits. */
+/** Whether two addresses of one family share their first `prefix` bits. */
 function isNear(ip: string, other: string, prefix: SpfDirective["prefix"]): boolean {
   const family = isIPv4(ip) ? "ipv4" : "ipv6";
   if (isIPv4(other) !== isIPv4(ip)) return false;

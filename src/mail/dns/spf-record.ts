@@ -1,12 +1,12 @@
-/** The text of an SPF record (RFC 7208 sections 4.5, 4.6 and 12). A record with any syntax error counts for nothing. */
+/** Parses an SPF record (RFC 7208 sections 4.5, 4.6 and 12). A syntax error makes the whole record invalid. */
 import type { Lookup, Resolver } from "#dns/resolver.ts";
 import { splitJoinedTerms } from "./spf-joined-terms.ts";
 import { mechanisms, readTerm, type SpfDirective } from "./spf-term.ts";
 
 export interface SpfRecord {
-  /** In order, up to and including "all": nothing after it is ever read (section 5.1). */
+  /** In order, up to and including "all": receivers never read the rest (section 5.1). */
   readonly directives: readonly SpfDirective[];
-  /** Only where there is no "all" (section 6.1). */
+  /** Null if there is an "all" (section 6.1). */
   readonly redirect: string | null;
 }
 
@@ -44,17 +44,17 @@ export function isSpfRecord(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
 }
 
-/** A domain whose name depends on the mail at hand (section 7). */
+/** Whether the name contains a macro, and so depends on the message (section 7). */
 export function hasMacro(domain: string): boolean {
   return domain.includes("%");
 }
 
-/** The terms behind the version. */
+/** The terms after the version. */
 export function termsOf(text: string): string[] {
   return text.split(" ").slice(1).filter(Boolean);
 }
 
-/** The record, or the first term that is wrong. */
+/** The parsed record, or its first faulty term. */
 export function parseSpfRecord(text: string): SpfRecord | SpfFault {
   const [fault] = spfFaults(text);
   if (fault !== undefined) return fault;
@@ -66,7 +66,7 @@ export function parseSpfRecord(text: string): SpfRecord | SpfFault {
   return { directives, redirect: redirect?.kind === "modifier" ? redirect.value : null };
 }
 
-/** Every term that is wrong. "redirect" and "exp" stand once (section 6). */
+/** All faulty terms. "redirect" and "exp" may occur once (section 6). */
 export function spfFaults(text: string): SpfFault[] {
   const seen = new Set<string>();
   return termsOf(text).flatMap((faulty) => {
@@ -86,7 +86,7 @@ function missingBlankMessage(term: string): string | null {
   return `the blank between ${named} is missing; where a TXT record is split into strings, receivers join them without one, so write the blank at the end of a string`;
 }
 
-/** What is valid and yet not what the owner meant. */
+/** Remarks on terms that are valid but not what the owner meant. */
 export function spfRemarks(text: string): string[] {
   const terms = termsOf(text);
   const read = terms.map(readTerm);
@@ -107,7 +107,7 @@ export function spfRemarks(text: string): string[] {
 
 const LONGEST_SHOWN = 150;
 
-/** A term in quotation marks, cut where it is long. */
+/** A term in quotation marks, shortened if it is long. */
 export function shownTerm(term: string): string {
   return term.length > LONGEST_SHOWN ? `"${term.slice(0, LONGEST_SHOWN)}…"` : `"${term}"`;
 }

@@ -1,6 +1,6 @@
 /**
- * What the terms of a faulty SPF record were meant to be, where that is plain: so that a record suggested in its place keeps
- * what it permits. A term whose meaning has to be guessed is left out, with the reason.
+ * Suggests valid terms in place of the faulty terms of an SPF record, so that a suggested record keeps what it permits.
+ * A term whose meaning would be a guess is left out, with the reason.
  */
 import { isIPv4, isIPv6 } from "node:net";
 import { domainToASCII } from "node:url";
@@ -10,22 +10,22 @@ import { isValidTerm, mechanisms, readTerm } from "./spf-term.ts";
 import { cleanTxt, resembles } from "./txt-cleanup.ts";
 
 export interface RepairedTerms {
-  /** All valid, in the order of the record. */
+  /** Valid terms, in the order of the record. */
   readonly terms: readonly string[];
-  /** What is written otherwise, and what is left out. */
+  /** The terms that were rewritten, and those that were left out. */
   readonly changes: readonly { readonly from: string; readonly to: readonly string[] }[];
   readonly leftOut: readonly { readonly term: string; readonly why: string }[];
 }
 
-/** More is not read: no record that a receiver accepts has so much. */
+/** Characters that are read: no record that receivers accept is longer. */
 const MOST_CHARACTERS = 16_384;
-/** The version as it is written, also wrongly. */
+/** The version, in correct and misspelled forms. */
 const VERSION =
   /^(?:v?\s*[=:-]?\s*)?(?:spf|sfp)\s*=?\s*(?:v?[12l](?:\.[0-9])?(?:\/[a-z,]+)?)?(?![\d.])\s*[,;:.]?\s*/i;
 const MEANS_SPF =
   /(?:include|ip[46]?|ipv[46]|redirect|exists|mx|a)\s*[:=]|[-~?+]\s*all\b|(?:^|\s)(?:mx|a|all)(?:\s|$)/i;
 
-/** Whether a TXT record that is no SPF record to receivers was meant to be one. */
+/** Whether a TXT record that receivers do not recognize was probably meant as SPF. */
 export function isMeantAsSpf(text: string): boolean {
   const { plain } = cleanTxt(text.slice(0, MOST_CHARACTERS));
   return (
@@ -56,7 +56,7 @@ export function repairSpf(text: string): RepairedTerms {
 
 const NEEDS_ARGUMENT = /^[-+~?]?(?:include|exists|ip[46]?|ipv[46]|redirect|exp)[:=]?$/i;
 
-/** Parts of one term with blanks between them: "include: a.example", "ip4:192.0.2.0 /24", "~ all". */
+/** Joins the parts of one term that blanks separate: "include: a.example", "ip4:192.0.2.0 /24", "~ all". */
 function joinedParts(parts: readonly string[]): string[] {
   const terms: string[] = [];
   for (const part of parts) {
@@ -81,12 +81,12 @@ function joinedParts(parts: readonly string[]): string[] {
   return terms;
 }
 
-/** A mechanism without the argument that it needs. */
+/** Whether a term is a mechanism without its required argument. */
 function isUnfinished(term: string): boolean {
   return !isValidTerm(term) && /^[-+~?]?[a-z]+[46]?[:=]?$/i.test(term);
 }
 
-/** The valid terms that a term stands for; null where its meaning is not plain. */
+/** The valid terms that a term stands for; null if its meaning is unclear. */
 function repairedTerm(term: string, depth = 0): string[] | null {
   const read = readTerm(term);
   if (read.kind === "directive") return [term];
@@ -107,7 +107,7 @@ function repairedTerm(term: string, depth = 0): string[] | null {
   return splitJoinedTerms(plain) ?? repaired(plain) ?? (plain !== term ? all(plain.split(" "), depth) : null);
 }
 
-/** The terms of "include:a.example,b.example", in which only the first names its mechanism. */
+/** The terms of "include:a.example,b.example", where only the first names the mechanism. */
 function listed([first = "", ...rest]: readonly string[]): string[] | null {
   const [name] = /^[-+~?]?(?:include|a|mx|exists):/i.exec(first) ?? [];
   if (name === undefined || !isValidTerm(first)) return null;
@@ -120,7 +120,7 @@ function all(parts: readonly string[], depth: number): string[] | null {
   return mended.every((one) => one !== null) ? mended.flat() : null;
 }
 
-/** One term with its name, its separator, or its argument put right. */
+/** Repairs the name, separator or argument of one term. */
 function repaired(term: string): string[] | null {
   if (/^[-+~?]?al{2,}[.:=]?$/i.test(term)) return [`${/^[-+~?]/.exec(term)?.[0] ?? ""}all`];
   if (/^[-~?]al$/i.test(term)) return [`${term}l`];
@@ -140,7 +140,7 @@ function repaired(term: string): string[] | null {
   return mended == null ? null : [mended];
 }
 
-/** Mechanisms that need an argument, with another sign than the colon before it: "include;a.example", "ip4.192.0.2.1". */
+/** Mechanisms that need an argument, with another separator than the colon: "include;a.example", "ip4.192.0.2.1". */
 const OTHER_SEPARATOR = /^([-+~?]*)(include|ip4|ip6|exists)([.;,_-])(.+)$/is;
 
 /** A modifier has no qualifier. */
@@ -148,7 +148,7 @@ function repairedModifier(term: string | null): string[] | null {
   return term !== null && isValidTerm(term) ? [term] : null;
 }
 
-/** The mechanism or modifier that a word is, or is a slip of. */
+/** The mechanism or modifier that a word names, also if misspelled. */
 function wordOf(written: string): string | null {
   const word = written.replace(/^[-+~?]/, "").toLowerCase();
   if (/^ip[-_]?v?[-_]?[46]?$/.test(word)) return "ip";
@@ -170,7 +170,7 @@ function argumentOf(name: string, rest: string, qualifier: string): string | nul
   return ascii === "" ? null : `${qualifier}${name}${separator}${ascii}${prefix ?? ""}`;
 }
 
-/** ip4 or ip6 for an address or a network, whatever it was called. */
+/** An ip4 or ip6 term for an address or a network, whatever mechanism was written before it. */
 function addressTerm(text: string): string | null {
   const [, address = "", slashes, suffix] =
     /^\[?([0-9a-f:.]+)\]?(?:(\/{1,2})([\d.]+))?\/?$/i.exec(text) ?? [];
@@ -182,7 +182,7 @@ function addressTerm(text: string): string | null {
   return isValidTerm(term) ? term : null;
 }
 
-/** "24" for 255.255.255.0; null for what is no mask. */
+/** The prefix length of a network mask: "24" for 255.255.255.0; null if the text is not a mask. */
 function prefixOfMask(mask: string): string | null {
   if (!isIPv4(mask)) return null;
   const bits = mask

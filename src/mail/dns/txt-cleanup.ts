@@ -1,12 +1,12 @@
 /**
- * The text of a TXT record as DNS panels and word processors leave it: inside quotation marks, with a backslash in front of
- * semicolons, with typographic signs, as a line of a zone file. To receivers all of that is part of the text.
+ * Cleans the text of a TXT record that a DNS panel or word processor has changed: quotation marks, backslashes before
+ * semicolons, typographic characters, parts of a zone file line. Receivers read all of that as part of the text.
  */
 
 export interface CleanTxt {
-  /** The text that was meant. */
+  /** The intended text. */
   readonly plain: string;
-  /** What was taken out, each a clause such as "it is inside quotation marks". */
+  /** What was removed, each as a clause such as "it has backslashes". */
   readonly faults: readonly string[];
 }
 
@@ -17,7 +17,7 @@ const DASHES = /[‐‑‒–—―−]/gu;
 const TILDES = /[˜∼∽～]/gu;
 const UNSEEN = /[\p{Cf}\p{Cc}]/gu;
 
-/** The characters of a text whose octets a resolver handed out one by one, where they are UTF-8. */
+/** Decodes UTF-8 in a text that has one character for each octet. */
 export function decodedText(text: string): string {
   if (!/[\x80-\xff]/.test(text) || /[\u0100-\uffff]/.test(text)) return text;
   const decoded = Buffer.from(text, "latin1").toString("utf8");
@@ -48,7 +48,7 @@ export function cleanTxt(text: string): CleanTxt {
   return { plain, faults };
 }
 
-/** Whether a word is another one with at most one letter too many, one too few, or letters that changed places. */
+/** Whether a word equals another one up to one extra letter, one missing letter, or swapped letters. */
 export function resembles(word: string, wanted: string): boolean {
   if (word === wanted) return true;
   if (word[0] !== wanted[0] || Math.abs(word.length - wanted.length) > 1) return false;
@@ -62,7 +62,7 @@ export function resembles(word: string, wanted: string): boolean {
   return added <= 1 && left.length <= 1;
 }
 
-/** The sentence about records that receivers do not recognise for how they are written. */
+/** The sentence about TXT records that receivers do not recognize because of their spelling. */
 export function unrecognizedRecordMessage(kind: string, texts: readonly string[]): string {
   const faults = [...new Set(texts.flatMap((text) => cleanTxt(text).faults))];
   const why = faults.length > 0 ? faults.join("; ") : "its beginning or its tags are misspelled";

@@ -1,19 +1,22 @@
 /**
- * The two forms of a body: telling HTML from text, and making the form that the caller did not give. This happens to
- * every message, so 10 KB take 30 to 40 microseconds, a sixth of its signature; and bodies come from strangers, so the
- * time is linear in their length whatever they hold.
+ * Tells HTML bodies from text bodies, and makes the form that the caller did not give. Every message passes here, so it
+ * has to be fast: 10 KB take 30 to 40 microseconds, a sixth of a DKIM signature. Bodies are untrusted, so the time is
+ * linear in their length whatever they contain.
  */
 
 import { codeUnitsOf } from "#mail/text/code-units.ts";
 import { type PlainTextOptions, plainText } from "./html-to-text.ts";
 
-/** Characters of a body, HTML or text, that a mail is made of. Gmail cuts HTML of more than 102 KB; this has room for pictures in it. */
+/**
+ * Limit of a body, HTML or text, in characters. Gmail clips HTML of more than 102 KB; this leaves room for embedded
+ * pictures.
+ */
 export const LONGEST_BODY = 2_000_000;
 
-/** How the markup begins that makes a body HTML. `<link>` may be text: most void elements need an attribute. */
+/** Markup that makes a body HTML. `<link>` alone may be text, so most void elements need an attribute. */
 const markup =
   /<(?:\/[a-z][\w:-]*\s*>|(?:br|hr|wbr)\s*\/?>|(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\s[^<>=]*=[^<>]*>|!doctype\s|html[\s>])/i;
-/** An address behind its scheme. */
+/** The rest of a URL after its scheme. */
 const addressRest = /[^\s<>"]+/y;
 
 const tabWidth = 4;
@@ -26,23 +29,23 @@ const lessThan = 0x3c;
 const greaterThan = 0x3e;
 
 /**
- * Whether a body is HTML: it holds a closing tag, a void tag such as `<br>` or `<img src=…>`, or begins a document
- * with `<!doctype` or `<html`. `<3`, `<user@example.com>` and `<link>` are text.
+ * Whether a body is HTML: it contains a closing tag or a void tag such as `<br>` or `<img src=…>`, or begins with
+ * `<!doctype` or `<html`. `<3`, `<user@example.com>` and `<link>` are text.
  */
 export function looksLikeHtml(body: string): boolean {
   return body.includes("<") && markup.test(body);
 }
 
 /**
- * The words of an HTML body as text: paragraphs, list marks, quotations, and the addresses of links behind their
- * words. Nothing is wrapped and no case is changed, so that merge tags stay whole; what is hidden is left out. Empty
- * only when the HTML shows neither words nor pictures; one of a single pixel, as trackers are, is not shown. HTML beyond
- * 256 Ki characters is cut, which the text says.
+ * The text of an HTML body: paragraphs, list markers, quotations, and the URL of each link after its words. Lines are
+ * not wrapped and case is kept, so that merge tags stay intact; hidden elements are left out. Empty only if the HTML
+ * shows neither words nor pictures; pictures of one pixel, such as tracking pixels, do not count. HTML beyond 256 Ki
+ * characters is cut, and the text says so.
  */
 export function textFromHtml(html: string, options: Pick<PlainTextOptions, "uncounted"> = {}): string {
   return (
     plainText(html, ({ alt }) => alt ?? "", options) ||
-    // In a body without any words, the addresses of its pictures are better than nothing.
+    // A body without any words becomes a list of the URLs of its pictures.
     plainText(
       html,
       ({ src, isTiny }) => (src && !isTiny ? `[${/^data:/i.test(src) ? "embedded" : src}]` : ""),
@@ -52,8 +55,9 @@ export function textFromHtml(html: string, options: Pick<PlainTextOptions, "unco
 }
 
 /**
- * A text as HTML that shows the same: paragraphs at empty lines, each in the direction of its own script, line breaks and
- * indentation kept, http and https addresses as links. Quotes stay as they are outside attributes, so that merge tags survive.
+ * Converts text to HTML that looks the same: paragraphs at empty lines, each in the direction of its own script, with
+ * line breaks and indentation, and links for http and https URLs. Quotation marks outside of attributes are not
+ * escaped, so that merge tags stay intact.
  */
 export function htmlFromText(text: string): string {
   const source = text.includes("\r") ? text.replaceAll(/\r\n?/g, "\n") : text;
@@ -71,10 +75,10 @@ export function htmlFromText(text: string): string {
   return isInParagraph ? `${html}</p>\n` : html;
 }
 
-/** Hebrew and Arabic begin at the right. */
+/** Hebrew and Arabic run from right to left. */
 const paragraph = '<p dir="auto">';
 
-/** One line, escaped, with its addresses as links. */
+/** One line of the text, escaped, with its URLs as links. */
 function lineHtml(text: string, codes: Uint16Array, start: number, end: number): string {
   let html = "";
   let done = start;
@@ -84,14 +88,13 @@ function lineHtml(text: string, codes: Uint16Array, start: number, end: number):
   };
   for (let at = start; at < end; at++) {
     const code = codes[at] ?? 0;
-    // Most characters are letters, which stand behind all that matters, and single blanks.
+    // Fast path: letters come after all special characters in ASCII, and a single blank needs no change.
     if (code > greaterThan || (code === blank && (codes[at + 1] ?? 0) > blank)) continue;
     if (code === lessThan) add(at, "&lt;", at + 1);
     else if (code === ampersand) add(at, "&amp;", at + 1);
     else if (code === greaterThan) add(at, "&gt;", at + 1);
     else if (code === blank || code === tab) {
       const behind = blanksEnd(codes, at);
-      // A single blank needs nothing.
       if (behind > at + 1 || code === tab) add(at, blanksHtml(codes, at, behind), behind);
     } else if (code === colon && codes[at + 1] === slash && codes[at + 2] === slash) {
       const link = linkAt(text, at, done);
@@ -102,11 +105,11 @@ function lineHtml(text: string, codes: Uint16Array, start: number, end: number):
   return html + text.slice(done, end);
 }
 
-/** Runs of up to so many blanks are written by heart. */
+/** Runs of up to this many blanks are prepared in advance. */
 const fewBlanks = 32;
 const blanksByWidth = Array.from({ length: fewBlanks }, (_, width) => nonMergingBlanks(width));
 
-/** Blanks that do not merge in HTML, and between which a line may break. */
+/** Blanks that HTML does not collapse, with places for line breaks between them. */
 function blanksHtml(codes: Uint16Array, start: number, end: number): string {
   let width = end - start;
   for (let at = start; at < end; at++) if (codes[at] === tab) width += tabWidth - 1;
@@ -117,14 +120,14 @@ function nonMergingBlanks(width: number): string {
   return "&nbsp; ".repeat(width >> 1) + "&nbsp;".repeat(width % 2);
 }
 
-/** An address in a text, and the link that it becomes. */
+/** A URL in a text, as the link that replaces it. */
 interface Link {
   readonly start: number;
   readonly end: number;
   readonly html: string;
 }
 
-/** The address around `://`, without the punctuation of its sentence, as a link. */
+/** The URL around a `://`, without the punctuation of its sentence, as a link. */
 function linkAt(text: string, mark: number, earliest: number): Link | null {
   const scheme = /(?<!\w)https?$/i.exec(text.slice(Math.max(mark - 6, earliest), mark))?.[0];
   if (scheme === undefined) return null;
@@ -137,7 +140,7 @@ function linkAt(text: string, mark: number, earliest: number): Link | null {
   return { start, end, html: `<a href="${address}">${address}</a>` };
 }
 
-/** Drops the punctuation behind an address, and brackets that were not opened inside it. */
+/** Drops trailing punctuation, and closing brackets that were not opened inside the URL. */
 function withoutPunctuation(address: string): string {
   let unopened = address.includes(")") ? address.split(")").length - address.split("(").length : 0;
   let end = address.length;

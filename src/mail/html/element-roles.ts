@@ -1,12 +1,12 @@
 /**
- * What an element means to somebody who reads HTML as text. Elements that are not named here stand in the line and
- * change nothing: `b`, `span`, `font`, and also `head`, whose children say for themselves that they are not shown.
+ * The effect of each HTML element on a plain text. Elements that are not listed are inline and change nothing: `b`,
+ * `span`, `font`, and also `head`, whose children are hidden elements themselves.
  */
 
 export type ElementRole =
-  /** An empty line before and behind it. */
+  /** Empty lines before and after it. */
   | "paragraph"
-  /** Lines of its own. */
+  /** Starts and ends on a line of its own. */
   | "line"
   | "bullets"
   | "numbers"
@@ -16,16 +16,16 @@ export type ElementRole =
   | "rule"
   | "table"
   | "row"
-  /** In the line of the cell before it, but apart from it. */
+  /** In the same line as the cell before it, separated by a blank. */
   | "cell"
   | "break"
   | "link"
   | "picture"
-  /** Without content, and without anything to show. */
+  /** No content and nothing to show. */
   | "void"
-  /** Not shown, and holds no HTML: it ends at the first end tag of its name. */
+  /** Not shown; its content is not HTML and ends at the first end tag of its name. */
   | "raw"
-  /** Holds HTML that is not shown. */
+  /** Its content is HTML and not shown. */
   | "unseen"
   | "inline";
 
@@ -53,7 +53,7 @@ const namesOf: Readonly<Record<Exclude<ElementRole, "inline">, string>> = {
 
 /** Elements that have no end tag (HTML Standard, section 13.1.2). */
 const voidRoles: ReadonlySet<ElementRole> = new Set(["break", "picture", "rule", "void"]);
-/** Elements that may stand inside a paragraph. */
+/** Elements that are allowed inside a paragraph. */
 const phrasingRoles: ReadonlySet<ElementRole> = new Set([
   "break",
   "inline",
@@ -65,8 +65,8 @@ const phrasingRoles: ReadonlySet<ElementRole> = new Set([
 ]);
 
 /**
- * The names as a trie: for a node and an ASCII character, the node that follows. Reading names off the HTML this way
- * makes reading tags a fifth faster than a Map of strings does. Node 0 stands for every other name.
+ * The names as a trie: the next node for a node and an ASCII character. This makes reading tags a fifth faster than a
+ * Map of strings. Node 0 stands for every other name.
  */
 const width = 128;
 const root = 1;
@@ -76,7 +76,7 @@ for (const [role, names] of Object.entries(namesOf)) {
   for (const name of names.split(" ")) roles[addName(name)] = role as ElementRole;
 }
 
-/** The role of the element whose name stands, in any case, at a place of the HTML. */
+/** The role of the element with the name at these offsets, in any case. */
 export function roleAt(codes: Uint16Array, start: number, end: number): ElementRole {
   let node = root;
   for (let at = start; at < end && node !== 0; at++) {
@@ -90,12 +90,12 @@ export function isVoid(role: ElementRole): boolean {
   return voidRoles.has(role);
 }
 
-/** Whether a tag of such an element ends a paragraph that has not been ended. */
+/** Whether a tag of such an element ends an open paragraph. */
 export function endsParagraph(role: ElementRole): boolean {
   return !phrasingRoles.has(role);
 }
 
-/** Returns the last node of the name. */
+/** Adds a name to the trie; returns its last node. */
 function addName(name: string): number {
   let node = root;
   for (const letter of name) {

@@ -1,7 +1,7 @@
 /**
- * Which elements of a mail its style sheets and `style` attributes hide: the preheader that programs show beside the
- * subject, and parts for small screens. Only what surely hides counts, because what is taken for hidden has no place in
- * the text of a mail.
+ * Finds the elements of a mail that its style sheets or `style` attributes hide: the preheader that mail programs show
+ * beside the subject, and parts for small screens. An element counts as hidden only if that is certain, because hidden
+ * words are left out of the text.
  */
 import {
   type Declarations,
@@ -12,10 +12,10 @@ import {
   styleSheetsOf,
 } from "./style-sheets.ts";
 
-/** `text`: letters of no size, which hide neither pictures nor elements with a size of their own. */
+/** `text`: a font size of zero, which hides neither pictures nor elements with a font size of their own. */
 export type Hiding = "all" | "text" | null;
 
-/** What the attributes of an element say. */
+/** The attributes of an element that decide whether it is hidden. */
 export interface StyledElement {
   /** In lower case. */
   readonly element: string;
@@ -25,13 +25,13 @@ export interface StyledElement {
   readonly size: string;
 }
 
-/** Of an element: more are not looked at. */
+/** Classes of an element that are considered. */
 const MOST_CLASSES = 20;
-/** An element with a longer `style` counts as seen. */
+/** An element with a longer `style` counts as visible. */
 const LONGEST_STYLE = 4_000;
 const zero = /^0*\.?0+(?:px|pt|em|rem|%|vh|vw)?$/;
 const preheaderName = /pre-?header|preview|pre-?heading/i;
-/** To these browsers give a size of their own. */
+/** Browsers give these elements a font size of their own. */
 const FIELDS: ReadonlySet<string> = new Set(["button", "select", "textarea"]);
 
 export class HidingStyles {
@@ -48,7 +48,7 @@ export class HidingStyles {
     return hidingOf(declarations, () => preheaderName.test(`${styled.classes} ${styled.id}`));
   }
 
-  /** Whether an element inside one without letters of a size may have letters of a size of its own, which are seen. */
+  /** Whether an element inside an element with font size zero may have a visible font size. */
   givesSize(styled: StyledElement): boolean {
     const { element, style, size } = styled;
     if (style.length > LONGEST_STYLE) return true;
@@ -61,7 +61,7 @@ export class HidingStyles {
     return sized.size > 0 && (sized.has("*") || sized.has(element) || names.some((name) => sized.has(name)));
   }
 
-  /** Those of its `style` behind those of the style sheets. */
+  /** The declarations of the style sheets, then those of the `style` attribute. */
   #declarationsFor({ element, style }: StyledElement, names: readonly string[]): Declarations {
     const rules = names.flatMap((name) => {
       const named = this.#sheets.rules.get(name);
@@ -71,7 +71,7 @@ export class HidingStyles {
   }
 }
 
-/** Its classes and its id as selectors name them. */
+/** The classes and the id of an element as selectors. */
 function namesOf({ classes, id }: StyledElement): string[] {
   if (classes === "" && id === "") return [];
   const names = new Set(classes.split(/\s+/, MOST_CLASSES));
@@ -89,7 +89,7 @@ function hidingOf(declarations: Declarations, isPreheader: () => boolean): Hidin
     is("opacity", zero) ||
     is("max-height", zero) ||
     isClipped ||
-    // By itself it hides from Outlook alone what all others show, such as a button.
+    // On its own, mso-hide hides only from Outlook what all other programs show, such as a button.
     (is("mso-hide", /^all$/) && isPreheader());
   if (isHidden) return "all";
   return is("font-size", noSize) ? "text" : null;

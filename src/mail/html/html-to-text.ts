@@ -1,6 +1,6 @@
 /**
- * From HTML to plain text in one pass: what the tags, and the text between them, do to the layout. Only elements that
- * are not shown are matched with their ends, so broken HTML may misplace an indentation or an empty line, but no word.
+ * Converts HTML to plain text in one pass: applies tags and text to the layout. Only hidden elements are matched with
+ * their end tags, so in broken HTML an indentation or an empty line may be wrong, but no word is lost.
  */
 
 import { TextLayout } from "#mail/text/text-layout.ts";
@@ -9,20 +9,20 @@ import { readCharacterReference } from "./entities.ts";
 import { HidingStyles } from "./hidden-elements.ts";
 import { TagReader } from "./tag-reader.ts";
 
-/** Characters of HTML that are read; some mail clients stop showing a message at half of this. */
+/** Limit of HTML that is read, in characters; some mail clients stop showing a message at half of this. */
 const maxHtmlLength = 256 * 1024;
 const cutMark = "[…]";
 
 export interface PlainTextOptions {
-  /** Characters of HTML that are read. */
+  /** Limit of HTML that is read, in characters. */
   readonly maxLength?: number;
-  /** Where the tags of lists begin whose items have no numbers, whatever the lists say. */
+  /** Offsets of list tags whose items must not be numbered, even in an `ol`. */
   readonly uncounted?: ReadonlySet<number>;
 }
 
 /**
- * The words of HTML as text, ending in `[…]` where it was too long.
- * @param pictureText what stands for a picture, of which `alt` and `src` are to be read
+ * The text of the HTML, ending in `[…]` if it was cut.
+ * @param pictureText the words for a picture, made of its `alt` and `src`
  */
 export function plainText(
   html: string,
@@ -43,7 +43,8 @@ export function plainText(
     const isCounted = uncounted === undefined || !uncounted.has(tag);
     if (tags.hidesText && !isUnseen && tags.skipSmallText()) continue;
     if (!isUnseen) addElement(layout, tags, pictureText, isCounted);
-    // What has no end would hide all that follows. To look for ends that are not there many times takes forever.
+    // A hidden element without an end tag would hide the whole rest. Searching for missing end tags many times is
+    // quadratic.
     else if (!isVoid(tags.role)) mayHide = tags.skipElement();
   }
 }
@@ -62,7 +63,7 @@ function addText(layout: TextLayout, tags: TagReader, end: number): void {
   layout.add(html, codes, start, end);
 }
 
-/** Adds what the tag that was read last does to the text around it. @param isCounted whether a list may have numbers */
+/** Applies the last tag to the layout. @param isCounted whether a list may have numbers */
 function addElement(
   layout: TextLayout,
   tags: TagReader,
@@ -126,7 +127,7 @@ function firstNumber(start: string): number {
   return Number.isNaN(number) ? 1 : number;
 }
 
-/** The address a reader can go or write to; null for places in the page, for programs and for data. */
+/** The URL or e-mail address of a link; null for fragments, scripts and data. */
 function addressOf(href: string): string | null {
   if (/^https?:[!-~]+$/i.test(href)) return href;
   const address = href.replaceAll(/\p{Cc}+/gu, "").trim();

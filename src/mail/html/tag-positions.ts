@@ -1,53 +1,55 @@
 /**
- * Where tags, attribute values and comments stand in HTML (HTML Standard, section 13.2.5), as offsets: whoever changes
- * an address splices it into the original, and every other byte stays as it is.
+ * The positions of tags, attribute values and comments in HTML (HTML Standard, section 13.2.5), as offsets. To change a
+ * URL, the caller replaces it in the original, so that every other byte stays the same.
+ * This file uses htmlparser2's tokenizer because positions must agree with browsers; reading text uses tag-reader.ts,
+ * which is faster.
  */
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from "htmlparser2";
 
-/** The characters from `start` up to, and without, `end`. */
+/** The characters from `start` up to, but not including, `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The span of its value, without quotes; empty where it has none. */
+/** The span of the value, without quotes; empty if there is none. */
 export interface HtmlAttribute extends Span {
   /** In lower case. */
   readonly name: string;
   readonly isQuoted: boolean;
 }
 
-/** A start tag, from `<` to behind `>`. */
+/** A start tag, from its `<` to the offset after its `>`. */
 export interface HtmlTag extends Span {
   /** In lower case. */
   readonly element: string;
   readonly attributes: readonly HtmlAttribute[];
-  /** In a conditional comment, which only Outlook reads. */
+  /** Inside a conditional comment, which only Outlook reads. */
   readonly isInComment: boolean;
 }
 
 export interface HtmlMap {
-  /** In order, with those in conditional comments. */
+  /** In order, including those in conditional comments. */
   readonly tags: readonly HtmlTag[];
-  /** In order; what stands between the marks. */
+  /** In order; the spans between `<!--` and `-->`. */
   readonly comments: readonly Span[];
-  /** Where what is added to the end of the body goes: at `</body>`, or `</html>`, or behind everything. */
+  /** Where content at the end of the body is inserted: before `</body>`, else before `</html>`, else at the end. */
   readonly bodyEnd: number;
 }
 
 /**
- * Tags, attributes and comments that are mapped. The longest newsletters have some ten thousand tags; two megabytes of
- * nothing but tags would keep a program at work for seconds.
+ * Limit of tags, attributes and comments. The longest newsletters have some ten thousand tags; two megabytes of tags
+ * alone would block the process for seconds.
  */
 export const mostMarkup = 50_000;
 
-/** More links than that no map has: each is a tag and an attribute. Their indexes are smallints in the database. */
+/** Upper limit of links, because each is a tag and an attribute. Link indexes are smallints in the database. */
 export const mostLinks = mostMarkup / 2;
 
-/** An attribute that keeps the address of its element as it is. */
+/** The attribute by which an author excludes a link from tracking. */
 export const untrackedAttribute = "data-no-track";
 
-/** Maps the HTML in one pass, whatever it holds. Null for more markup than that: nobody is to use a map that is cut off. */
+/** Finds all positions in one pass. Null if there is more markup than the limit: an incomplete map must not be used. */
 export function mapHtml(html: string): HtmlMap | null {
   const tags: HtmlTag[] = [];
   const comments: Span[] = [];
@@ -58,7 +60,7 @@ export function mapHtml(html: string): HtmlMap | null {
   return { tags, comments, bodyEnd: ends.get("body") ?? ends.get("html") ?? html.length };
 }
 
-/** The first `href` of every `a` and `area` that a person can follow and nobody marked with `data-no-track`. */
+/** The first `href` of every `a` and `area` outside of comments and without `data-no-track`. */
 export function linkAttributes({ tags }: HtmlMap): HtmlAttribute[] {
   return tags.flatMap(({ element, attributes, isInComment }) => {
     const isLink = (element === "a" || element === "area") && !isInComment;
@@ -67,7 +69,7 @@ export function linkAttributes({ tags }: HtmlMap): HtmlAttribute[] {
   });
 }
 
-/** The one of some spans, which are in order and apart, that holds an offset. */
+/** The span that contains an offset. The spans are sorted and do not overlap. */
 export function spanAt<Item extends Span>(spans: readonly Item[], offset: number): Item | undefined {
   let low = 0;
   for (let high = spans.length; low < high; ) {
@@ -82,9 +84,9 @@ export function spanAt<Item extends Span>(spans: readonly Item[], offset: number
 interface Findings {
   readonly tags: HtmlTag[];
   readonly comments: Span[];
-  /** Where the last end tag of an element begins. */
+  /** The start of the last end tag, by element. */
   readonly ends: Map<string, number>;
-  /** How many tags, attributes and comments have been seen. */
+  /** Number of tags, attributes and comments so far. */
   markup: number;
 }
 

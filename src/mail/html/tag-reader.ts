@@ -1,7 +1,9 @@
 /**
- * Reads HTML tag by tag (HTML Standard, section 13.2.5) and forgives what browsers forgive. Comments and doctypes are
- * passed over, and so is the content of elements such as `<style>`. No tree is made, and the time is linear in the
- * length whatever the HTML holds.
+ * Reads HTML tag by tag (HTML Standard, section 13.2.5), with the leniency of browsers. Comments, doctypes and the
+ * content of elements such as `<style>` are skipped. No tree is built, and the time is linear in the length whatever
+ * the HTML contains.
+ * This is not htmlparser2's tokenizer, which tag-positions.ts uses: for a newsletter of 100 KB that takes 1.4 ms
+ * instead of 0.4 ms, and would make the conversion to text (1.9 ms) slower by half.
  */
 
 import { carriageReturn, lineFeed } from "#mail/text/characters.ts";
@@ -23,34 +25,36 @@ import {
   unquotedEnd,
 } from "./tag-syntax.ts";
 
-/** Longer tags carry a picture or a font in them, and no words. */
+/** Longer tags contain an embedded picture or font, not words. */
 const maxTagLength = 1000;
-/** Letters of no size are looked for in so many elements, and so far behind the beginning of each. */
+/**
+ * Limits of the search for elements with font size zero: how many, and how many characters after the start tag of each.
+ */
 const mostSmallTexts = 200;
 const longestSmallText = 4_000;
 const atMostOne = /^\s*[01](?:px)?\s*$/i;
 
 export class TagReader {
   readonly html: string;
-  /** The same, as code-units.ts makes it. */
+  /** The UTF-16 code units of `html`, see code-units.ts. */
   readonly codes: Uint16Array;
-  /** Where the text begins that has not been read. */
+  /** The offset up to which the HTML has been read. */
   position = 0;
-  /** How many characters before the position hold no words: comments, style sheets, embedded pictures. */
+  /** Number of characters before `position` that contain no words: comments, style sheets, embedded pictures. */
   passedOver = 0;
 
-  /** The tag that was read last; "inline" for a comment. */
+  /** The last tag; "inline" for a comment. */
   role: ElementRole = "inline";
   isEnd = false;
-  /** By its attribute or, where the reader knows the styles of the mail, by these. */
+  /** Hidden by its attribute, or by the styles of the mail if the reader has them. */
   isHidden = false;
-  /** Whether its letters have no size; pictures in it, and elements with a size of their own, are seen. */
+  /** Has font size zero; pictures in it, and elements with a font size of their own, are visible. */
   hidesText = false;
   href: string | null = null;
   src: string | null = null;
   alt: string | null = null;
   start: string | null = null;
-  /** How many of width and height are one pixel or none. */
+  /** How many of width and height are at most one pixel. */
   #tinySides = 0;
   #nameStart = 0;
   #nameEnd = 0;
@@ -68,14 +72,14 @@ export class TagReader {
     this.#styles = styles;
   }
 
-  /** Where the text at the position ends: at the next tag or comment, or with the HTML. Any other `<` is text. */
+  /** The end of the text at the position: the next tag or comment, or the end of the HTML. Any other `<` is text. */
   textEnd(): number {
     let at = this.html.indexOf("<", this.position);
     while (at !== -1 && !this.#isMarkup(at)) at = this.html.indexOf("<", at + 1);
     return at === -1 ? this.html.length : at;
   }
 
-  /** The place of the next `&` from an offset on. The offsets must not fall. */
+  /** The offset of the next `&` from `start` on. Calls must not go backwards. */
   ampersandFrom(start: number): number {
     if (this.#ampersand < start) {
       const found = this.html.indexOf("&", start);
@@ -85,8 +89,8 @@ export class TagReader {
   }
 
   /**
-   * Reads the tag or comment at an offset and moves behind it, or behind the element when its content is raw.
-   * @returns false where it has no end, and at the end: there is nothing more to show
+   * Reads the tag or comment at an offset and moves after it, or after a raw element.
+   * @returns false at the end, and for a tag or comment without an end: nothing more is shown
    */
   read(at: number): boolean {
     if (at >= this.html.length) return false;
@@ -100,7 +104,7 @@ export class TagReader {
     return true;
   }
 
-  /** Moves behind the element whose start tag was read last; stays, and returns false, when it has no end. */
+  /** Moves after the element of the last start tag. Without an end tag it does not move and returns false. */
   skipElement(): boolean {
     const name = this.#name;
     const ahead = new TagReader(this.html, this.codes);
@@ -109,7 +113,7 @@ export class TagReader {
       const at = ahead.textEnd();
       if (!ahead.read(at)) return false;
       const isNamesake = ahead.#name === name;
-      // Paragraphs do not nest, and their end tags are often left out.
+      // Paragraphs do not nest, and their end tags are often omitted.
       if (name === "p" && endsParagraph(ahead.role) && !(isNamesake && ahead.isEnd)) {
         this.position = at;
         return true;
@@ -121,8 +125,8 @@ export class TagReader {
   }
 
   /**
-   * Moves behind the element whose start tag was read last, when nothing in it is seen because its letters have no size;
-   * stays, and returns false, otherwise.
+   * Moves after the element of the last start tag if nothing in it is visible because of font size zero. Otherwise it
+   * does not move and returns false.
    */
   skipSmallText(): boolean {
     if (this.#smallTexts++ >= mostSmallTexts) return false;
@@ -151,12 +155,12 @@ export class TagReader {
     };
   }
 
-  /** Whether the picture that was read last is one that nobody is meant to see. */
+  /** Whether the last picture has at most one pixel, such as a tracking pixel. */
   get isTiny(): boolean {
     return this.#tinySides === 2;
   }
 
-  /** The name of the tag that was read last, in lower case; empty for a comment. */
+  /** The name of the last tag in lower case; empty for a comment. */
   get #name(): string {
     return this.html.slice(this.#nameStart, this.#nameEnd).toLowerCase();
   }
@@ -167,7 +171,7 @@ export class TagReader {
     return isLetter(code) || code === exclamationMark || code === questionMark;
   }
 
-  /** Returns the offset behind it, -1 for a comment without an end. `<!-->` is a whole comment. */
+  /** Returns the offset after the comment, -1 if it has no end. `<!-->` is a complete comment. */
   #readComment(at: number): number {
     this.#nameStart = this.#nameEnd = at;
     this.role = "inline";
@@ -178,7 +182,7 @@ export class TagReader {
     return end === -1 ? -1 : end + mark.length;
   }
 
-  /** Returns the offset behind it, -1 for a tag without an end. */
+  /** Returns the offset after the tag, -1 if it has no end. */
   #readTag(at: number): number {
     const { html, codes } = this;
     this.isEnd = codes[at + 1] === slash;
@@ -197,7 +201,7 @@ export class TagReader {
     return end;
   }
 
-  /** Returns the offset behind the tag, -1 when it has no end. */
+  /** Returns the offset after the tag, -1 if it has no end. */
   #readAttributes(position: number): number {
     const { html, codes } = this;
     const { length } = html;
@@ -260,7 +264,7 @@ export class TagReader {
     return decodeEntities(this.html.slice(start, end));
   }
 
-  /** Whether a name, in any case, stands at an offset. */
+  /** Whether the name at an offset is `name`, in any case. */
   #isNamed(at: number, name: string): boolean {
     for (let index = 0; index < name.length; index++) {
       if (((this.codes[at + index] ?? 0) | 0x20) !== name.charCodeAt(index)) return false;
@@ -268,13 +272,13 @@ export class TagReader {
     return true;
   }
 
-  /** The line break right behind `<pre>` is not shown. */
+  /** A line break right after `<pre>` is not shown. */
   #passLineBreak(): void {
     if (this.codes[this.position] === carriageReturn) this.position++;
     if (this.codes[this.position] === lineFeed) this.position++;
   }
 
-  /** Moves to the end tag of the raw element whose start tag was read last, or to the end. */
+  /** Moves to the end tag of the last raw element, or to the end of the HTML. */
   #passRawText(): void {
     const { html, codes, position } = this;
     const name = this.#name;

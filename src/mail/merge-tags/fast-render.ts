@@ -1,7 +1,7 @@
 /**
- * The fast way to render: a template of texts and outputs becomes a list of what is written one behind the other, so
- * that a message costs a walk over it and none over a syntax tree. Filters are LiquidJS's own, and the result is,
- * character for character, what LiquidJS writes; a template that decides or repeats is left to LiquidJS.
+ * The fast renderer: a template of only texts and outputs becomes a list of pieces and value functions, so that a
+ * message does not walk a syntax tree. Filters are LiquidJS's own, and the result equals LiquidJS's character for
+ * character. Templates with conditions or loops are rendered by LiquidJS.
  */
 import { type Context, type Liquid, type Token, Tokenizer, type TopLevelToken, TypeGuards } from "liquidjs";
 import { TemplatePieces, TemplateText } from "#mail/message/template-text.ts";
@@ -11,14 +11,14 @@ import { SourceTokenizer } from "./source-tokenizer.ts";
 
 type Write = (values: MergeValues) => string;
 type Read = (values: MergeValues) => unknown;
-/** What stands in the template, or what makes it. */
+/** A fixed text of the template, or the function that writes a value. */
 type Part = string | Write;
 type FilterToken = ReturnType<Tokenizer["readFilters"]>[number];
 
-/** Properties that LiquidJS makes up. */
+/** Properties that LiquidJS computes. */
 const madeUp: ReadonlySet<string> = new Set(["first", "last", "size"]);
 
-/** Compiles a template, as liquid-engine.ts made it, for an engine; null where it needs LiquidJS. */
+/** Compiles a template with its insertions; null if it needs LiquidJS. */
 export function compileFast(engine: Liquid, source: string): ((values: MergeValues) => TemplateText) | null {
   const { context, begin } = filterContext(engine);
   const parts = new FastCompiler(engine, source, context).parts(null);
@@ -34,7 +34,7 @@ class FastCompiler {
   readonly #engine: Liquid;
   readonly #source: string;
   readonly #context: Context;
-  /** Those that have not been read. */
+  /** The tokens that have not been read. */
   readonly #tokens: IterableIterator<TopLevelToken>;
 
   constructor(engine: Liquid, source: string, context: Context) {
@@ -44,7 +44,7 @@ class FastCompiler {
     this.#tokens = new SourceTokenizer(source).readTopLevelTokens(engine.options).values();
   }
 
-  /** The parts up to the tag of a name, or to the end; null where LiquidJS is needed. */
+  /** The parts up to the closing tag of that name, or to the end; null if LiquidJS is needed. */
   parts(closing: string | null): Part[] | null {
     const parts: Part[] = [];
     for (let next = this.#tokens.next(); !next.done; next = this.#tokens.next()) {
@@ -110,11 +110,11 @@ class FastCompiler {
     return (values) => outputEscape.call(self, result(values));
   }
 
-  /** What reads a value and puts it through a filter. */
+  /** A function that reads a value and applies a filter. */
   #filtered(read: Read, token: FilterToken): Read | null {
     const filter = this.#engine.filters[token.name];
     const handler = typeof filter === "object" ? filter.handler : filter;
-    // Those that yield are run by LiquidJS.
+    // LiquidJS has to run filters that are generators.
     if (handler === undefined || handler.constructor !== Function) return null;
     const readers: Read[] = [];
     for (const arg of token.args) {
@@ -127,7 +127,7 @@ class FastCompiler {
     return (values) => handler.call(self, read(values), ...readers.map((reader) => reader(values)));
   }
 
-  /** Passes over what stands in front of a tag, and the tag. */
+  /** Skips to a tag and past it; returns the text before it. */
   #skipTo(closing: string): string {
     let text = "";
     for (let next = this.#tokens.next(); !next.done; next = this.#tokens.next()) {
@@ -138,7 +138,7 @@ class FastCompiler {
   }
 }
 
-/** What reads a name or a literal; null for what LiquidJS has to evaluate. */
+/** A function that reads a name or a literal; null if LiquidJS has to evaluate the token. */
 function readerOf(token: Token): Read | null {
   if (TypeGuards.isQuotedToken(token) || TypeGuards.isNumberToken(token)) {
     const { content } = token;
@@ -165,7 +165,7 @@ function ownProperty(of: unknown, name: string): unknown {
   return Object.hasOwn(holder, name) ? holder[name] : undefined;
 }
 
-/** Writes parts one behind the other. */
+/** Joins the fixed parts into shared pieces, with the values between them. */
 function joinParts(parts: readonly Part[]): (values: MergeValues) => TemplateText {
   const pieces = [""];
   const writes: Write[] = [];

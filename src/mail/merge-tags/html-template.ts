@@ -1,6 +1,6 @@
 /**
- * Merge tags in HTML: how each value is written depends on where its tag stands. What has to be added to a template
- * for that are insertions, which leave every character of it as it is.
+ * Merge tags in HTML: the position of a tag decides how its value is escaped. The filters for that are insertions,
+ * which leave every character of the template unchanged.
  */
 import { type HtmlAttribute, type HtmlMap, type HtmlTag, mapHtml, spanAt } from "#mail/html/tag-positions.ts";
 import { idleFilters, type PlaceFilter } from "./liquid-engine.ts";
@@ -13,18 +13,18 @@ export interface HtmlTemplate extends Template {
   readonly map: HtmlMap;
 }
 
-/** A filter that is added to what the author wrote. */
+/** A filter that is appended to those of the author. */
 export type AddedFilter = PlaceFilter | `${AddressFilter}: ${number}`;
 
-/** Attributes that hold one address or more. */
+/** Attributes that contain one URL or more. */
 const addressAttributes: ReadonlySet<string> = new Set(
   "action background cite data formaction href longdesc poster src srcset xlink:href".split(" "),
 );
 const encodingFilters: ReadonlySet<string> = new Set(["cgi_escape", "uri_escape", "url_encode"]);
 
 /**
- * Maps the HTML around the merge tags. What raw, comment and capture hold is no HTML of its own.
- * @returns null where there is too much of it for a map
+ * Finds the positions of the HTML around the merge tags. The content of raw, comment and capture is masked.
+ * @returns null if there is too much markup
  */
 export function htmlTemplate(template: Template): HtmlTemplate | null {
   const { source } = template;
@@ -39,13 +39,13 @@ export function htmlTemplate(template: Template): HtmlTemplate | null {
   return map && { ...template, map };
 }
 
-/** Where something goes at the end of the body, and in no block. */
+/** Where content at the end of the body is inserted, outside of every block. */
 export function bodyEnd({ source, pieces, map }: HtmlTemplate): number {
   const piece = pieces.find(({ end }) => end > map.bodyEnd);
   return piece === undefined || (piece.depth === 0 && isMarkup(piece)) ? map.bodyEnd : source.length;
 }
 
-/** Markup in a capture would be shown as text, for what is captured is a value. */
+/** Finds markup in captures: what is captured is a value, so its markup would be escaped and shown to readers. */
 export function captureFaults({ source, pieces }: Template): PlacedFault[] {
   const message = "A capture holds text: this markup would be shown to readers.";
   return pieces
@@ -55,7 +55,7 @@ export function captureFaults({ source, pieces }: Template): PlacedFault[] {
     .map(({ start, at }) => ({ at: start + at, message }));
 }
 
-/** What has to be added to the outputs whose place is not the text of the HTML. */
+/** The filters that outputs need at other positions than HTML text. */
 export function placeInsertions(template: HtmlTemplate): Insertion[] {
   const { source, pieces, map } = template;
   return pieces
@@ -74,13 +74,13 @@ export function placeInsertions(template: HtmlTemplate): Insertion[] {
     });
 }
 
-/** Adds filters to an output; a `|` with nothing behind it may stand there already. */
+/** Appends filters to an output, which may already end in a `|`. */
 export function filterInsertion(source: string, { end }: OutputFilters, ...added: AddedFilter[]): Insertion {
   const hasPipe = source.slice(0, end).trimEnd().endsWith("|");
   return { at: end, text: `${hasPipe ? " " : " | "}${added.join(" | ")}` };
 }
 
-/** Whether the author of an output encodes its value himself, as a part of an address. */
+/** Whether the author already encodes the value of an output as part of a URL. */
 export function isEncoded({ used }: OutputFilters): boolean {
   return used.some(({ name }) => encodingFilters.has(name));
 }
@@ -90,14 +90,14 @@ function isMarkup({ kind, role }: Piece): boolean {
 }
 
 /**
- * A character without meaning in HTML to stand for all of a piece. A letter belongs to what is around it; a blank parts
- * attributes, as a tag between them does.
+ * A neutral character that masks a piece. A letter joins the text around it; a blank separates attributes, as a tag
+ * between them does.
  */
 function maskOf({ kind }: Piece, before: string): string {
   return kind === "tag" && /[\s"']/.test(before) ? " " : "x";
 }
 
-/** The filter for a place, null where the escaping of HTML's text is the right one. */
+/** The filter for the position of an output; null if the escaping of HTML text is right. */
 function placeFilter(
   source: string,
   { start }: Piece,
@@ -109,7 +109,7 @@ function placeFilter(
   if (attribute === undefined || !addressAttributes.has(attribute.name)) return elsewhere;
   const before = source.slice(attribute.start, start);
   if (before.replaceAll(/{%.*?%}/gs, "").trim() === "") return "as_url";
-  // Filters behind the one that encodes may have undone it.
+  // Later filters may have undone the author's encoding.
   if (isEncoded(filters)) return elsewhere;
   return /^\s*(?:mailto|tel|sms):[^?]*$/i.test(before) ? "as_mailbox" : "as_url_part";
 }

@@ -1,6 +1,6 @@
 /**
- * LiquidJS as merge tags use it: the tags and filters that are offered, each paid for out of the budget of a rendering
- * before it works. No file is read, and nothing but a value's own properties is seen.
+ * LiquidJS as merge tags use it: the offered tags and filters, each charged to the budget of a rendering before it
+ * runs. It reads no files and only a value's own properties.
  */
 import {
   Context,
@@ -43,31 +43,34 @@ import {
 } from "./render-cost.ts";
 import { addressFilters } from "./url-filters.ts";
 
-/** What is written: it decides how values are, where nothing else is said. */
+/** The target of a template, which decides the default escaping. */
 export type TemplateKind = "html" | "text" | "line";
 
-/** What a template is rendered with. */
+/** The values of one rendering. */
 export interface MergeValues {
   readonly variables: Readonly<Record<string, unknown>>;
-  /** Where names are looked up that are no variables. */
+  /** Used for names that are not in `variables`. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly links: LinkAddresses;
-  /** What `now` and `today` mean to the filter `date`; the present when omitted. */
+  /** The time that `now` and `today` mean to the filter `date`; default: the current time. */
   readonly now?: Date | undefined;
 }
 
-/** Addresses that lead back to us; they are escaped where they are written. */
+/** Tracking URLs of a message; they are escaped when written. */
 export interface LinkAddresses {
-  /** Of the open pixel; null for none. */
+  /** URL of the tracking pixel; null for none. */
   readonly pixel: string | null;
   /**
-   * What stands in place of the link of an index. `target` is where it leads, without HTML's escapes; it is personal where
-   * its address has merge tags.
+   * The URL that replaces the link with this index. `target`: its destination without HTML escapes. `isPersonal`: the
+   * destination contains merge tags.
    */
   tracked(index: number, target: string, isPersonal: boolean): string;
 }
 
-/** Filters that the machinery adds; nobody can write them, for templates are read by an engine without them. */
+/**
+ * Internal filters, added by the compiler. Users cannot call them: their templates are parsed by an engine that does
+ * not know them.
+ */
 export const placeFilters = {
   as_is: textOf,
   as_html: escapeHtml,
@@ -79,15 +82,15 @@ export const placeFilters = {
 } as const;
 export type PlaceFilter = keyof typeof placeFilters;
 
-/** Characters that one part of one message may grow to: half more than a template may have. */
+/** Limit of the rendered text in characters: one and a half times that of a template. */
 const mostCharacters = 3_000_000;
 
-/** The register with the moment that `now` means. */
+/** The register with the time that `now` means. */
 const NOW = "now";
 
-/** Everything that decides, repeats or names; only outputs write values, so that all of them are escaped. */
+/** Tags for conditions, loops and names. None writes values: only outputs do, so all values are escaped. */
 const offeredTags = "# assign break capture case comment continue for if raw unless";
-/** All that give the same text for the same value, and read no text as an expression. */
+/** Filters that are deterministic and do not evaluate text as an expression. */
 const offeredFilters =
   "abs append array_to_sentence_string at_least at_most base64_decode base64_encode capitalize ceil cgi_escape " +
   "compact concat date default divided_by downcase escape escape_once first floor hmac_sha256 join last lstrip minus " +
@@ -96,15 +99,15 @@ const offeredFilters =
   "strip_html strip_newlines times to_integer truncate truncatewords uniq upcase uri_escape url_decode url_encode " +
   "xml_escape";
 
-/** Offered, and without effect: every output is escaped for its place, and would be once more by these. */
+/** Offered, but without effect: every output is escaped for its position anyway. */
 export const idleFilters: ReadonlySet<string> = new Set(["escape", "xml_escape"]);
 
 const writers = { html: escapeHtml, text: cleanText, line: cleanLine } as const;
 
-/** Reads templates as they were written; every fault is kept, not only the first. */
+/** Parses templates of users; it reports every fault, not only the first. */
 export const readingEngine = offeredEngine({ catchAllErrors: true, strictFilters: true });
 
-/** Renders what the machinery made of a template. @param timezone IANA name, for the filter `date` */
+/** The engine that renders compiled templates. @param timezone IANA name, for the filter `date` */
 export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
   const engine = offeredEngine({
     timezoneOffset: timezone,
@@ -125,7 +128,7 @@ export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
   return engine;
 }
 
-/** @throws what LiquidJS throws: the template, with these values, does what it cannot do or costs too much */
+/** @throws Error of LiquidJS if the template fails with these values, or exceeds the budget */
 export function renderWithLiquid(engine: Liquid, templates: Template[], values: MergeValues): string {
   const budget = new RenderBudget();
   const context = new MeteredContext(engine, budget, values);
@@ -136,7 +139,7 @@ export function renderWithLiquid(engine: Liquid, templates: Template[], values: 
   return emitter.buffer;
 }
 
-/** A context for filters that run without a template: `begin` in front of each rendering. */
+/** A context for filters that run outside of a template; call `begin` before each rendering. */
 export function filterContext(engine: Liquid): { context: Context; begin: (values: MergeValues) => void } {
   const budget = new RenderBudget();
   const context = new MeteredContext(engine, budget, null);
@@ -147,7 +150,7 @@ export function filterContext(engine: Liquid): { context: Context; begin: (value
   return { context, begin };
 }
 
-/** In which whatever is done is paid for out of a budget. */
+/** A context that charges all work to a budget. */
 class MeteredContext extends Context {
   constructor(engine: Liquid, budget: RenderBudget, values: Pick<MergeValues, "variables" | "more"> | null) {
     super(
@@ -166,7 +169,7 @@ class MeteredContext extends Context {
   }
 }
 
-/** Where an address written in HTML leads: without its escapes, and the white space that browsers pass over. */
+/** The destination of a URL in HTML: without HTML escapes, and without the white space that browsers ignore. */
 export function hrefTarget(written: string): string {
   return decodeEntities(written)
     .replaceAll(/[\t\n\r]/g, "")
@@ -222,7 +225,7 @@ class OpenPixel extends Tag {
 }
 
 function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid {
-  // Templates of no name instead of files; a locale, or the machine's would be taken.
+  // An empty set of templates, so that no files are read; a locale, so that the machine's is not used.
   const engine = new Liquid({ templates: {}, locale: "en-US", ownPropertyOnly: true, ...options });
   const filters = new Set(offeredFilters.split(" "));
   const names = new Set(offeredTags.split(" "));
@@ -230,12 +233,12 @@ function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid
   for (const name of Object.keys(tags)) if (!names.has(name)) delete engine.tags[name];
   engine.registerFilter("date", calendarDate(engine.filters.date));
   for (const name of idleFilters) engine.registerFilter(name, textOf);
-  // What was escaped already is escaped where it is written.
+  // Text that was escaped already is unescaped here, because writing escapes it again.
   engine.registerFilter("escape_once", unescapeHtml);
   return engine;
 }
 
-/** A date without a time is the same day in every time zone. */
+/** The filter `date`: a date without a time is the same day in every time zone. */
 function calendarDate(date: FilterImplOptions | undefined): FilterImplOptions {
   if (typeof date !== "function") throw new Error("LiquidJS has no filter date");
   return function (value: unknown, format?: unknown, zone?: unknown) {

@@ -1,6 +1,6 @@
 /**
- * Merge tags: templates in the grammar of Liquid, as LiquidJS reads it. Here a template is read once and checked; what
- * is wrong with it is said with line and column, so that nobody learns it from a recipient.
+ * Merge tags are templates in the Liquid grammar, as LiquidJS parses it. This file parses and checks a template once,
+ * and reports faults with line and column, before anything is sent.
  */
 import { analyzeSync, Tokenizer, type Variable } from "liquidjs";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
@@ -11,14 +11,14 @@ import { cutTemplate, type Piece, unclosedBlocks } from "./template-pieces.ts";
 
 export interface Template {
   readonly source: string;
-  /** In order; together they are the source. */
+  /** In order; joined they are the source. */
   readonly pieces: readonly Piece[];
-  /** What is asked of the values, in order. */
+  /** The values that the template uses, in order. */
   readonly variables: readonly VariableUse[];
 }
 
 export interface VariableUse {
-  /** `custom_fields.city` in two; null for what only the values say, as in `custom_fields[first_name]`. */
+  /** `custom_fields.city` in two; null for a part that depends on a value, as in `custom_fields[first_name]`. */
   readonly path: readonly (string | number | null)[];
   /** Offset of the name. */
   readonly at: number;
@@ -26,13 +26,13 @@ export interface VariableUse {
 
 /** The filters of an output. */
 export interface OutputFilters {
-  /** The spans of their names. */
+  /** The names of the filters with their spans. */
   readonly used: readonly (Span & { readonly name: string })[];
-  /** Where one more is written. */
+  /** The offset at which another filter is appended. */
   readonly end: number;
 }
 
-/** A sentence about a place in a template, which is counted from 1. */
+/** A sentence about a position in a template; line and column count from 1. */
 export interface TemplateFault {
   readonly line: number;
   readonly column: number;
@@ -43,16 +43,16 @@ export type TemplateReading =
   | { readonly ok: true; readonly template: Template }
   | { readonly ok: false; readonly faults: readonly TemplateFault[] };
 
-/** Characters of a template in tags and outputs: LiquidJS takes time in their square to say where something is. */
+/** Limit of characters inside tags and outputs: LiquidJS needs quadratic time to compute positions. */
 const mostTagCharacters = 20_000;
-/** Of one of these, and blocks in blocks: beyond, reading them would take the whole stack. */
+/** Limits of one tag and of nested blocks: beyond them, parsing could overflow the stack. */
 const longestTag = 2_000;
 const deepestBlock = 100;
 const mostFaults = 20;
 
 /**
- * Reads and checks a template. Faults, at least one, are what keeps it from being rendered.
- * @param added characters that are ours, and not its author's: the limits do not count them
+ * Parses and checks a template. If there are faults (at least one), it cannot be rendered.
+ * @param added number of inserted characters, which do not count for the limits
  */
 export function readTemplate(source: string, added = 0): TemplateReading {
   const refuse = (faults: readonly PlacedFault[]) =>
@@ -86,7 +86,10 @@ export function readTemplate(source: string, added = 0): TemplateReading {
   }
 }
 
-/** LiquidJS leaves a block at the first fault inside of it, and never learns that it does not end; of raw it always does. */
+/**
+ * Reports unclosed blocks that LiquidJS missed: it leaves a block at the first fault inside of it. It always reports an
+ * unclosed raw.
+ */
 function unsaidBlocks(pieces: readonly Piece[], said: readonly PlacedFault[]): PlacedFault[] {
   return unclosedBlocks(pieces)
     .filter(({ name }) => name !== "raw")
@@ -101,14 +104,14 @@ function pieceFault({ kind, start, end, depth }: Piece): PlacedFault | null {
   return depth > deepestBlock ? { at: start, message: "This is nested too deeply." } : null;
 }
 
-/** The filters of an output that could be read. */
+/** The filters of an output that parsed without fault. */
 export function filtersOf(source: string, { content }: Piece): OutputFilters {
   const value = new Tokenizer(source, undefined, undefined, [...content]).readFilteredValue();
   const used = value.filters.map(({ name, begin }) => ({ name, start: begin, end: begin + name.length }));
   return { used, end: value.end };
 }
 
-/** Faults, and sentences about places, with line and column; the first of them, in order. */
+/** Adds line and column to faults and remarks; the first `mostFaults` of them in order. */
 export function locateFaults(source: string, faults: readonly PlacedFault[]): TemplateFault[] {
   const first = faults.toSorted((one, other) => one.at - other.at).slice(0, mostFaults);
   return first.map(({ at, message }) => {
@@ -118,13 +121,13 @@ export function locateFaults(source: string, faults: readonly PlacedFault[]): Te
 }
 
 /**
- * The tags and outputs of a template, one behind the other, without the text between them: what is wrong with them and
- * what they ask for does not depend on it, and LiquidJS reads all that is in front of a place to say its line.
+ * The tags and outputs of a template on lines of their own, without the text between them. Their faults and variables
+ * do not depend on the text, and LiquidJS reads everything before a position to compute its line.
  */
 class TagLines {
   readonly text: string;
   readonly #pieces: readonly Piece[];
-  /** Where the pieces begin in the text, and where its lines do. */
+  /** The offsets in `text` at which the pieces begin, and its lines. */
   readonly #starts: number[] = [];
   readonly #lines: number[] = [0];
 
@@ -144,7 +147,7 @@ class TagLines {
     return { path, at: this.placeOf((this.#lines[location.row - 1] ?? 0) + location.col - 1) };
   }
 
-  /** The offset in the template for one in the text. */
+  /** The offset in the template for an offset in `text`. */
   placeOf(at: number): number {
     const piece = this.#starts.findLastIndex((start) => start <= at);
     return (this.#pieces[piece]?.start ?? 0) + at - (this.#starts[piece] ?? 0);

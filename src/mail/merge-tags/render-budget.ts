@@ -1,15 +1,16 @@
 /**
- * What one rendering may cost. It cannot be interrupted, and mails of others wait for it: so it is counted, in front of
- * the work, and not timed, for a template that passes once shall pass on a busy machine too. Time is looked at beside
- * that, as a last bound for what no count foresees; an honest template takes a hundredth of it.
+ * The budget of one rendering. A rendering cannot be interrupted and blocks other messages, so its work is counted and
+ * charged before it is done. It is counted and not timed, so that a template which passes once also passes on a busy
+ * machine. In addition a limit of CPU time stops work that the counts do not foresee; an ordinary template needs a
+ * hundredth of it.
  */
 
-/** What filters, comparisons and outputs may cost together; a unit is 50 nanoseconds at the most. */
+/** Total units of filters, comparisons and outputs; a unit takes at most 50 nanoseconds. */
 const mostUnits = 1_000_000;
-/** Tags, outputs and texts between them that may be passed. */
+/** Limit of tags, outputs and texts that are rendered. */
 const mostSteps = 20_000;
 const unitsOfStep = 25;
-/** Milliseconds of this thread's work, and how many units pass between two looks at them. */
+/** Milliseconds of CPU time of this thread, and the number of units between two checks of it. */
 const mostWorked = 250;
 const unitsBetweenLooks = 10_000;
 
@@ -17,7 +18,7 @@ export class RenderBudget {
   #units = 0;
   #steps = 0;
   #sinceLook = 0;
-  /** When the first look was taken; small mails take none. */
+  /** CPU time at the first check; small mails have no check. */
   #workedBefore: number | null = null;
 
   begin(): void {
@@ -27,7 +28,9 @@ export class RenderBudget {
     this.#workedBefore = null;
   }
 
-  /** LiquidJS hands over what templates write, which may be no number, or less than nothing: that gives nothing back. */
+  /**
+   * Charges units. LiquidJS passes on what templates write, which may not be a number, or be negative: that is ignored.
+   */
   use(given: unknown): void {
     const units = Number(given);
     if (!(units > 0)) return;

@@ -1,4 +1,6 @@
-/** A template's HTML, so that whatever is made of HTML can be made of it: each merge tag is a word of its own in it. */
+/**
+ * The HTML of a template with a placeholder word for each merge tag, so that the HTML can be converted like any other.
+ */
 import { spanAt } from "#mail/html/tag-positions.ts";
 import { TagReader } from "#mail/html/tag-reader.ts";
 import type { HtmlTemplate } from "./html-template.ts";
@@ -6,25 +8,26 @@ import type { Piece } from "./template-pieces.ts";
 
 export interface PlaceholderHtml {
   readonly html: string;
-  /** Where each piece of the template begins in it. */
+  /** The offset in `html` at which each piece of the template begins. */
   readonly starts: readonly number[];
-  /** The characters that such a word begins and ends with. */
+  /** The characters that begin and end the placeholder of an output or of a tag. */
   readonly outputMark: string;
   readonly tagMark: string;
-  /** Such words; the first group is the index of the piece. */
+  /** Matches placeholders; the first group is the index of the piece. */
   readonly words: RegExp;
 }
 
-/** Characters that Unicode leaves to private use. */
+/** The private use area of Unicode. */
 const firstPrivate = 0xe000;
 const lastPrivate = 0xf8ff;
 
-/** What stands between them is text of the HTML like any other. */
+/** The text between these tags is ordinary HTML. */
 const rawTags: ReadonlySet<string> = new Set(["endraw", "raw"]);
 
 /**
- * What stands between attributes is left out, and so are comments of the template and the tags of raw.
- * @returns null where the source holds all characters that could stand for a merge tag
+ * Replaces merge tags by placeholders. Tags between attributes, comments of the template and the tags of raw are left
+ * out.
+ * @returns null if the source contains every character that could mark a placeholder
  */
 export function htmlWithPlaceholders({ source, pieces, map }: HtmlTemplate): PlaceholderHtml | null {
   const [outputMark, tagMark] = unusedCharacters(source);
@@ -49,8 +52,8 @@ export function htmlWithPlaceholders({ source, pieces, map }: HtmlTemplate): Pla
 }
 
 /**
- * Where lists begin of which the values of the recipient decide how many items they have: one stands in a block of the
- * template that does not hold the list.
+ * The offsets of lists whose number of items depends on values of the recipient: an item is inside a block of the
+ * template that does not contain the list.
  */
 export function listsInBlocks({ html, starts }: PlaceholderHtml, pieces: readonly Piece[]): Set<number> {
   if (pieces.every(({ depth }) => depth === 0)) return new Set();
@@ -72,7 +75,7 @@ export function listsInBlocks({ html, starts }: PlaceholderHtml, pieces: readonl
   return found;
 }
 
-/** Two of them, if there are. */
+/** Two characters that the source does not contain, or fewer. */
 function unusedCharacters(source: string): string[] {
   const found: string[] = [];
   for (let code = firstPrivate; code <= lastPrivate && found.length < 2; code++) {

@@ -1,4 +1,4 @@
-/** What LiquidJS finds wrong with a template, as sentences for the person who wrote it. */
+/** Translates errors of LiquidJS into sentences for the author of a template. */
 import { LiquidError } from "liquidjs";
 
 /** A sentence about an offset of a template. */
@@ -9,7 +9,7 @@ export interface PlacedFault {
 
 const strayBranch = /^tag "(else|elsif|when|end\w+)" not found$/;
 
-/** What LiquidJS says, and what is said instead; `$1` is the first group. */
+/** Patterns of LiquidJS's messages, and the sentences that replace them; `$1` is the first group. */
 const sentences: readonly (readonly [RegExp, string])[] = [
   [/^undefined filter: raw$/, "There is no filter raw: values are always escaped."],
   [/^undefined filter: (.*)$/s, "There is no filter $1."],
@@ -24,12 +24,12 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/^illegal tag: {%-?\s*for\b.*$/s, "This is written {% for name in values %}."],
 ];
 
-/** What is said of a block without its end. */
+/** The sentence about a block without its end. */
 export function unclosed(name: string): string {
   return `{% ${name} %} has no {% end${name} %}.`;
 }
 
-/** The faults of a template that could not be read. @throws what is not LiquidJS's */
+/** The faults of a template that could not be parsed. @throws errors that are not LiquidJS's */
 export function liquidFaults(error: unknown): PlacedFault[] {
   const errors = error instanceof Error && "errors" in error ? error.errors : [error];
   if (!Array.isArray(errors) || !errors.every((one) => LiquidError.is(one))) throw error;
@@ -37,12 +37,12 @@ export function liquidFaults(error: unknown): PlacedFault[] {
     at: fault.token.begin,
     message: bareMessage((fault.originalError ?? fault).message),
   }));
-  // A block whose opening tag is broken leaves its other tags behind: nobody has to hear of these.
+  // A block with a broken opening tag also reports its other tags, which would only confuse.
   const own = faults.filter(({ message }) => !strayBranch.test(message));
   return (own.length > 0 ? own : faults).map(({ at, message }) => ({ at, message: sentence(message) }));
 }
 
-/** Why a template could not be rendered with somebody's values. */
+/** Why a template could not be rendered with the values of one recipient. */
 export function renderFault(error: unknown): string {
   const said = LiquidError.is(error) ? (error.originalError ?? error) : error;
   const message = said instanceof Error ? bareMessage(said.message) : String(said);
@@ -50,7 +50,7 @@ export function renderFault(error: unknown): string {
   return `This could not be rendered: ${message === limit ? "it handles too much text" : message}.`;
 }
 
-/** Without the place that LiquidJS writes behind it. */
+/** Removes the position that LiquidJS appends to its message. */
 function bareMessage(message: string): string {
   return message.replace(/, line:\d+, col:\d+$/, "");
 }

@@ -1,4 +1,4 @@
-/** A template cut into its texts, outputs and tags, each with its place; and texts put between them. */
+/** Splits a template into texts, outputs and tags with their offsets, and inserts texts between them. */
 import { type TopLevelToken, TypeGuards } from "liquidjs";
 import type { Span } from "#mail/html/tag-positions.ts";
 import { readingEngine } from "./liquid-engine.ts";
@@ -6,17 +6,17 @@ import { SourceTokenizer } from "./source-tokenizer.ts";
 
 export interface Piece extends Span {
   readonly kind: "text" | "output" | "tag";
-  /** Of a tag. */
+  /** The name of a tag; empty for texts and outputs. */
   readonly name: string;
-  /** Of an output or a tag: from where to where, without delimiters. */
+  /** Start and end of the content of an output or tag, without delimiters. */
   readonly content: readonly [number, number];
-  /** Blocks that are open in front of it. */
+  /** Number of open blocks before it. */
   readonly depth: number;
-  /** What becomes of it: written, kept by a capture, written as it is, or nothing. */
+  /** What happens with the piece: it is written, captured, written verbatim, or ignored. */
   readonly role: "shown" | "captured" | "verbatim" | "ignored";
 }
 
-/** A text to be put into a template. */
+/** A text that is inserted into a template. */
 export interface Insertion {
   readonly at: number;
   readonly text: string;
@@ -25,12 +25,12 @@ export interface Insertion {
 const opening: ReadonlySet<string> = new Set("capture case comment for if raw unless".split(" "));
 
 /**
- * The pieces in order; together they are the source.
- * @throws LiquidError where an output or a tag does not end
+ * The pieces in order; joined they are the source.
+ * @throws LiquidError if an output or a tag is not closed
  */
 export function cutTemplate(source: string): Piece[] {
   let depth = 0;
-  /** The captures, the comment or the raw block that is open. */
+  /** The open captures, comment or raw block. */
   const open: string[] = [];
   return new SourceTokenizer(source).readTopLevelTokens(readingEngine.options).map((token) => {
     const { kind, name, content } = contentOf(token);
@@ -45,7 +45,7 @@ export function cutTemplate(source: string): Piece[] {
   });
 }
 
-/** Whether something in a text begins as a merge tag does, in fields where none is replaced. */
+/** Whether a text contains the start of a merge tag, for fields where merge tags are not replaced. */
 export function holdsMergeTag(text: string): boolean {
   return /{{|{%/.test(text);
 }
@@ -56,7 +56,7 @@ export function depthChange({ name }: Piece): number {
   return name.startsWith("end") && opening.has(name.slice("end".length)) ? -1 : 0;
 }
 
-/** The tags that open a block which nothing ends; the end of a block ends those that were left open in it. */
+/** The opening tags of blocks that are never closed. The end of a block also closes the blocks left open inside it. */
 export function unclosedBlocks(pieces: readonly Piece[]): Piece[] {
   const open: Piece[] = [];
   const left: Piece[] = [];
@@ -84,7 +84,7 @@ export function tagsIn(pieces: readonly Piece[], { start, end }: Span): Piece[] 
   return found;
 }
 
-/** Puts texts into a template; of those at one place, the first comes first. */
+/** Inserts texts into a template; insertions at the same offset keep their order. */
 export function withInsertions(source: string, insertions: readonly Insertion[]): string {
   let result = "";
   let done = 0;

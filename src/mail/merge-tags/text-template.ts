@@ -1,4 +1,4 @@
-/** Merge tags in plain text: values inside of addresses, and the text that is made of an HTML template. */
+/** Merge tags in plain text: values inside URLs, and the plain text template that is made from an HTML template. */
 import { textFromHtml } from "#mail/html/body-conversion.ts";
 import { type AddedFilter, filterInsertion, type HtmlTemplate, isEncoded } from "./html-template.ts";
 import { idleFilters } from "./liquid-engine.ts";
@@ -7,22 +7,22 @@ import { htmlWithPlaceholders, listsInBlocks } from "./tag-placeholders.ts";
 import type { Insertion, Piece } from "./template-pieces.ts";
 import { endsInAddress, isPartOfWord } from "./url-filters.ts";
 
-/** Places with braces that are text: each costs as much as a merge tag does. */
+/** Limit of literal braces, because each costs as much as a merge tag. */
 const mostBraces = 500;
-/** What stands between the parts of an address. */
+/** Characters between the parts of a URL. */
 const addressMark = /[/?&=#]/;
-/** Filters that do nothing but in HTML. */
+/** Filters that have an effect only in HTML. */
 const htmlFilters: ReadonlySet<string> = new Set([...idleFilters, "newline_to_br"]);
 
-/** An output, and what is added to it. */
+/** An output, and the filters that are added to it. */
 interface WrittenOutput {
   readonly filters: OutputFilters;
   readonly added: AddedFilter[];
 }
 
 /**
- * What has to be added to outputs inside of http addresses: their values are encoded, or the address would end. One that
- * begins an address in brackets, as links stand in a text that was made of HTML, must not make a program of it.
+ * The filters for outputs inside http URLs: their values are percent-encoded, so that they cannot end the URL. An
+ * output that begins a URL in angle brackets, as links from HTML do, gets a filter that allows only safe schemes.
  */
 export function addressInsertions({ source, pieces }: Template): Insertion[] {
   const outputs: WrittenOutput[] = [];
@@ -53,12 +53,12 @@ export function addressInsertions({ source, pieces }: Template): Insertion[] {
     .map(({ filters, added }) => filterInsertion(source, filters, ...added));
 }
 
-/** A word that begins with an output, and is an address where its value is one. */
+/** A word that begins with an output, and is a URL if the value is one. */
 class WordOfValues {
-  /** Of the words in which an output depends on others; which need no filter elsewhere. */
+  /** Number of the current word; only words in which one output depends on another are counted. */
   #number = 0;
   #isNumbered = false;
-  /** The outputs that it begins with. */
+  /** The outputs at the beginning of the word. */
   #beginning: WrittenOutput[] = [];
   #isPastMark = false;
 
@@ -89,11 +89,11 @@ class WordOfValues {
 }
 
 /**
- * The plain text of an HTML template, with its merge tags: they go through the conversion as words of their own. Tags
- * such as `{% if … %}` that would stand alone in a line are joined to the next, so that they leave no empty lines; and
- * where one of them decides about items of a list, these have no numbers.
- * Braces that HTML shows as text, and that would begin a merge tag, become values.
- * @returns null where the source holds all characters that could stand for a merge tag, or too many such braces
+ * The plain text template of an HTML template. Merge tags pass through the conversion as placeholder words. Tags such
+ * as `{% if … %}` that are alone in a line are joined to the next line, so that they leave no empty lines; lists whose
+ * items depend on such tags are not numbered.
+ * Braces that are text in HTML, but would begin a merge tag, become values.
+ * @returns null if the source contains every character that could mark a placeholder, or too many such braces
  */
 export function textTemplateOf(template: HtmlTemplate): string | null {
   const marked = htmlWithPlaceholders(template);
@@ -112,10 +112,13 @@ export function textTemplateOf(template: HtmlTemplate): string | null {
   );
 }
 
-/** Joins lines that a pattern's first group makes up to those that follow, below as many empty lines as before. */
+/**
+ * Joins lines that the first group of a pattern matches to the line that follows, with as many empty lines before it as
+ * there were.
+ */
 function joinedLines(text: string, pattern: RegExp): string {
   let joined = "";
-  /** Line breaks behind the last line that is none of them: those there are, and those that are written. */
+  /** Line breaks after the last other line: those in the text, and those that are written. */
   let breaks = 0;
   let written = Number.POSITIVE_INFINITY;
   for (const [index, line] of text.split("\n").entries()) {
@@ -129,7 +132,7 @@ function joinedLines(text: string, pattern: RegExp): string {
   return joined;
 }
 
-/** A tag, or an output without the filters at its end that make HTML. */
+/** The tag, or the output without trailing filters that only affect HTML. */
 function textTag(source: string, piece: Piece | undefined): string {
   if (piece === undefined) return "";
   if (piece.kind === "tag") return source.slice(piece.start, piece.end);

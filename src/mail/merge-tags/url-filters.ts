@@ -1,28 +1,29 @@
 /**
- * Addresses in plain text, whose end is the first character that no address has. Where one begins with a value, only the
- * values say whether it is one: filters tell it from the first output of the word to those behind.
+ * Filters for URLs in plain text. A URL ends at the first character that cannot be part of one. If a word begins with a
+ * value, only the value decides whether the word is a URL: these filters pass that on from the first output of the word
+ * to the later ones.
  */
 import type { Context } from "liquidjs";
 import { escapeUrlPart, textOf } from "./escape.ts";
 
-/** What ends an address, and how one begins. */
+/** The characters that end a URL, and its beginning. */
 const addressEnd = /[\s<>"]/;
 const addressStart = /(?<!\w)https?:\/\//i;
 
 /**
- * Filters that the machinery adds; their argument is the number of the word in its template. They leave the escaping to
- * what writes the output.
+ * Internal filters, added by the compiler; their argument is the number of the word in its template. They leave
+ * escaping to the writer of the output, except for as_address_part.
  */
 export const addressFilters = {
   /** For the first output of a word. */
   as_address_start(this: Rendering, value: unknown, word: number): string {
     return noted(this, word, textOf(value), false);
   },
-  /** For one that stands directly behind it. */
+  /** For an output directly after the first one. */
   as_address_more(this: Rendering, value: unknown, word: number): string {
     return noted(this, word, textOf(value), isInAddress(this, word));
   },
-  /** For one behind characters that a part of an address follows. */
+  /** For an output after a separator of URL parts. */
   as_address_part(this: Rendering, value: unknown, word: number): string {
     return isInAddress(this, word) ? escapeUrlPart(value) : noted(this, word, textOf(value), false);
   },
@@ -33,17 +34,17 @@ interface Rendering {
   readonly context: Context;
 }
 
-/** Whether what follows a text stands in an address, where one may have begun in front of it. */
+/** Whether the text after `text` continues a URL. `beganBefore`: a URL began before `text`. */
 export function endsInAddress(text: string, beganBefore: boolean): boolean {
   return (beganBefore && isPartOfWord(text)) || addressStart.test(lastWord(text));
 }
 
-/** Whether nothing in a text ends an address. */
+/** Whether a text contains no character that ends a URL. */
 export function isPartOfWord(text: string): boolean {
   return !addressEnd.test(text);
 }
 
-/** The end of a text, from the last character that ends an address. */
+/** The rest of a text after the last character that ends a URL. */
 function lastWord(text: string): string {
   let start = text.length;
   while (start > 0 && !addressEnd.test(text.charAt(start - 1))) start--;

@@ -1,23 +1,23 @@
-/** What somebody sees who reads the HTML of a mail, and where it leads them. */
+/** The text and the URLs that a reader of an HTML mail sees or can open. */
 
 import { plainText } from "#mail/html/html-to-text.ts";
 import { type HtmlTag, mapHtml } from "#mail/html/tag-positions.ts";
 import { type Insertion, withInsertions } from "./template-pieces.ts";
 
-/** What may lead somewhere without being a link. */
+/** Elements that have a URL without being a link. */
 const behindTags = /<(?:area|button|input)/i;
 
 /**
- * The words that are shown, with the addresses of links, of maps and of the forms that a button sends. What is hidden,
- * a link without anything to click on and the words for a picture are left out; and maps and forms are, in HTML that
- * has too much markup for a map of its own.
+ * The visible words, with the URLs of links, image maps and forms with a submit button. Left out are hidden elements,
+ * links without visible content, and alternative texts of pictures; also image maps and forms if the HTML has too much
+ * markup.
  */
 export function visibleText(html: string): string {
   const addresses = behindTags.test(html) ? addressesBehindTags(html, mapHtml(html)?.tags ?? []) : [];
   return plainText(withInsertions(html, addresses), () => "", { maxLength: Number.POSITIVE_INFINITY });
 }
 
-/** The addresses that a text has no place for, as words that are hidden where their elements are. */
+/** Inserts the URLs of image maps and forms as words, which are hidden if their elements are. */
 function addressesBehindTags(html: string, tags: readonly HtmlTag[]): Insertion[] {
   let action: string | null = null;
   return tags.flatMap((tag) => {

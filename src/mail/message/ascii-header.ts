@@ -1,6 +1,6 @@
 /**
- * A field that was written in raw UTF-8, as a message without SMTPUTF8 may carry it: words in encoded-words (RFC 2047),
- * parameters in the form of RFC 2231, domains in A-labels. Fields whose syntax has no place for text are not changed.
+ * Converts a header field in raw UTF-8 to ASCII, for messages without SMTPUTF8: text to encoded-words (RFC 2047),
+ * parameters to RFC 2231, domains to A-labels. Fields whose syntax allows no text are not converted.
  */
 import { isAscii } from "node:buffer";
 import { decodeWords } from "postal-mime";
@@ -14,16 +14,16 @@ const addressFields = fields(
     "disposition-notification-to return-receipt-to errors-to mail-followup-to mail-reply-to",
 );
 const parameterFields = fields("content-type content-disposition");
-/** Their syntax has no place for text, or they are the writing of servers. */
+/** Fields whose syntax allows no text, or that only servers write. */
 const fixedFields = fields(
   "message-id in-reply-to references date resent-date resent-message-id mime-version received return-path content-id " +
     "content-transfer-encoding dkim-signature arc-seal arc-message-signature arc-authentication-results",
 );
 
 /**
- * The value in ASCII and folded, without the CRLF at its end; null when it cannot be written so, such as an address whose
- * local part is not ASCII.
- * @param value as it is in the message: folded, in UTF-8
+ * The value in ASCII, folded, without the CRLF at its end; null if that is impossible, for example for an address with
+ * a non-ASCII local part.
+ * @param value as in the message: folded, in UTF-8
  */
 export function asciiField(name: string, value: string): string | null {
   const text = unfold(value);
@@ -37,8 +37,8 @@ export function asciiField(name: string, value: string): string | null {
 }
 
 /**
- * The value of a field in ASCII that has a line beyond the 998 octets of RFC 5322, folded anew; null when there is no
- * place to. Lists of addresses may be folded behind a comma; text of one endless word becomes encoded-words.
+ * Refolds an ASCII value with a line beyond the 998 octets of RFC 5322; null if there is no place to fold. Lists of
+ * addresses may be folded after a comma; one endless word of text becomes encoded-words.
  */
 export function foldedField(name: string, value: string): string | null {
   const kind = name.toLowerCase();
@@ -54,7 +54,7 @@ function blankBehindCommas(text: string): string {
   return text.replace(/"(?:[^"\\]|\\.)*"|,(?=\S)/g, (found) => (found === "," ? ", " : found));
 }
 
-/** In longer texts, a search for the end of a quoted string may take the square of their length. */
+/** In longer texts with backslashes, finding the end of a quoted string may take quadratic time. */
 const longestEscaped = 10_000;
 
 function isUnlikely(text: string): boolean {
@@ -66,8 +66,8 @@ function folded(value: string | null, column: number): string | null {
 }
 
 /**
- * Mailboxes and groups (RFC 5322 section 3.4). A phrase with one word in UTF-8 is encoded whole, because blanks between
- * two encoded-words are not shown.
+ * Mailboxes and groups (RFC 5322 section 3.4). If one word of a phrase is UTF-8 the whole phrase is encoded, because
+ * readers drop the blanks between two encoded-words.
  */
 function asciiAddresses(text: string): string | null {
   let result = "";
@@ -138,7 +138,7 @@ function asciiParameters(text: string): string | null {
   return isAsciiText(value) && !written.includes(null) ? [value.trim(), ...written].join(";\r\n ") : null;
 }
 
-/** Links in angle brackets (RFC 2369), whose other characters are written as a URL has them. */
+/** Links in angle brackets (RFC 2369); characters beyond ASCII are percent-encoded. */
 function asciiLinks(text: string): string {
   return text.replace(/[^\p{ASCII}]+/gu, (characters) => encodeURIComponent(characters.toWellFormed()));
 }

@@ -1,18 +1,18 @@
 /**
- * "The recipient does not exist, or you may not write to it", in every language: nothing is known of the address. On text
- * without accents, as phrases-by-language.ts.
+ * "The recipient does not exist, or you may not write to it", in many languages: such a reply does not prove that the
+ * address is wrong. The patterns are for text without accents, as in phrases-by-language.ts.
  */
 import { withShortEndings } from "./phrases-by-language.ts";
 
 interface Doubt {
-  /** That there is no such mailbox, as a fact or a possibility. */
+  /** The mailbox does not exist, or may not exist. */
   readonly absent: string;
   readonly or: string;
-  /** That the sender may not write to it. */
+  /** The sender may not write to it. */
   readonly denied: string;
 }
 
-/** The parts of "it does not exist, or you may not write to it", by language. */
+/** The parts of the sentence by language. */
 const DOUBTS: readonly Doubt[] = [
   {
     absent:
@@ -216,11 +216,11 @@ const DOUBTS: readonly Doubt[] = [
       "рұқсат\\p{L}*|құқы\\p{L}*|уруксат\\p{L}*|рухсат\\p{L}*|ruxsat\\p{L}*|huquq\\p{L}*|kirish\\p{L}*|зөвшөөр\\p{L}*|эрх\\p{L}*",
   },
 ];
-/** The same of languages that set no blanks. */
+/** The same for languages without blanks between words. */
 const DOUBTS_WITHOUT_BLANKS =
   /(?:存在し(?:ない|ません|て(?:いない|いません|おらず))|見つから(?:ない|ず)|見つかりません|見つけられません|不明|無効)[^。]{0,40}(?:か|または|もしくは|あるいは|若しくは|又は)[^。]{0,40}(?:権限|権利|権が|アクセス|許可|許されて|拒否|禁止)|(?:存在しません|見つかりません|不明です|無効です)。 ?(?:または|もしくは|あるいは|又は)[^。]{0,40}(?:権限|アクセス|許可|拒否|禁止)|(?:不存在|未找到|找不到|没找到|沒找到|查无|查無|没有|沒有|无此|無此|未知|无效|無效)[^。]{0,30}(?:或|或者|还是|，也可能|可能)[^。]{0,30}(?:权限|權限|许可|許可|允许|允許|无权|無權|拒绝|拒絕|访问|存取|授权|授權|不能(?:写|发)|禁止)|(?:존재하지|찾을 수 없|없는|없|알 수 없)[^.]{0,20}(?:거나|또는|혹은|이거나)[^.]{0,40}(?:권한|허용|허가|거부|접근|액세스|금지)|(?:ไม่มี|ไม่พบ|ไม่รู้จัก|ไม่ถูกต้อง)[^.]{0,40}(?:หรือ)[^.]{0,40}(?:สิทธิ์|สิทธิ|อนุญาต|เข้าถึง|ปฏิเสธ)|(?:मौजूद नहीं|नहीं मिला|नहीं मिली|अज्ञात|अमान्य|नहीं है)[^.।]{0,30} या [^.।]{0,40}(?:अनुमति|अधिकार|पहुँच|पहुंच|निषिद्ध)|(?:নেই|পাওয়া যায়নি|অজানা)[^.।]{0,30} (?:বা|অথবা) [^.।]{0,40}(?:অনুমতি|অধিকার|প্রবেশাধিকার)|(?:இல்லை|காணப்படவில்லை)[^.]{0,30} அல்லது [^.]{0,40}(?:அனுமதி|உரிமை|அணுகல்)|(?:లేదు|లేరు|కనుగొనబడలేదు)[^.]{0,30} లేదా [^.]{0,40}(?:అనుమతి|హక్కు|ప్రాప్యత)/u;
 
-/** "It does not exist, or you may not write to it": nothing is known of the address. */
+/** Patterns of the whole sentence: absent or denied, in either order. */
 export const AMBIGUOUS: readonly RegExp[] = [
   ...DOUBTS.map(({ absent, or, denied }) => ({
     absent: withShortEndings(absent),

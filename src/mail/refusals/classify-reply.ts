@@ -1,7 +1,8 @@
 /**
- * Judges an SMTP refusal: whether to try again, whether the address is at fault, and whom it concerns. Enhanced codes
- * of one meaning decide first, then the text (reply-rules.ts), then the enhanced codes that receivers use loosely,
- * then the basic code (reply-codes.ts). Only a refusal that is certainly about the address may suppress it.
+ * Classifies an SMTP reply of 4xx or 5xx: whether to retry, whether the address is at fault, and whether the reply
+ * concerns only this recipient. Unambiguous enhanced codes decide first, then the text (reply-rules.ts), then the other
+ * enhanced codes, which receivers use loosely, then the basic code (reply-codes.ts). Only a reply that is certainly
+ * about the address suppresses it.
  */
 
 import { ADDRESS_MARK, besidesRejection, withoutDelivery } from "./message-mention.ts";
@@ -22,8 +23,8 @@ import { meaningOfWords, type ReplyWords } from "./reply-rules.ts";
 import { normalizeReplyText, reportedRefusal } from "./reply-text.ts";
 
 /**
- * Where it was said: the step of the conversation ("dot" is the final dot of the message, RFC 5321 section 4.1.1.4), or a
- * bounce message that quotes it.
+ * The stage of the conversation ("dot" is the final dot of the message, RFC 5321 section 4.1.1.4), or a bounce message
+ * that quotes the reply.
  */
 export type ReplyStage =
   | "connect"
@@ -38,13 +39,13 @@ export type ReplyStage =
   | "report";
 
 export interface SmtpRefusal {
-  /** Null where a bounce message quotes none: it counts as permanent then, like the bounce itself. */
+  /** Null if a bounce message quotes no code; the failure then counts as permanent. */
   readonly code: number | null;
-  /** RFC 3463, "5.1.1"; looked for in the text when null. */
+  /** RFC 3463, "5.1.1"; if null it is searched for in the text. */
   readonly enhanced: string | null;
   readonly text: string;
   readonly stage: ReplyStage;
-  /** The report calls the failure temporary, whatever it quotes. */
+  /** The bounce message calls the failure temporary, whatever reply it quotes. */
   readonly isTemporary?: boolean;
 }
 
@@ -54,11 +55,11 @@ export interface ReplyVerdict {
   readonly retry: boolean;
   /** The address must not be written to again. */
   readonly suppress: boolean;
-  /** "lane": slow down everything for this mailbox provider. */
+  /** "lane": everything for this mailbox provider has to slow down. */
   readonly scope: ReplyScope;
-  /** How long the receiver asks us to wait; null when it names no time. */
+  /** The time after which the receiver wants a retry; null if it names none. */
   readonly waitSeconds: number | null;
-  /** The codes or the words say what is wrong; false where the verdict is what is left when they do not. */
+  /** The codes or the text say what is wrong; false if the verdict is only the default. */
   readonly isExplained: boolean;
 }
 
@@ -81,11 +82,11 @@ const STAGES_BEFORE_RECIPIENT: ReadonlySet<ReplyStage> = new Set([
 const RECIPIENT_FAULTS: ReadonlySet<BounceCategory> = new Set(["NoEmail", "MailboxDisabled", "MailboxFull"]);
 const RECIPIENT_CODES = /^(?:1\.[1236]|2\.[1-4])$/;
 
-/** Judges one refusal. Any code and text get a verdict; it never throws. */
+/** Classifies one reply. It never throws; any code and text get a verdict. */
 export function classifyReply(refusal: SmtpRefusal): ReplyVerdict {
   const { code, stage } = refusal;
   const whole = refusal.text.slice(0, LONGEST_TEXT);
-  // A gateway's own code and label are its guess at what the server meant by the refusal behind them.
+  // The code and label of a gateway are only its interpretation of the server's reply that it quotes.
   const reported = reportedRefusal(whole);
   const text = reported ?? whole;
   const enhanced = reported === null ? refusal.enhanced : null;
@@ -120,8 +121,8 @@ function firstDigit(
 }
 
 /**
- * The enhanced status code in a reply's text (RFC 2034): at its beginning, with or without the basic code, else the
- * first one in the text, as qmail and gateways write it ("sorry, no mailbox here by that name. (#5.1.1)").
+ * The enhanced status code in a reply's text (RFC 2034): the first one, at the beginning or, as qmail and gateways
+ * write it, later ("sorry, no mailbox here by that name. (#5.1.1)").
  */
 export function enhancedCode(text: string): string | null {
   return (
@@ -129,7 +130,7 @@ export function enhancedCode(text: string): string | null {
   );
 }
 
-/** "5.0.0" says nothing that the basic code did not say. */
+/** "5.0.0" adds nothing to the basic code. */
 function specific(enhanced: string | null): string | null {
   return enhanced === null || !/^[245](?!\.0\.0$)\.\d+\.\d+$/.test(enhanced) ? null : enhanced;
 }
@@ -146,11 +147,11 @@ interface ReplyToClassify {
   readonly stage: ReplyStage;
 }
 
-/** What a refusal means; null when neither its codes nor its words are known. */
+/** The meaning of a reply; null if neither its codes nor its text are known. */
 function meaningOf({ code, status, digit, text, stage }: ReplyToClassify): ReplyMeaning | null {
   if (stage === "auth" || (digit !== "4" && digit !== "5")) return { category: "ProtocolError" };
   const detail = status?.slice(2) ?? "";
-  // "550 4.1.1" contradicts itself: then neither number says what is wrong.
+  // "550 4.1.1" contradicts itself, so the enhanced code is not used.
   const agreed = status?.[0] === digit ? detail : "";
   const meant = (list: readonly CodeMeaning[], wanted: string) =>
     list.find(({ codes }) => codes.test(wanted)) ?? null;
@@ -162,7 +163,7 @@ function meaningOf({ code, status, digit, text, stage }: ReplyToClassify): Reply
   );
 }
 
-/** What the words mean, read without the part that names the message (message-mention.ts) where that is not the reason. */
+/** The meaning of the text, without the part that only names the message (message-mention.ts). */
 function meaningOfText(text: string, said: Omit<ReplyWords, "words">): ReplyMeaning | null {
   const marked = normalizeReplyText(text, ADDRESS_MARK);
   const reason = besidesRejection(marked);
@@ -174,18 +175,18 @@ function meaningOfText(text: string, said: Omit<ReplyWords, "words">): ReplyMean
   return meaningOfWords({ ...said, words: withoutDelivery(marked) });
 }
 
-/** A fault of the address is believed only when it is final and said by somebody who knew the address. */
+/** A fault of the address counts only if it is permanent and the receiver knew the address. */
 function possible(category: BounceCategory, mayBlameAddress: boolean): BounceCategory {
   return CLASS_OF[category] === "hard" && !mayBlameAddress ? "General" : category;
 }
 
-/** A 421 about policy closes the door on us, whatever its words (RFC 5321 section 3.8). */
+/** A 421 with a policy code is about our connections, whatever its text (RFC 5321 section 3.8). */
 function scopeOf(category: BounceCategory, code: number | null, status: string | null): ReplyScope {
   const door = code === 421 && status?.startsWith("4.7.") === true && category !== "AuthenticationFailed";
   return door || LANE_CATEGORIES.has(category) ? "lane" : "recipient";
 }
 
-/** "try again in 5 minutes", "Greylisted for 300 seconds", "come back in 00:04:30", "wait 1 hour". */
+/** Parses "try again in 5 minutes", "Greylisted for 300 seconds", "come back in 00:04:30", "wait 1 hour". */
 function waitSeconds(words: string): number | null {
   const [, hours, minutes, seconds, count, unit = ""] = WAIT.exec(words) ?? [];
   const spelled = (Number(count) || 1) * (UNIT_SECONDS[unit] ?? 0);

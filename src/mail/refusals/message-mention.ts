@@ -1,29 +1,28 @@
 /**
- * "Message from <news@example.com> could not be delivered: no such user": a refusal that says first which message it is
- * about. The sender's address in it is no complaint about the sender. That a message is not delivered says nothing, so it
- * is cut, and what else the refusal says is the reason. That a message from an address is rejected may be the reason
- * itself, so that is cut only where the rest is certainly about the recipient.
+ * Handles replies that first name the message: "Message from <news@example.com> could not be delivered: no such user".
+ * The sender's address there is no complaint about the sender. "Not delivered" says nothing, so it is cut and the rest
+ * is the reason. "Rejected" may be the reason itself, so it is cut only if the rest is certainly about the recipient.
  */
 
-/** Stands for an e-mail address in marked words, which are else as plainWords() writes them. */
+/** Replaces every e-mail address in text from normalizeReplyText(). */
 export const ADDRESS_MARK = "emailaddressmark";
 
 export interface Reason {
-  /** Without the part about the message. */
+  /** The text without the part about the message. */
   readonly words: string;
-  /** The refusal names the recipient, or its words cannot mean the sender. */
+  /** The text names the recipient, or cannot mean the sender. */
   readonly isAboutRecipient: boolean;
 }
 
 const MESSAGE = "(?:e-?mails?|mails?|messages?)";
-/** The sender's address with its display name; a host name has been cut already. An IP address is not read here. */
+/** The sender's address with its display name; host names are already cut. An IP address does not match. */
 const FROM = `(?:sent |coming )?(?:from|by):?(?: (?:[^\\s.:;!?]+ ){0,4}?${ADDRESS_MARK})?`;
 const TO = `(?:,? (?:(?:sent|addressed) )?(?:to|for):? (?:[^\\s.:;!?]+ ){0,4}?${ADDRESS_MARK})`;
 /** "With subject Hello". */
 const MORE = "(?:,? (?:with|dated|of|on|sent) (?:[^\\s.:;!?]+ ?){1,6}?)?";
 const HELPING =
   "(?:,? (?:could|can|would|was|were|has|have|is|are|had|will|not|cannot|be|been|being|\\w+n't|permanently|therefore|thus|also|automatically|finally|it|which))*";
-/** Other languages' "message from", and how they say that it is rejected. */
+/** "Message from" in other languages, and how they say that it is rejected. */
 const ELSEWHERE =
   "(?:nachricht|e-?mail|mail|message|courriel|mensaje|correo|messaggio|mensagem|bericht|wiadomosc|zprava|sprava|meddeland\\p{L}*|melding\\p{L}*|besked\\p{L}*|mesaj\\p{L}*|сообщени\\p{L}*|письм\\p{L}*)";
 const FROM_ELSEWHERE = `(?:von|vom|de|da|do|dal|del|della|van|od|fran|fra|от|від)(?: (?:[^\\s.:;!?]+ ){0,4}?${ADDRESS_MARK})`;
@@ -45,21 +44,21 @@ const REJECTED = new RegExp(
   ].join("|"),
   "u",
 );
-/** Only a recipient is called so. */
+/** Words that only mean a recipient. */
 const RECIPIENT =
   /recipient|addressee|mail ?box|inbox|rcpt|empfanger|postfach|destinatai?r|casella|casilla|buzon|boite|caixa|ontvanger|postvak|odbiorc|skrzynk|prijemc|schrank|mottag|modtag|mottak|cimzett|alici\b|получател|одержувач|ящик/u;
-/** May be the sender's as well as the recipient's. */
+/** Words that may mean the sender or the recipient. */
 const ANYONES =
   /\b(?:e-?mail )?(?:address|adress|account|compte|konto|cuenta|conta\b|direccion|indirizzo|endereco|adres\b)|адрес|sender/u;
-/** The name of the command, whose argument is the sender. */
+/** The SMTP command, whose argument is the sender. */
 const MAIL_COMMAND = /^mail from/;
 
-/** Words without what they say of the message's delivery. */
+/** The text without the part that says the message is not delivered. */
 export function withoutDelivery(marked: string): string {
   return unmarked(marked.replace(UNDELIVERED, ";"));
 }
 
-/** What words say besides that the message of a sender is rejected; null where they do not say that. */
+/** The text without the part that says the message of a sender is rejected; null if there is no such part. */
 export function besidesRejection(marked: string): Reason | null {
   const match = REJECTED.exec(marked);
   if (match === null) return null;

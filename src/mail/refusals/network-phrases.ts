@@ -1,9 +1,10 @@
 /**
- * What systems say that could not reach the next one, or found no way to it. Data for reply-rules.ts, on text without accents.
+ * Texts of mail systems that could not connect to the next server or find its host. Data for reply-rules.ts, for text
+ * without accents.
  */
 import { NO_DOMAIN } from "./phrases-by-language.ts";
 
-/** A server that refuses connections on purpose, and says why. */
+/** Words of a server that refuses connections on purpose. */
 export const CONNECTION_POLICY =
   /polic|abuse|reputation|spam|black-? ?list|block-? ?list|your ip|banned|rate limit|too many/;
 
@@ -23,12 +24,15 @@ export const CONNECTION_FAULT: readonly RegExp[] = [
   /не (?:удалось|удается) (?:соединиться|подключиться|установить соединение)|сервер\p{L}*(?: \S+){0,3} (?:недоступ|не отвеча)\p{L}*|(?:无法|無法|不能)(?:连接|連接|连线|連線)|(?:连接|連接|連線)(?:超时|超時|逾時|失败|失敗)|接続(?:でき(?:ません|ない|なかった)|に失敗|がタイムアウト)|연결(?:할 수 없|에 실패|하지 못)/u,
 ];
 
-/** Says who broke off only together with a code of the network, or where no server was reached. */
+/**
+ * Counts as a network fault only with a network code or if no server was reached; otherwise it is unclear who closed
+ * the connection.
+ */
 export const CONNECTION_LOST: readonly RegExp[] = [
   /connections?(?: \S+){0,3} (?:refused|rejected|dropped|lost|closed|died|timed ?out|failed|aborted)/,
 ];
 
-/** A name server that gives no answer says nothing about the domain. */
+/** A name server that does not answer says nothing about the domain. */
 export const NAME_SERVER_FAULT: readonly RegExp[] = [
   /(?:not found|not be found|name (?:server|service|resolution)|dns|look-?ups?|resol\w+|nslookup|mx)[,:;]?(?: \S+){0,14} (?:try again|servfail|serv fail|server fail\w*|time-? ?out|timed out|no answer|malformed|refused|temporar\w*)/,
   /temporary failure in name resolution|temporary dns|dns timeout|(?:dns|mx|name)(?: \S+){0,4} temporar\w*|eai_again|try_again/,
@@ -37,7 +41,7 @@ export const NAME_SERVER_FAULT: readonly RegExp[] = [
 const OTHERS = "(?<!\\b(?:your|sender|sender's|sending|from|helo|ehlo|reverse|client|envelope)(?: \\S+)? )";
 const HOST = `(?=mail|host|domain|dns)${OTHERS}(?:mail )?(?:host|domain|mail server|dns)(?: or domain)?(?: ?name)?`;
 
-/** What only a name server's own answer is called: the domain does not exist (RFC 2308 section 2.1). */
+/** Words for a name server's authoritative answer that the domain does not exist (RFC 2308 section 2.1). */
 export const CERTAINLY_NO_DOMAIN =
   /nxdomain|infodomainnonexistent|\bdomain name not found|non-?existent-?domain/;
 

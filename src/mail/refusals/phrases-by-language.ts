@@ -1,24 +1,24 @@
 /**
- * The sentences of receivers who write other languages than English, on text without accents. Data for reply-rules.ts, which
- * says in which order they are tried.
+ * Phrases of receivers in other languages than English, for text without accents. Data for reply-rules.ts, which
+ * defines the order in which they are tried.
  */
 
-/** The recipient, as a noun, in every language that is read here; compounds included. */
+/** Nouns for the recipient in all supported languages, compounds included. */
 const MAILBOX =
   "(?:(?!absender|afzender|avsandar|avsender|afsender|ip|domain|contac|contai)\\w*(?:utilisateur|destinataire|adresse|compte|boite|messagerie|empfaenger|empfanger|adressat|benutzer|nutzer|teilnehmer|postfach|mailbox|konto|usuario|destinatar|direccion|cuenta|buzon|casilla|correo|utente|indirizzo|casella|utilizador|conta|endereco|caixa|gebruiker|ontvanger|geadresseerde|adres|postvak|account|uzytkownik|odbiorc|skrzynk|uzivatel|prijemc|schrank|adresat|mottagar|anvandar|brevlad|modtager|bruger|postkass|mottaker|bruker|vastaanottaja|kayttaja|osoite|postilaatik|cimzett|felhasznalo|postafiok|alici|kullanici|posta kutusu|utilizator|cutia|casuta|abonne|address|email|user|recipient|pengguna|penerima|nguoi dung|nguoi nhan|gavej|vartotoj|adresats|lietotaj|kasutaja|saaja|notandi|vidtakand|korisni|primatelj|primalac|uporabnik|prejemnik|naslovnik|usuari)\\w*|(?:пользовател|получател|адрес|ящик|абонент|користувач|одержувач|отримувач|скриньк|потребител|кутия|корисник|прималац)[\\p{L}]*)";
-/** The sender's address or host: not the recipient's. */
+/** The sender's address or host, as opposed to the recipient's. */
 const SENDER =
   "(?:expediteur\\w*|expeditor\\w*|absender\\w*|remitent\\w*|mittent\\w*|remetent\\w*|afzender\\w*|nadawc\\w*|odesilatel\\w*|odosielatel\\w*|avsandar\\w*|avsender\\w*|afsender\\w*|lahettaj\\w*|gonder(?:en|ici)\\w*|felado\\w*|siuntej\\w*|sutitaj\\w*|saatja\\w*|posilja\\w*|sendand\\w*|pengirim\\w*|nguoi gui|(?:отправител|відправник|подател|пошиља|испраќач|αποστολε)\\p{L}{0,8}|שולח|المرسل(?! إليه)|فرستنده|ผู้ส่ง|प्रेषक|发件人|發件人|寄件人|寄件者|送信者|送信元|発信者|差出人|보낸 ?사람|발신자|발신인)";
 /** "Does not exist". */
 const ABSENT =
   "(?:n'existe (?:pas|plus)|n'existent pas|no existen?|nao existem?|non esiste|non esistente|existiert(?: leider)? nicht|nicht existiert|gibt es nicht|bestaat niet|niet bestaat|nie istnieje|nie zostal\\w* znalezion\\w*|nie znaleziono|neexistuje|finns (?:inte|ej)|finnes inte|findes ikke|kendes ikke|kjennes ikke|eksisterer ikke|finnes ikke|ei ole olemassa|ei loydy|nem letezik|mevcut degil|bulunamadi|nu exista|tidak (?:ada|ditemukan|terdaftar|dikenal)|khong ton tai|neegzistuoja|nerastas?|neeksiste|nav atrasts?|ei eksisteeri|ei leitud|er ekki til|ne postoji|nije pronaden\\w*|ne obstaja|ni najden\\w*|no existeix|no s'ha trobat|не постои|не съществува|не е намерен\\p{L}*|не постоји|не существует|не найден[\\p{L}]*|не обнаружен[\\p{L}]*|не зарегистрирован[\\p{L}]*|не існує|не знайдено)";
-/** "Unknown", "invalid" and their kin, as an adjective. */
+/** "Unknown", "invalid" and similar adjectives. */
 const UNKNOWN =
   "(?:inconnue?s?|invalides?|inexistante?s?|introuvables?|non trouvee?|unbekannt|ungultig|nicht (?:vorhanden|gefunden|bekannt)|desconocid[oa]|inexistente|invalid[oa]|no (?:(?:ha sido |fue |ha podido ser )?encontrad[oa]|se encuentra|se ha encontrado|es valid[oa])|inesistente|sconosciut[oa]|errat[oa]|non (?:trovat[oa]|valid[oa])|desconhecid[oa]|nao (?:encontrad[oa]|localizad[oa]|cadastrad[oa])|onbekend|niet gevonden|ongeldig|nieznan[yae]|nie (?:znaleziono|zostal\\w* znalezion\\w*)|neznam\\w*|nenalezen\\w*|okand|hittades inte|ukendt|ukjent|tuntematon|ismeretlen|bilinmiyor|gecersiz|necunoscut|inexistent|nieprawidlow\\w*|неизвест[\\p{L}]*|невідом[\\p{L}]*)";
-/** "Does not exist" and "unknown" in scripts that have rules of their own below. */
+/** "Does not exist" and "unknown" in scripts that have patterns of their own below. */
 const ABSENT_ELSEWHERE =
   "(?:δεν (?:υπαρχει|βρεθηκε)|αγνωστ\\p{L}*|ανυπαρκτ\\p{L}*|(?:לא|אינו|אינה|איננו) (?:קיים|קיימת|נמצא|נמצאה|ידוע|ידועה|מוכר|מוכרת)|غير (?:موجود|معروف)\\p{L}*|لا يوجد|یافت نشد|وجود ندارد|ناشناخته|ไม่มี|ไม่พบ|ไม่รู้จัก|मौजूद नहीं|नहीं मिला|अज्ञात|不存在|未找到|无效|無效|找不到|存在し(?:ません|ない)|見つかりません|不明|無効|존재하지|찾을 수 없)";
-/** What else may be between the two: no other thing that does not exist. */
+/** Words that may come between the two; no other noun that may be missing. */
 const BETWEEN =
   "(?:,? (?!ip|expedit|absend|remit|mitt|remet|afzend|nadaw|отправ|dom[aei]|host|server|serv[eio]d?or|page|pagina|seite|file|datei)[^\\s.!?]+)";
 
@@ -61,25 +61,25 @@ export const FULL_MAILBOX: readonly RegExp[] = [
   /容量[^。.]{0,10}(?:超|不足|いっぱい)|メールボックス[^。.]{0,10}(?:いっぱい|満杯)|(?:용량|메일함)[^.]{0,12}(?:초과|가득|부족)/u,
 ];
 
-/** Not now: nothing about the address. */
+/** The failure is temporary; nothing is said about the address. */
 export const TEMPORARY_FAILURE: readonly RegExp[] = [
   /temporairement|temporaire|momentanement|vorubergehend\w*|voruebergehend\w*|temporar\w*|zeitweilig|temporalmente|temporaneamente|temporane[oa]|temporariamente|tijdelijk\w*|tymczasow\w*|docasn\w*|tillfallig\w*|midlertidig\w*|valiaikai\w*|ideiglenes\w*|atmenetileg|gecici\w*/,
   /(?:reessaye[rz]|essayer)(?: \S+){0,2} plus tard|spater (?:erneut|noch ?mal|wieder)|mas tarde|piu tardi|mais tarde|probeer het later|sprobuj(?: \S+){0,2} pozniej/,
   /временно\p{L}*|временн\p{L}+ (?:ошибк|недоступ)\p{L}*|тимчасов\p{L}*|попробуйте позже|一時的|しばらく|暂时|暫時|稍后|稍後|일시적|나중에/u,
 ];
 
-/** Words of one sentence, of which none is the recipient. */
+/** Words of one sentence that do not mention the recipient. */
 const WITHOUT_RECIPIENT =
   "(?:(?!empf|destinat|ontvang|geadres|odbiorc|prijemc|mottag|mottak|modtag|vastaanott|cimzett|alici|gavej|adresat|saaja\\b|primatel|primalac|prejemn|penerima|nguoi nhan|получател|адресат|одержувач|отримувач|прималац|παραληπτ|נמען|مستلم|گیرنده|ผู้รับ|प्राप्तकर्ता|宛|受信|收件|받는|수신)[^.!?;。！？；])";
 const ABSENT_ANYWHERE = withShortEndings(`(?:${ABSENT}|${UNKNOWN}|${ABSENT_ELSEWHERE})`);
 
-/** The sender is what does not exist, or is refused. */
+/** The sender does not exist, or is refused. */
 export const SENDER_FAULT = new RegExp(
   `${SENDER}${WITHOUT_RECIPIENT}{0,40}(?:${ABSENT_ANYWHERE}|abgelehnt|gesperrt|refusee?|rejetee?|rechazad[oa]|bloquead[oa]|rifiutat[oa]|rejeitad[oa]|geweigerd|odrzucon\\w*|заблокирован\\p{L}*|отклонен\\p{L}*|被拒绝)|${ABSENT_ANYWHERE}(?:(?!,)${WITHOUT_RECIPIENT}){0,24}${SENDER}`,
   "u",
 );
 
-/** We are on a list, or our address is refused. */
+/** Our IP address is on a block list or refused. */
 export const BLOCKED_SENDER: readonly RegExp[] = [
   /liste noire|listes? noires|(?:schwarze[nr]?|sperr|black) ?-?liste|lista (?:negra|nera|bloqueos?)|lista de bloqueios?|czarn\w+ list\w*|zwarte lijst|svartlist\w*|cerne listine|kara liste\w*/,
   /(?:adresse ip|ip-?adresse|direccion ip|indirizzo ip|endereco ip|adres ip|ip-?adres|ip)(?: \S+){0,5} (?:bloque\w*|bloqu\w*|refusee?|rejetee?|gesperrt|blockiert|abgelehnt|gelistet|bloquead\w*|rechazad\w*|bloccat\w*|rifiutat\w*|rejeitad\w*|geblokkeerd|geweigerd|zablokowan\w*|odrzucon\w*)/,
@@ -88,7 +88,7 @@ export const BLOCKED_SENDER: readonly RegExp[] = [
   /黑名单|黑名單|信誉|信譽|ブラックリスト|블랙리스트|(?:ip|IP)[^。.]{0,12}(?:被拒绝|被屏蔽|拒否|차단)/u,
 ];
 
-/** They do not want this message. */
+/** The content of the message is refused. */
 export const UNWANTED_CONTENT: readonly RegExp[] = [
   /pourriels?|(?:courriers?|messages?) indesirables?|(?:correo|mensaje) (?:no deseado|basura)|no solicitad[oa]|posta indesiderata|indesiderat[oa]|lixo eletronico|nao solicitad[oa]|unerwunscht\w*|ongewenste?|niechcian\w+|nevyzadan\w+|skrappost|soppelpost|roskaposti\w*|istenmeyen/,
   /(?:trop d[e']|demasiad[oa]s|zu viele|tropp[ie]|muit[oa]s|te veel|zbyt (?:wiele|duzo)) ?(?:odnosnikow|hiperlaczy|liens|pieces jointes|enlaces|adjuntos|archivos adjuntos|links|anhange|link|allegati|anexos|bijlagen|linkow|zalacznikow)|слишком много (?:ссылок|вложений)|(?:链接|連結|附件)[^。.]{0,6}(?:过多|過多|太多)|(?:リンク|添付ファイル)[^。.]{0,6}多すぎ|(?:링크|첨부)[^.]{0,8}너무 많/u,
@@ -96,13 +96,13 @@ export const UNWANTED_CONTENT: readonly RegExp[] = [
   /спам\p{L}*|垃圾(?:邮件|郵件|信)|迷惑メール|スパム|스팸|광고성/u,
 ];
 
-/** They refuse, and say no more. */
+/** A refusal without a reason. */
 export const REFUSED: readonly RegExp[] = [
   /interdit\w*|non autorisee?|bloque(?:e|s|es)?|gesperrt|verweigert|nicht (?:erlaubt|zugelassen|berechtigt|gestattet)|bloquead[oa]|denegad[oa]|prohibid[oa]|no (?:permitid|autorizad)[oa]|bloccat[oa]|negato|non (?:autorizzat|consentit|permess)[oa]|negad[oa]|nao (?:autorizad|permitid)[oa]|geweigerd|geblokkeerd|niet toegestaan|zablokowan\w+|zabronion\w+|odmowa|politique|richtlinie\w*|politica|beleid|polityk\w+/,
   /заблокирован\p{L}*|запрещен\p{L}*|拒绝|拒絕|拒否|차단|거부/u,
 ];
 
-/** A domain that does not exist. */
+/** The domain does not exist. */
 export const NO_DOMAIN: readonly RegExp[] = [
   new RegExp(
     `(?:domain(?!s)\\w{0,6}|domaine|dominio|domein\\w{0,5}|dom(?:en|an|aen)\\w{0,3}|hote|rechner|anfitrion|host)(?: \\S+){0,5} ${ABSENT}`,
@@ -113,7 +113,7 @@ export const NO_DOMAIN: readonly RegExp[] = [
   /домен\p{L}*(?: \S+){0,3} (?:не (?:существует|найден|зарегистрирован)|не існує|неизвест\p{L}*)|域名(?:不存在|无效)|ドメイン[^。]{0,10}(?:存在しません|見つかりません)|도메인[^.]{0,8}(?:존재하지|찾을 수 없)/u,
 ];
 
-/** An expression that reads a word's ending of 12 letters at most: a long run of letters would be read many times. */
+/** Limits word endings to 12 letters: an unlimited ending would read a long run of letters many times. */
 export function withShortEndings(source: string): string {
   return source.replaceAll(/(?:\[\\p\{L\}\]|\\p\{L\})\*/g, "\\p{L}{0,12}");
 }

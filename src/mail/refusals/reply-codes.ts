@@ -1,9 +1,9 @@
 /**
- * The kinds of refusal, what each leads to, and what the codes say (RFC 5321, RFC 3463, the IANA registry of enhanced
- * status codes and the large providers' own numbers). Data for classify-reply.ts.
+ * The categories of refusals, and the meaning of reply codes (RFC 5321, RFC 3463, the IANA registry of enhanced status
+ * codes, and codes of large providers). Data for classify-reply.ts.
  */
 
-/** Amazon SES's vocabulary (the first eight), and what it has no word for. */
+/** The categories of Amazon SES (the first eight), and further ones. */
 export type BounceCategory =
   | "General"
   | "NoEmail"
@@ -21,10 +21,12 @@ export type BounceCategory =
   | "RelayDenied"
   | "ProtocolError";
 
-/** hard: the address is at fault; soft: its mailbox or system; block: they refuse us or the message; ours: our fault. */
+/**
+ * hard: the address is at fault; soft: its mailbox or system; block: they refuse us or the message; ours: our fault.
+ */
 export type BounceClass = "hard" | "soft" | "block" | "ours";
 
-/** What a refusal concerns: this recipient's message, or everything we send to this mailbox provider. */
+/** Whether a reply concerns this recipient's message only, or everything that is sent to this mailbox provider. */
 export type ReplyScope = "recipient" | "lane";
 
 export const CLASS_OF: Readonly<Record<BounceCategory, BounceClass>> = {
@@ -45,7 +47,7 @@ export const CLASS_OF: Readonly<Record<BounceCategory, BounceClass>> = {
   ProtocolError: "ours",
 };
 
-/** Categories that concern the lane where a rule does not say otherwise. */
+/** Categories whose default scope is the lane. */
 export const LANE_CATEGORIES: ReadonlySet<BounceCategory> = new Set(["Reputation", "RateLimited"]);
 
 export interface ReplyMeaning {
@@ -57,7 +59,7 @@ export interface CodeMeaning extends ReplyMeaning {
   readonly codes: RegExp;
 }
 
-/** Subject and detail of enhanced codes that mean the same whoever writes them: no text changes it. */
+/** Subject and detail of enhanced codes with one meaning; the text does not change it. */
 export const DECISIVE_CODES: readonly CodeMeaning[] = [
   { category: "NoEmail", codes: /^(1\.10|7\.1[78])$/ },
   { category: "MailboxDisabled", codes: /^7\.13$/ },
@@ -66,12 +68,12 @@ export const DECISIVE_CODES: readonly CodeMeaning[] = [
   { category: "RateLimited", codes: /^2\.12[12]$/, scope: "recipient" },
   { category: "RateLimited", codes: /^7\.(28|500|650)$/ },
   { category: "AuthenticationFailed", codes: /^(1\.[78]|7\.(2[0-79]|509|51[256]))$/ },
-  // Exchange: who may write to this recipient or group.
+  // Exchange restricts who may write to this recipient or group.
   { category: "PolicyRejected", codes: /^7\.(?:1[0-9]\d|50[4-7])$/ },
   { category: "Reputation", codes: /^7\.(5[0-5]\d|[67]\d\d)$/ },
 ];
 
-/** What an enhanced code means as long as the text says nothing else. */
+/** The meaning of an enhanced code if the text does not say anything else. */
 export const PRESUMED_CODES: readonly CodeMeaning[] = [
   { category: "NoEmail", codes: /^(1\.[1236]|4\.310)$/ },
   { category: "MailboxDisabled", codes: /^2\.1$/ },
@@ -83,10 +85,10 @@ export const PRESUMED_CODES: readonly CodeMeaning[] = [
   { category: "PolicyRejected", codes: /^7\.\d+$/ },
 ];
 
-/** What a basic code means when nothing else is known; other 4xx are General, other 5xx Undetermined. */
+/** The meaning of a basic code if nothing else is known; other 4xx are General, other 5xx Undetermined. */
 export const BASIC_CODES: readonly CodeMeaning[] = [
   { category: "ProtocolError", codes: /^(50\d|52[34]|53\d|555)$/ },
   { category: "MailboxFull", codes: /^552$/ },
-  // RFC 7504: the domain takes no mail.
+  // RFC 7504: the domain accepts no mail.
   { category: "NoEmail", codes: /^556$/ },
 ];

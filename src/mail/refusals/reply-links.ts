@@ -1,17 +1,17 @@
 /**
- * Reads the links, host names and addresses in a refusal. Most of them are noise, for they hold words that are no part of
- * the sentence ("https://example.com/no-such-user"). Some are the whole reason: the page of a block list, or a help page
- * whose anchor names the fault. What they say is put into the sentence as words; the rest is cut.
+ * Evaluates links, host names and addresses in a reply. Most of them are noise, with words that are not part of the
+ * sentence ("https://example.com/no-such-user"). Some are the reason itself: the page of a block list, or a help page
+ * whose anchor names the fault. Those are replaced by words; the rest is removed.
  */
 
-/** Stands in the words for a link to, or the name of, a list of blocked senders. */
+/** Replaces a link to a block list, or its name. */
 export const BLOCK_LIST_MARK = "blocklistlink";
-/** Stands in the words for a page for senders: one about an IP address, or a provider's pages for postmasters. */
+/** Replaces a link to a page for senders: about an IP address, or a provider's postmaster pages. */
 export const SENDER_PAGE_MARK = "senderpagelink";
-/** Stands in the words for any other link: only that there is one is known. */
+/** Replaces any other link. */
 export const LINK_MARK = "otherlink";
 
-/** Operators of block lists and of IP reputation: no server names one of their hosts for another reason. */
+/** Operators of block lists and IP reputation services: servers name their hosts only for that reason. */
 const BLOCK_LIST_DOMAINS = [
   "spamhaus.org spamhaus.net spamhaus.com abuseat.org spamcop.net barracudacentral.org sorbs.net",
   "uceprotect.net uceprotect.de uceprotect.org backscatterer.org manitu.net nixspam.org nixspam.net",
@@ -32,7 +32,7 @@ const BLOCK_LIST_DOMAINS = [
   .join(" ")
   .split(" ")
   .map((domain) => domain.replaceAll(".", String.raw`\.`));
-/** A label that a name server of such a list begins with or has in it, whatever its domain. */
+/** A label in the name of a block list's zone, under any domain. */
 const BLOCK_LIST_LABEL =
   "(?:dns|ip|mail|spam|dyn|rhs|d|m)?-?(?:rbl|dnsbl|dnsrbl|rhsbl|uribl|surbl|blacklists?|blocklists?|blackholes?|denylist)s?\\d?";
 const NAME = String.raw`(?<![\w.@-])`;
@@ -40,33 +40,33 @@ const BLOCK_LIST_HOST = new RegExp(
   String.raw`${NAME}(?:(?:[\w-]+\.)*(?:${BLOCK_LIST_DOMAINS.join("|")})|(?:[\w-]+\.){0,6}${BLOCK_LIST_LABEL}(?:\.[\w-]+)*\.[a-z]{2,}|bl\.(?:[\w-]+\.)+[a-z]{2,})\.?(?![\w-])`,
   "gi",
 );
-/** Paths of pages where blocked senders ask to be let in, at any provider. */
+/** Paths of delisting pages at any provider. */
 const BLOCK_PAGE =
   /[/?&#=._-](?:dns-?bl|rbl|(?:black|block|deny)-?list\w*|blocked|blocks?(?=[/?#.]|$)|de-?list\w*|unblock\w*|ip-?(?:removal|lookup|check|block\w*|reputation)|reputation)(?![a-z])|\/errors\/(?:421|55[034])(?:hv|rl|co|dn|dy)|\/(?:421|55[034])-(?:ts|bl|gl)|[?&]c=(?:bl|rbl|ip|dialup|dyn|r02\d\d)\b/i;
-/** Addresses that blocked senders write to. */
+/** Addresses for delisting requests. */
 const REMOVAL_ADDRESS =
   /\b(?:delist@(?:messaging\.)?microsoft\.com|to(?:sa|br)@rx\.t-online\.de|abuse_rbl@abuse-att\.net|(?:blockedbyearthlink|openrelay)@abuse\.earthlink\.net|unblock(?:\.requests)?@[\w.-]+)/gi;
-/** Google's pages name the fault in a parameter: "?p=NoSuchUser". */
+/** Google's help pages name the fault in a parameter: "?p=NoSuchUser". */
 const GOOGLE_FAULT = /support\.google\.com\/\S*[?&]p=(\w{3,60})/i;
-/** Google's pages for senders of refused bulk mail. */
+/** Google's pages for bulk senders. */
 const GOOGLE_BULK = /support\.google\.com\/\S*answer\/(?:81126|188131|10336)\b/i;
-/** Comcast's: "smtp-error-codes.php#BL000001". */
+/** Comcast's anchors: "smtp-error-codes.php#BL000001". */
 const ANCHOR_CODE = /#([A-Z]{2}\d{3,})\b/;
-/** Providers' pages for postmasters. */
+/** Hosts of providers' postmaster pages. */
 const SENDER_HOST = /^(?:postmaster|sender-?support|mail\.live\.com$)/i;
-/** An IP address as a part of the path or the query. */
+/** An IP address in the path or the query. */
 const CARRIED_IP = /[/?=&#](?:\d{1,3}(?:\.|%2e)){3}\d{1,3}\b|[?=&](?:[\da-f]{1,4}(?::|%3a)){2,}/i;
 
 const LINK = /\b(?:(?:https?|hxxps?):\/\/|www\.)[^\s<>"']+/gi;
 const ADDRESS = /(?<![^\s<>[\]():;,"'])[^\s<>[\]():;,"']+@[^\s<>[\]():;,"']+/g;
 const LONG_HOST = /\b(?:[a-z0-9-]+\.){2,}[a-z]{2,}\b/gi;
-/** "host mx.example.com[192.0.2.1] said: …": the host that gave the reply, which is not part of the reply. */
+/** "host mx.example.com[192.0.2.1] said: …": the host before a quoted reply, which is not part of the reply. */
 const SPEAKER =
   /\b(host|server|mta|mx|by|from|to|with) [\w.-]+ ?[[(][\da-f.:]+[\])](?=[:,]? (?:said|while|after|refused|returned|responded)|:\d)/gi;
 
 /**
- * A refusal's text with the words of its links in their place, and without host names.
- * @param address stands for each e-mail address
+ * The text of a reply with its links replaced by words, and without host names.
+ * @param address replaces each e-mail address
  */
 export function readLinks(text: string, address: string): string {
   return text

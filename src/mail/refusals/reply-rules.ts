@@ -1,7 +1,7 @@
 /**
- * What receivers' words mean. A rule is about a kind of sentence, not about one provider's text, and the order of the
- * rules carries the safety: whatever speaks of us (our address, our domain, our rate, our message) stands before
- * whatever speaks of the recipient, because a recipient who is suppressed by mistake hears from nobody any more.
+ * The meaning of the texts of replies. A rule is about a kind of sentence, not about one provider's text. The order of
+ * the rules makes them safe: rules about us (our address, domain, rate or message) come before rules about the
+ * recipient, because a recipient who is suppressed by mistake gets no more mail.
  */
 
 import { AMBIGUOUS } from "./ambiguous-phrases.ts";
@@ -26,40 +26,40 @@ import type { ReplyMeaning } from "./reply-codes.ts";
 import { BLOCK_LIST_MARK, LINK_MARK, SENDER_PAGE_MARK } from "./reply-links.ts";
 
 interface TextRule extends ReplyMeaning {
-  /** On lower-case text without accents; reply-text.ts says what else is taken out. Each begins and ends a word. */
+  /** Patterns for lower-case text without accents (see reply-text.ts); each matches whole words. */
   readonly phrases: readonly RegExp[];
-  /** Applies only to these enhanced codes (subject and detail, "" when there is none). */
+  /** The rule applies only to these enhanced codes (subject and detail, "" without a code). */
   readonly codes?: RegExp;
-  /** Does not apply where the text has one of these, too. */
+  /** The rule does not apply if the text also matches this. */
   readonly unless?: RegExp;
-  /** Applies only to reports: what their writers found out themselves, and to what they quote of others. */
+  /** The rule applies only to bounce messages: their own findings, and replies that they quote. */
   readonly isReportOnly?: boolean;
-  /** Applies only where no server's reply code is quoted: the words are those of the system that tried to connect. */
+  /** The rule applies only if no reply code is quoted: the words are those of the system that tried to connect. */
   readonly isReplyless?: boolean;
 }
 
-/** A phrase put together from others. */
+/** Builds a pattern from others. */
 function phrase({ raw }: TemplateStringsArray, ...parts: RegExp[]): RegExp {
   return new RegExp(String.raw({ raw }, ...parts.map((part) => part.source)));
 }
 
-/** The word before does not say that it is about us. */
+/** The word before does not refer to us. */
 const NOT_US =
   /(?<!-)(?<!\b(?:ip|your|sender|sender's|sending|from|source|client|return|reply|reverse|envelope)(?: (?:e-?)?mail)? )/;
 const RECIPIENT = phrase`${NOT_US}(?:mail ?(?:box|drop)|(?:e-?mail )?(?:user|account|recipient|alias)(?:es|s)?|(?:e-?)?mail ?address|e-?mail|address(?:ee|es)?|rcpt(?: to)?|person|local[- ]part|login|user ?id)`;
-/** One word between the recipient and what is said of it. */
+/** One word between the recipient and the verb. */
 const GAP =
   /(?: (?!ip\b|sender|sending|from\b|source|client|return|reverse|helo|ehlo|envelope|domain|host|in\b|\d)\S+)/;
 const US =
   /(?:client(?: host)?|connection|ip(?: address)?|network|(?:your|sending)(?: mail)? (?:server|domain))/;
-/** Every enhanced code but those about addresses, which such vague words do not overrule. */
+/** All enhanced codes except those about addresses, which are more specific than such vague words. */
 const NOT_ADDRESS_CODES = /^(?!1\.)/;
 
-/** Things of which a message may hold too many, or one that is too long or too deep. */
+/** Parts of a message that may be too many, too long or nested too deep. */
 const CONTENT =
   /(?:hyper-?)?links?|ur[li]s?|attach\w*|attached|mime|body ?parts?|parts|multiparts?|nest\w*|levels?|depth|headers?|lines?|images?|pictures?|characters?|chars|words|addresses in|recipients? (?:\w+ )?(?:in|listed in|on)(?: \S+){0,2} (?:headers?|to|cc|bcc|fields?|lines?)|(?:to|cc|to\/cc):? (?:recipients|addresses|fields?)|html|tags|exclamation\w*|capitals?|punctuation|octets|encod\w+/;
 
-/** Words around a link that say nothing of the fault. */
+/** Words around a link that do not name the fault. */
 const ABOUT_LINK =
   "(?:please|for|more|further|details?|information|explanation|help|see|visit|refer to|go to|at|error|smtp|rejected|refused)";
 
@@ -74,7 +74,7 @@ const RULES: readonly TextRule[] = [
   { category: "General", phrases: CONNECTION_LOST, codes: /^4\.[1-7]\d*$/, unless: CONNECTION_POLICY },
   { category: "General", phrases: CONNECTION_LOST, isReplyless: true, unless: CONNECTION_POLICY },
   { category: "General", phrases: NAME_SERVER_FAULT },
-  // A limit on what is in a message is none on how many are sent.
+  // A limit on the content of a message is not a limit on the number of messages.
   {
     category: "ContentRejected",
     phrases: [
@@ -219,7 +219,7 @@ const RULES: readonly TextRule[] = [
       ...TEMPORARY_FAILURE,
     ],
   },
-  // Posthaste sends from domains that DNS knows: the domain that is missing is the recipient's.
+  // Posthaste sends only from domains that exist, so the missing domain is the recipient's.
   { category: "NoEmail", phrases: NO_SUCH_DOMAIN, codes: /^($|0\.0|[14]\.\d+)$/, isReportOnly: true },
   {
     category: "MailboxDisabled",
@@ -266,7 +266,7 @@ const RULES: readonly TextRule[] = [
       /(?:domain|recipient)(?: \S+)? (?:is )?not (?:local|hosted|accepted here|handled)/,
     ],
   },
-  // Exchange Online's words for an address that it does not know.
+  // Exchange Online's words for an unknown address.
   { category: "NoEmail", codes: /^4\.1$/, phrases: [/access denied/] },
   {
     category: "General",
@@ -324,7 +324,7 @@ const RULES: readonly TextRule[] = [
     ],
   },
   { category: "Reputation", phrases: [new RegExp(SENDER_PAGE_MARK)] },
-  // An unknown user is told in words: a code with nothing but a link is not enough.
+  // A code with nothing but a link does not prove an unknown user.
   {
     category: "Undetermined",
     phrases: [
@@ -333,7 +333,7 @@ const RULES: readonly TextRule[] = [
   },
 ];
 
-/** The rules in the order they are tried, each as one expression. */
+/** The rules in order, each with one combined pattern. */
 const TEXT_RULES = RULES.map(({ phrases, codes = /^/, ...rule }) => ({
   ...rule,
   codes,
@@ -342,14 +342,14 @@ const TEXT_RULES = RULES.map(({ phrases, codes = /^/, ...rule }) => ({
 
 export interface ReplyWords {
   readonly words: string;
-  /** Subject and detail of the enhanced code, "" when there is none. */
+  /** Subject and detail of the enhanced code, "" without one. */
   readonly detail: string;
   readonly isReport: boolean;
-  /** A server's reply code is known. */
+  /** The reply code of a server is known. */
   readonly hasReply: boolean;
 }
 
-/** What the words of a refusal mean; null when no rule is about them. */
+/** The meaning of a reply's text; null if no rule matches. */
 export function meaningOfWords({ words, detail, isReport, hasReply }: ReplyWords): ReplyMeaning | null {
   const rule = TEXT_RULES.find(
     ({ codes, text, unless, isReportOnly = false, isReplyless = false }) =>

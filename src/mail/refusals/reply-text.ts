@@ -1,7 +1,7 @@
-/** A refusal's text as the rules read it, and which part of it is the refusal. */
+/** Normalizes the text of a reply for the rules, and finds the server's reply that a gateway quotes. */
 import { readLinks } from "./reply-links.ts";
 
-/** Letters that Unicode does not take apart into a plain letter and a mark. */
+/** Letters that Unicode normalization does not split into a letter and an accent. */
 const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ł: "l",
   ø: "o",
@@ -12,12 +12,13 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   æ: "ae",
   œ: "oe",
 };
-/** Accents of Latin and Greek letters; in other scripts a letter with a mark is another letter. */
+/** Accents of Latin and Greek letters only; in other scripts an accent makes a different letter. */
 const ACCENTS = /(?<=[\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
 
 /**
- * Lower case, no accents, links as reply-links.ts reads them, one blank between words, at most twice as long as the text.
- * @param address stands for each e-mail address
+ * Lower case, without accents, with links replaced (reply-links.ts) and single blanks; at most twice as long as the
+ * text.
+ * @param address replaces each e-mail address
  */
 export function normalizeReplyText(text: string, address = ""): string {
   return readLinks(text, address)
@@ -37,9 +38,9 @@ export function normalizeReplyText(text: string, address = ""): string {
 const CODE = String.raw`[45]\d\d`;
 const ENHANCED = String.raw`[245]\.[\dx]{1,3}\.[\dx]{1,3}`;
 const OPENING = "['\"“‘]";
-/** A gateway's own label for the failure, up to a quotation. */
+/** A gateway's own label for the failure, before a quotation. */
 const LABEL = String.raw`^\W*(?:${CODE}[ -])?${ENHANCED} ?-+ ?[^'"“‘]{2,80}?`;
-/** How gateways report a server's refusal; the group is the refusal. */
+/** How gateways quote a server's reply; the group is the reply. */
 const REPORTED: readonly RegExp[] = [
   // 5.1.0 - Unknown address error 550-'5.7.1 …' (delivery attempts: 0), and as the log has it: ('550', ['5.7.1 …'])
   new RegExp(String.raw`${LABEL}\(?['"]?${CODE}['"]?[-, ]*\[?${OPENING}(.+)$`, "su"),
@@ -53,14 +54,14 @@ const REPORTED: readonly RegExp[] = [
   ),
   // 550 5.1.351 Remote server returned unknown recipient or mailbox unavailable -> 550 5.7.1 …
   new RegExp(`-> ?(?=${CODE}[ -])(.+)$`, "su"),
-  // 554 5.1.1 Invalid address [reply: 550 5.7.1 …]: a second reply with another code of its own.
+  // 554 5.1.1 Invalid address [reply: 550 5.7.1 …]: a second reply with a different code.
   new RegExp(
     String.raw`^\W*(?:${CODE} )?(?<label>${ENHANCED})(?![\d.]).{2,120}?[\s:;(\[<"'=](?<said>${CODE} (?!\k<label>)${ENHANCED}.+)$`,
     "su",
   ),
 ];
 
-/** The server's own refusal where a gateway reports it under a label of the gateway's; null where none is reported. */
+/** The server's own reply if a gateway quotes it under a label of its own; null if none is quoted. */
 export function reportedRefusal(text: string): string | null {
   for (const form of REPORTED) {
     const match = form.exec(text);

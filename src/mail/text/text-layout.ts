@@ -1,54 +1,54 @@
 /**
- * Sets words as plain text: merges white space, parts paragraphs by one empty line, and writes the marks of lists,
- * quotations (`> `) and addresses (`<…>`). Blanks and line breaks are written when a word follows them, so no line
- * ends in blanks, and no text begins or ends in empty lines.
+ * Lays out words as plain text: merges white space, separates paragraphs by one empty line, and writes list markers,
+ * quotation marks (`> `) and URLs (`<…>`). Blanks and line breaks are written only before a word, so no line ends in
+ * blanks, and the text has no empty lines at its ends.
  */
 
 import { blank, isBlank, isVisible, lineFeed, noBreakBlank, tab, wordsEnd } from "./characters.ts";
 import { closingMarks, mayTouchAddress, saysAddress } from "./url-spacing.ts";
 
-/** Deeper nesting is no layout, and would let a few tags write long lines. */
+/** Limits of nesting, so that a few tags cannot write long lines. */
 const maxQuotes = 8;
 const maxIndent = 32;
-/** Longer cells are no part of a table of words and figures, but columns of a layout. */
+/** A row with longer cells is not data but page layout. */
 const maxCellsLength = 60;
 const rule = "-".repeat(40);
 
-/** What mail pads its preview with: characters that take no room, and blanks between them. */
+/** Characters with which mails pad their preview: invisible ones, and blanks between them. */
 const padding = /^(?:[\u00ad\u200b-\u200d\u2007\u2060\ufeff ]|\u034f)+$/;
 const isLine = /^[!-~]+(?: [!-~]+)*$/;
 const beginsWord = /^[\p{L}\p{N}<[({]/u;
 
 interface List {
-  /** Columns before its marks. */
+  /** Columns before its markers. */
   readonly indent: number;
-  /** Columns of the mark that was written last. */
+  /** Columns of the last marker. */
   markWidth: number;
-  /** Null in a list without numbers. */
+  /** The next number; null in a list without numbers. */
   next: number | null;
 }
 
 export class TextLayout {
-  /** The text so far; inside a link, the text of the link. */
+  /** The text so far; inside a link, the words of the link. */
   #text = "";
   #isEmpty = true;
   /** Line breaks before the next word. */
   #breaks = 0;
   /** Blanks before the next word. */
   #gap = "";
-  /** Whether white space that follows would merge with the gap. */
+  /** Whether more white space merges with the gap. */
   #gapMerges = false;
-  /** An address in brackets or a picture stands last: a word does not touch it. */
+  /** The text ends in a URL in brackets or a picture; a word must not touch it. */
   #isClosed = false;
-  /** An address that is written out stands last: what touched it would be a part of it. */
+  /** The text ends in a plain URL; characters that touch it would become part of it. */
   #endsInAddress = false;
-  /** What was written last. */
+  /** The words that were added last. */
   #lastWords = "";
 
-  /** What the present row of a table has: no words, words in one line, or more. */
+  /** Content of the current table row: no words, one line of words, or more. */
   #row: "empty" | "line" | "long" = "long";
   #rowStart = 0;
-  /** A cell has begun that stands in the line of those before it. */
+  /** A cell has begun in the same line as the cells before it. */
   #continuesRow = false;
 
   #textBeforeLink = "";
@@ -67,7 +67,7 @@ export class TextLayout {
     return this.#textBeforeLink.length + this.#text.length;
   }
 
-  /** Adds the words and the white space of a part of a string, given with its UTF-16 code units. */
+  /** Adds the words and white space between two offsets of a string, given with its UTF-16 code units. */
   add(source: string, codes: Uint16Array, start: number, end: number): void {
     for (let at = start; at < end; ) {
       const behind = wordsEnd(codes, at, end);
@@ -84,14 +84,14 @@ export class TextLayout {
     else this.#space(code);
   }
 
-  /** Ends the line, or begins an empty one. */
+  /** Ends the line; called again, adds an empty line. */
   breakLine(): void {
     this.#gap = "";
     this.#gapMerges = false;
     this.#breaks = this.#preformatted > 0 ? this.#breaks + 1 : Math.min(this.#breaks + 1, 2);
   }
 
-  /** The edge of a block: 1 parts lines, 2 parts paragraphs. */
+  /** The edge of a block: 1 starts a new line, 2 a new paragraph. */
   edge(breaks: 1 | 2): void {
     if (!this.#continuesRow) this.#part(breaks);
   }
@@ -103,7 +103,7 @@ export class TextLayout {
     this.#row = "long";
   }
 
-  /** Whatever stands beside a table does not stand in a line with its last row. */
+  /** Text after a table is not in the line of its last row. */
   closeTable(): void {
     this.#part(2);
     this.#row = "long";
@@ -115,7 +115,7 @@ export class TextLayout {
     this.#row = "empty";
   }
 
-  /** Parts a cell from the one before it: by a blank if that is short, even where both are paragraphs. */
+  /** Separates a cell from the one before it: by a blank if that is short, even if both contain paragraphs. */
   openCell(): void {
     if (this.#row === "line" && this.length - this.#rowStart <= maxCellsLength) {
       this.#breaks = 0;
@@ -125,7 +125,7 @@ export class TextLayout {
     else this.#space(blank);
   }
 
-  /** Adds words in place of a picture; without words, a link that holds nothing else still has its address. */
+  /** Adds words in place of a picture. A link that contains only a picture without words still shows its URL. */
   picture(words: string): void {
     this.#isPictured = true;
     const line = isLine.test(words) ? words : words.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
@@ -165,7 +165,7 @@ export class TextLayout {
     this.#quotes = Math.max(0, this.#quotes - 1);
   }
 
-  /** From here on white space and line breaks stand as they are written. */
+  /** From here on white space and line breaks are kept. */
   openPreformatted(): void {
     this.#part(2);
     this.#preformatted++;
@@ -177,7 +177,7 @@ export class TextLayout {
     this.#preformatted = Math.max(0, this.#preformatted - 1);
   }
 
-  /** @param address what is written behind the words of the link, unless they say it themselves; null for none */
+  /** @param address written after the words of the link unless they already contain it; null for none */
   openLink(address: string | null): void {
     this.closeLink();
     if (address === null) return;
@@ -205,13 +205,13 @@ export class TextLayout {
     this.#isClosed = true;
   }
 
-  /** Closes what is open, and returns the text. */
+  /** Closes an open link, and returns the text. */
   finish(): string {
     this.closeLink();
     return this.#text;
   }
 
-  /** A line of nothing but `&nbsp;` is an empty line. */
+  /** A line of `&nbsp;` alone is an empty line. */
   #part(breaks: 1 | 2): void {
     const isSpacer = this.#gap !== "" && this.#isAtLineStart();
     this.#breaks = Math.max(this.#breaks, isSpacer ? 2 : breaks);
@@ -245,7 +245,7 @@ export class TextLayout {
     this.#put(address);
   }
 
-  /** Whether nothing would part the next word from the last. */
+  /** Whether nothing separates the next word from the last one. */
   #touchesWord(): boolean {
     return this.#gap === "" && !this.#isAtLineStart();
   }
@@ -268,7 +268,7 @@ export class TextLayout {
     return `\n${quoteMarks(quotes).trimEnd()}`.repeat(this.#breaks - 1);
   }
 
-  /** White space, or a control character. */
+  /** Adds white space or a control character. */
   #space(code: number): void {
     if (code === noBreakBlank) {
       this.#gap += " ";
