@@ -1,10 +1,10 @@
 /**
- * Whether a text is an address by the grammar of SMTP (RFC 5321 section 4.1.2 with the limits of 4.5.3.1, RFC 6531 for
- * what is not ASCII). It judges addresses that others gave out and nobody is about to write to, so it takes the
- * lawful oddities that parseAddress (address.ts) refuses for safety's sake: `a%b@example.com`, `"a@b"@example.com`.
+ * Checks whether a text is an address by the grammar of SMTP (RFC 5321 section 4.1.2 with the limits of section
+ * 4.5.3.1, RFC 6531 for non-ASCII). It is for validating addresses, not for sending, so it accepts valid but unusual
+ * forms that parseAddress (address.ts) refuses for safety: `a%b@example.com`, `"a@b"@example.com`.
  *
- * Refused as undeliverable are address literals (`x@[192.0.2.1]`) and names of one label, and with the comments and
- * folding of RFC 5322 all that only mail headers may hold.
+ * It refuses address literals (`x@[192.0.2.1]`), names of one label, and the comments and folding of RFC 5322, which
+ * only header fields may contain.
  */
 import {
   dotAtom,
@@ -18,20 +18,20 @@ import {
 export type AddressSyntax =
   | {
       readonly ok: true;
-      /** As it stands before the @ in SMTP, quoted only where it has to be. */
+      /** The local part as it is written in SMTP, quoted only if needed. */
       readonly local: string;
       /** Lower-case A-labels. */
       readonly domain: string;
     }
   | { readonly ok: false; readonly message: string };
 
-/** Characters worth reading. */
+/** Longer texts are refused unread. */
 const LONGEST_TEXT = 1_000;
 
-/** A Quoted-string; what a backslash quotes is printable ASCII. */
+/** A Quoted-string; a backslash may quote printable ASCII only. */
 const quotedAddress = /^"((?:[^"\\]|\\[ -~])*)"@(.*)$/u;
 
-/** Reads one bare address; blanks round it do not count. */
+/** Checks one bare address; surrounding blanks are ignored. */
 export function readSyntax(text: string): AddressSyntax {
   const bare = text.trim();
   if (bare.length > LONGEST_TEXT) return refuse(`An address has at most ${maxAddressOctets} characters.`);
@@ -54,7 +54,7 @@ export function readSyntax(text: string): AddressSyntax {
     return refuse(`The part before the @ has more than ${maxLocalOctets} octets.`);
   }
   const name = quoted === null ? bare.slice(at + 1) : (quoted[2] ?? "");
-  // What a person may type for a domain, its root's dot included, is more than what stands in an address.
+  // parseDomain also accepts a trailing dot, which an address must not have.
   if (/\s|\.$/u.test(name)) return refuse("The domain has a blank in it, or a dot at its end.");
   const host = parseDomain(name);
   if (!host.ok) return host;
@@ -64,7 +64,7 @@ export function readSyntax(text: string): AddressSyntax {
   return { ok: true, local, domain: host.domain };
 }
 
-/** A Quoted-string with its content and no backslash too many; without quotes where it needs none. */
+/** The content of a Quoted-string without needless backslashes, and without quotes if it needs none. */
 function canonical(content: string): string {
   const plain = content.replace(/\\(.)/gu, "$1");
   return dotAtom.test(plain) ? plain : `"${plain.replace(/["\\]/g, "\\$&")}"`;

@@ -1,11 +1,11 @@
 /**
- * Addresses and domains as people and programs type them, read by one strict grammar (RFC 5321 section 4.1.2,
- * RFC 5322 section 3.4.1, RFC 6531 for non-ASCII). Whatever passes here names exactly one mailbox, is safe inside
- * an SMTP command and inside a header line, and means the same to every server on the way: the forms that mail
- * software reads in different ways (source routes, percent and bang routing, groups, comments, IP literals, an @
- * inside a quoted local part) are refused rather than guessed at.
+ * Parses addresses and domains as people and programs type them, by one strict grammar (RFC 5321 section 4.1.2, RFC
+ * 5322 section 3.4.1, RFC 6531 for non-ASCII). An accepted address names exactly one mailbox, is safe inside an SMTP
+ * command and a header field, and means the same to every server. Forms that mail software interprets in different ways
+ * are refused: source routes, percent and bang routing, groups, comments, IP literals, and an @ inside a quoted local
+ * part.
  *
- * A refusal is a value whose `message` is a sentence for the person who typed the text.
+ * A refusal is a value; its `message` is a sentence for the person who typed the text.
  */
 
 import { domainToASCII } from "node:url";
@@ -15,35 +15,35 @@ import { impossibleLabel } from "./idna.ts";
 export interface Address {
   readonly local: string;
   readonly domain: string;
-  /** `local@domain`, as it is written in SMTP and in headers. */
+  /** `local@domain`, for SMTP and header fields. */
   readonly address: string;
 }
 
-export type Refusal = { readonly ok: false; readonly message: string };
-export type ParsedAddress = ({ readonly ok: true } & Address) | Refusal;
-export type ParsedDomain = { readonly ok: true; readonly domain: string } | Refusal;
+export type AddressFault = { readonly ok: false; readonly message: string };
+export type ParsedAddress = ({ readonly ok: true } & Address) | AddressFault;
+export type ParsedDomain = { readonly ok: true; readonly domain: string } | AddressFault;
 
-/** Octets (RFC 5321 section 4.5.3.1; 254 is what the 256 octets of a path leave between its brackets). */
+/** In octets (RFC 5321 section 4.5.3.1). A path has 256 octets, 254 without its angle brackets. */
 export const maxLocalOctets = 64;
 export const maxAddressOctets = 254;
-/** Characters of a domain name in text form (RFC 1035: 255 octets on the wire). */
+/** In characters of the text form (RFC 1035: 255 octets on the wire). */
 const maxDomainLength = 253;
-/** Nothing longer than this is worth reading: a mailbox with its display name. */
+/** Longer texts are refused unread: a mailbox with its display name fits. */
 const maxMailboxLength = 1000;
 
 const atom = "[\\w!#$%&'*+/=?^`{|}~\\u{80}-\\u{10ffff}-]+";
 /** RFC 5322 section 3.2.3, RFC 6531 section 3.3. */
 export const dotAtom = new RegExp(`^${atom}(?:\\.${atom})*$`, "u");
-/** Characters that take no ink: controls, joiners, direction marks, private use, blanks of every width. */
+/** Invisible characters: controls, joiners, direction marks, private use, blanks of every width. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
 const quotedAddress = /^"((?:[^"\\]|\\.)*)"@(.*)$/u;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-/** Nothing in it means something in a URL, as which domainToASCII reads it. */
+/** domainToASCII parses its argument as a URL host; a label of these characters has no other meaning in a URL. */
 const labelOfAnyScript = /^[a-z0-9\u{80}-\u{10ffff}-]+$/iu;
 
 /**
- * Reads a bare address such as `name@example.com` or `"two words"@example.com`; blanks around it are ignored.
- * A local part that was quoted without need loses its quotes, so that one mailbox has one spelling.
+ * Parses a bare address such as `name@example.com` or `"two words"@example.com`; surrounding blanks are ignored.
+ * Needless quotes around a local part are removed, so that one mailbox has one spelling.
  */
 export function parseAddress(text: string): ParsedAddress {
   const fault = lineFault(text);
@@ -66,19 +66,19 @@ export function parseAddress(text: string): ParsedAddress {
   return { ok: true, local, domain: host.domain, address };
 }
 
-/** The domain of an address that has been parsed. */
+/** The domain of a parsed address. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1);
 }
 
-/** Without a tag: `ada+anything@` is `ada@`. */
+/** Removes the tag: `ada+anything@` becomes `ada@`. */
 export function withoutTag(address: string): string {
   return address.replace(/\+[^@]*(?=@)/, "");
 }
 
 /**
- * Whose mailbox it is, as far as that can be seen: most providers deliver `ada+anything@` to `ada@`, and Gmail ignores dots.
- * For counting; what is shown and written to is the address itself.
+ * The mailbox that an address most likely belongs to: most providers deliver `ada+anything@` to `ada@`, and Gmail
+ * ignores dots. Use it for counting only; mail is sent to the address itself.
  */
 export function mailboxOf(address: string): string {
   const bare = withoutTag(address);
@@ -86,7 +86,7 @@ export function mailboxOf(address: string): string {
   return gmail?.[1] === undefined ? bare : `${gmail[1].replaceAll(".", "")}@gmail.com`;
 }
 
-/** Reads a domain name of at least two labels; a trailing dot is tolerated, an IP address or a URL is not. */
+/** Parses a domain name of at least two labels. A trailing dot is accepted; an IP address or a URL is not. */
 export function parseDomain(text: string): ParsedDomain {
   const fault = lineFault(text);
   if (fault !== null) return refuse(fault);
@@ -98,8 +98,8 @@ export function parseDomain(text: string): ParsedDomain {
 }
 
 /**
- * The spelling used for storing and comparing: trimmed of all Unicode space, lower-case, composed (NFC), domain in
- * A-labels. Text that is no address is only trimmed and lower-cased, so the function is total and idempotent.
+ * The spelling for storing and comparing: without surrounding Unicode space, lower-case, composed (NFC), domain in
+ * A-labels. A text that is not an address is only trimmed and lower-cased, so the function is total and idempotent.
  */
 export function normalizeAddress(text: string): string {
   const bare = trimSpace(text);
@@ -107,35 +107,35 @@ export function normalizeAddress(text: string): string {
   return comparable(parsed.ok ? parsed.address : bare);
 }
 
-/** Of an address that has been parsed, the spelling that normalizeAddress gives. */
+/** The spelling that normalizeAddress gives, for an address that is already parsed. */
 export function comparable(address: string): string {
   const lower = address.toLowerCase();
   return isAscii(lower) ? lower : lower.normalize("NFC");
 }
 
-/** Whether both stand for one mailbox; null is none. */
+/** Whether both addresses have the same spelling after normalizeAddress; null equals nothing. */
 export function isSameAddress(one: string, other: string | null): boolean {
   return other !== null && normalizeAddress(one) === normalizeAddress(other);
 }
 
 /**
- * Part of an address as normalizeAddress would have it: the labels behind the last @ in A-labels, or all of them where
- * there is no @. Each is taken for a whole one, as the middle of a label has no A-label; what cannot be one stays.
+ * Part of an address as normalizeAddress would spell it: the labels after the last @ in A-labels, or all labels if
+ * there is no @. Each label is treated as complete; a label that has no A-label stays as it is.
  */
 export function domainInALabels(text: string): string {
   const at = text.lastIndexOf("@") + 1;
   return text.slice(0, at) + text.slice(at).split(".").map(aLabel).join(".");
 }
 
-/** Whether an address can travel only where SMTPUTF8 (RFC 6531) is offered: its local part is not ASCII. */
+/** Whether an address needs SMTPUTF8 (RFC 6531): its local part is not ASCII. */
 export function needsSmtpUtf8(address: string): boolean {
   return !isAscii(address);
 }
 
 /**
- * What keeps a text from being the content of one header line, as a sentence that says what to remove, or null.
- * Refused are line breaks of every kind (CR, LF, VT, FF, U+0085, U+2028, U+2029), NUL and all other control
- * characters, and lone surrogates, which no encoding can carry.
+ * Why a text cannot be the content of one header line, as a sentence that says what to remove; null if it can.
+ * Refused are line breaks of every kind (CR, LF, VT, FF, U+0085, U+2028, U+2029), NUL and all other control characters,
+ * and lone surrogates, which no encoding can represent.
  */
 export function headerTextFault(text: string): string | null {
   const found = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.exec(text);
@@ -150,7 +150,7 @@ export function headerTextFault(text: string): string | null {
   return `Remove the ${kind} ${codePoint} at position ${found.index + 1}.`;
 }
 
-function refuse(message: string): Refusal {
+function refuse(message: string): AddressFault {
   return { ok: false, message };
 }
 
@@ -164,7 +164,7 @@ function lineFault(text: string): string | null {
 }
 
 /** A local part written without quotes: a dot-atom (RFC 5322 section 3.2.3, RFC 6531 section 3.3). */
-function plainLocal(local: string): string | Refusal {
+function plainLocal(local: string): string | AddressFault {
   if (local === "") return refuse("Enter a name before the @, such as name@example.com.");
   const isPlain = (text: string) => dotAtom.test(text) && !/[%!]/.test(text) && !invisible.test(text);
   if (isPlain(local)) return local;
@@ -178,11 +178,11 @@ function plainLocal(local: string): string | Refusal {
 }
 
 /**
- * A quoted local part, given without its quotes (RFC 5321 Quoted-string). The characters on which routing and
- * careless SMTP parsers trip are refused even here: with an @ inside, mail to `"a@evil.example x"@good.example`
- * has been routed to evil.example.
+ * Checks a quoted local part, given without its quotes (RFC 5321 Quoted-string). Characters that confuse routing and
+ * careless SMTP parsers are refused even here: mail to `"a@evil.example x"@good.example` has been routed to
+ * evil.example.
  */
-function quotedLocal(quoted: string): string | Refusal {
+function quotedLocal(quoted: string): string | AddressFault {
   const content = unescaped(quoted);
   if (content === "") return refuse("Enter a name between the quotes before the @.");
   for (const character of content) {
@@ -193,7 +193,9 @@ function quotedLocal(quoted: string): string | Refusal {
   return dotAtom.test(content) ? content : `"${content.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Lower-case A-labels, each made of letters, digits and inner hyphens, the last one no number. */
+/**
+ * A domain in lower-case A-labels. Each label has letters, digits and inner hyphens; the last one must not be a number.
+ */
 function asciiDomain(text: string): ParsedDomain {
   const lower = text.toLowerCase();
   if (lower.startsWith("[")) return refuse("Enter a domain name instead of an IP address in brackets.");
@@ -201,7 +203,7 @@ function asciiDomain(text: string): ParsedDomain {
   if (stray !== null) {
     return refuse(`Remove ${shown(stray[0])} from the domain; it holds letters, digits, hyphens and dots.`);
   }
-  // ASCII names do not go through domainToASCII: it reads them as URL hosts and would turn 127.1 into an address.
+  // ASCII names do not go through domainToASCII: it parses them as URL hosts and would turn 127.1 into an address.
   const domain = isAscii(lower) ? lower : domainToASCII(lower);
   if (domain === "")
     return refuse(text === "" ? "Enter a domain such as example.com." : "Check the spelling of the domain.");
@@ -227,7 +229,7 @@ function asciiDomain(text: string): ParsedDomain {
 
 function aLabel(part: string): string {
   if (isAscii(part) || !labelOfAnyScript.test(part)) return part;
-  // Not alone: digits of another script would be read as an IP address.
+  // With a second label, because digits of another script alone would be parsed as an IP address.
   return domainToASCII(`${part}.x`).slice(0, -".x".length) || part;
 }
 
@@ -236,7 +238,7 @@ function unescaped(quoted: string): string {
   return quoted.replace(/\\(.)/gu, "$1");
 }
 
-/** A character as an error sentence names it. */
+/** A character for an error sentence. */
 function shown(character: string): string {
   if (!invisible.test(character)) return `"${character}"`;
   const code = character.codePointAt(0) ?? 0;
@@ -245,7 +247,7 @@ function shown(character: string): string {
     : `the invisible character U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** Without the blanks of any script at both ends; a loop, because /\s+$/ is quadratic on hostile input. */
+/** Removes blanks of any script at both ends. A loop, because /\s+$/ is quadratic on hostile input. */
 function trimSpace(text: string): string {
   const space = /[\p{White_Space}\ufeff]/u;
   let start = 0;

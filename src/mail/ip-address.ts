@@ -2,9 +2,9 @@
 import { isIP, isIPv4 } from "node:net";
 
 /**
- * The first IP address in a text, whatever is around it: a host name, brackets, a port, a prefix length, or "IPv6:". An
- * IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`) is that IPv4 address. Null when there is none; an address
- * with a zone (`fe80::1%eth0`) is none, because it means nothing on another machine.
+ * The first IP address in a text. It may be surrounded by a host name, brackets, a port, a prefix length or "IPv6:". An
+ * IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is returned as IPv4. Null if there is none; an address with a zone
+ * (`fe80::1%eth0`) is ignored, because it means nothing on another machine.
  */
 export function ipAddressIn(text: string): string | null {
   for (const word of text.split(/[\s[\](){}<>,;"']+/)) {

@@ -1,25 +1,32 @@
 /**
- * One mailbox as people and programs write it (RFC 5322 section 3.4): an address, or a display name with the address in
- * angle brackets. A display name is a phrase: words, some of them quoted. Comments are read as mail programs show them:
- * one beside a bare address is its name, one in a name is part of the name, one behind the brackets says nothing.
+ * Parses one mailbox as people and programs write it (RFC 5322 section 3.4): an address, or a display name with the
+ * address in angle brackets. A display name is a phrase: words, some of them quoted. Comments are read as mail programs
+ * show them: a comment beside a bare address is its name, a comment in a name is part of the name, and a comment after
+ * the brackets is ignored.
  *
- * Lists, groups, and names with characters that mean something else in a header are refused: mail programs read them in
- * different ways.
+ * Lists, groups, and unquoted names with special characters are refused: mail programs interpret them in different
+ * ways.
  */
-import { type Address, headerTextFault, type ParsedAddress, parseAddress, type Refusal } from "./address.ts";
+import {
+  type Address,
+  type AddressFault,
+  headerTextFault,
+  type ParsedAddress,
+  parseAddress,
+} from "./address.ts";
 
-export type ParsedMailbox = ({ readonly ok: true; readonly name: string | null } & Address) | Refusal;
+export type ParsedMailbox = ({ readonly ok: true; readonly name: string | null } & Address) | AddressFault;
 
-/** Longer texts are not worth reading: a mailbox with its display name. */
+/** Longer texts are refused unread: a mailbox with its display name fits. */
 const maxMailboxLength = 1000;
 
 interface Piece {
   readonly kind: "text" | "quoted" | "comment" | "address";
-  /** Without the characters at both ends that make it what it is. */
+  /** Without the delimiters at both ends. */
   readonly content: string;
 }
 
-/** How a piece ends, by the character that begins it. */
+/** The closing delimiter of a piece, by its opening one. */
 const ENDS = { '"': '"', "(": ")", "<": ">" } as const;
 const KINDS = { '"': "quoted", "(": "comment", "<": "address" } as const;
 const UNCLOSED = {
@@ -27,13 +34,13 @@ const UNCLOSED = {
   "(": "Close the parenthesis, or remove it.",
   "<": "Close the angle bracket behind the address.",
 };
-/** A word of a display name that is not quoted may not hold these (RFC 5322 section 3.2.3). */
+/** Characters that an unquoted word of a display name must not contain (RFC 5322 section 3.2.3). */
 const SPECIAL = /[\\,:;@[\]]/;
-/** A text without any of these is an address without a name, or no mailbox. */
+/** A text without any of these is an address without a name, or not a mailbox. */
 const STRUCTURE = /["()<>]/;
 const several = "Enter one address, not several.";
 
-/** Reads one mailbox: `name@example.com`, `<name@example.com>`, `Jane "JD" Doe <…>` or `name@example.com (Jane)`. */
+/** Parses one mailbox: `name@example.com`, `<name@example.com>`, `Jane "JD" Doe <…>` or `name@example.com (Jane)`. */
 export function parseMailbox(text: string): ParsedMailbox {
   if (text.length > maxMailboxLength) return refuse(`Enter at most ${maxMailboxLength} characters.`);
   if (!STRUCTURE.test(text)) {
@@ -48,7 +55,7 @@ export function parseMailbox(text: string): ParsedMailbox {
   return at < 0 ? bareMailbox(pieces) : namedMailbox(pieces, at);
 }
 
-/** Reads an address where no name belongs; of one with a name, the refusal says so. */
+/** Parses an address where no name is allowed; if there is one, the refusal says so. */
 export function parseOnlyAddress(text: string): ParsedAddress {
   const parsed = parseAddress(text);
   if (parsed.ok) return parsed;
@@ -58,7 +65,7 @@ export function parseOnlyAddress(text: string): ParsedAddress {
     : parsed;
 }
 
-/** `Jane Doe <name@example.com>`: the address is the piece at this place. */
+/** Parses `Jane Doe <name@example.com>`; `at` is the index of the piece with the address. */
 function namedMailbox(pieces: readonly Piece[], at: number): ParsedMailbox {
   const before = pieces.slice(0, at);
   const behind = pieces.slice(at + 1).filter(({ kind, content }) => kind !== "text" || content.trim() !== "");
@@ -81,7 +88,7 @@ function namedMailbox(pieces: readonly Piece[], at: number): ParsedMailbox {
   return { ...parsed, name: nameOf(before) ?? nameOf(behind) };
 }
 
-/** `name@example.com`, with a comment at an end or none. */
+/** Parses `name@example.com`, optionally with a comment at one end. */
 function bareMailbox(pieces: readonly Piece[]): ParsedMailbox {
   const isSaid = ({ kind, content }: Piece) => kind !== "comment" && content.trim() !== "";
   const first = pieces.findIndex(isSaid);
@@ -100,7 +107,7 @@ function bareMailbox(pieces: readonly Piece[]): ParsedMailbox {
     : parsed;
 }
 
-/** The sentence that says what is wrong, when a quote, parenthesis or bracket has no other half. */
+/** Splits the text into pieces. Returns an error sentence if a quote, parenthesis or bracket is not closed. */
 function piecesOf(text: string): Piece[] | string {
   const pieces: Piece[] = [];
   let start = 0;
@@ -120,7 +127,10 @@ function piecesOf(text: string): Piece[] | string {
   return pieces;
 }
 
-/** Comments may hold comments, and an address in brackets a quoted local part. */
+/**
+ * The index of the closing delimiter, -1 if there is none. Comments may be nested; an address in brackets may have a
+ * quoted local part.
+ */
 function endOf(text: string, start: number, opening: keyof typeof ENDS): number {
   let depth = 0;
   let isQuoted = false;
@@ -134,7 +144,7 @@ function endOf(text: string, start: number, opening: keyof typeof ENDS): number 
   return -1;
 }
 
-/** What a reader sees of a display name; null when that is nothing. */
+/** The display name as a reader sees it; null if it is empty. */
 function nameOf(pieces: readonly Piece[]): string | null {
   const shown = pieces.filter(({ kind, content }) => kind !== "text" || content.trim() !== "");
   const [only] = shown;
@@ -154,6 +164,6 @@ function unescaped(text: string): string {
   return text.replace(/\\(.)/gu, "$1");
 }
 
-function refuse(message: string): Refusal {
+function refuse(message: string): AddressFault {
   return { ok: false, message };
 }

@@ -19,7 +19,9 @@ const mail = {
   smtpUtf8: false,
 };
 
-/** A smart host of somebody else's making that knows one account; answers its port and what it was told. */
+/**
+ * A fake smart host, independent of our server code, that knows one account. Returns its port and the commands it got.
+ */
 async function startSmartHost(options: SMTPServerOptions) {
   const logIns: string[] = [];
   const server = new SMTPServer({
@@ -59,7 +61,7 @@ test.each([
   expect(host.logIns).toEqual([used]);
 });
 
-test("TLS from the first octet, before anything is said", async () => {
+test("implicit TLS starts before any command is sent", async () => {
   const host = await startSmartHost({ secure: true });
   const secureContext = createSecureContext({ ca: fakeMxCertificate });
   const opened = await open(host.port, { tls: "implicit", secureContext });
@@ -68,7 +70,7 @@ test("TLS from the first octet, before anything is said", async () => {
   expect(await opened.session.send(mail)).toMatchObject({ outcome: "accepted" });
 });
 
-test("a server that has no TLS where it must is told nothing", async () => {
+test("no credentials are sent to a server that lacks the required TLS", async () => {
   const host = await startSmartHost({ hideSTARTTLS: true });
   expect(await open(host.port, { tls: "implicit" })).toMatchObject({
     outcome: "broken",
@@ -78,7 +80,7 @@ test("a server that has no TLS where it must is told nothing", async () => {
   expect(host.logIns).toEqual([]);
 });
 
-test.each([["PLAIN"], ["LOGIN"]])("a refused %s log-in is a refusal at its own stage", async (method) => {
+test.each([["PLAIN"], ["LOGIN"]])("a refused %s login is a rejection at the auth stage", async (method) => {
   const host = await startSmartHost({ authMethods: [method] });
   const opened = await open(host.port, { credentials: { ...credentials, password: "wrong" } });
   expect(opened).toMatchObject({ outcome: "refused", stage: "auth", code: 535, tlsFailed: false });
@@ -109,7 +111,7 @@ test.each([
 test.each([
   ["in clear text", null],
   ["under a certificate that nobody vouches for", { protocol: "TLSv1.3", cipher: "x", verified: false }],
-])("another machine is not told the password %s", async (_name, tls) => {
+])("the password is not sent to a remote host %s", async (_name, tls) => {
   const offers = parseExtensions({ code: 250, lines: ["x", "AUTH PLAIN LOGIN"] });
   const told: string[] = [];
   const ask = async (_step: unknown, command: string) => {

@@ -1,49 +1,52 @@
-/** Logging in at a smart host (RFC 4954): PLAIN (RFC 4616), or LOGIN where a server has nothing better. */
+/** Authentication at a smart host (RFC 4954): PLAIN (RFC 4616), or LOGIN if the server offers nothing better. */
 import { isLoopback } from "#platform/network/public-address.ts";
 import type { SmtpConnection } from "./connection.ts";
-import { failure, type Greeted, type OpenFailure } from "./greeting.ts";
-import type { Broken, Refused } from "./outcome.ts";
-import { broken, obstacleIn } from "./verdict.ts";
+import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
+import { type Greeted, type OpenFailure, openFailure } from "./greeting.ts";
+import type { SmtpFailure, SmtpRejection } from "./outcome.ts";
 
-export interface Credentials {
+export interface SmtpCredentials {
   readonly user: string;
   readonly password: string;
 }
 
 /**
- * Logs in when there are credentials; answers why it could not. The password is told only to a server whose
- * certificate has been verified, and to this machine itself.
+ * Authenticates if there are credentials. Returns null on success, otherwise the reason. The password is sent only to a
+ * server whose certificate is verified, or to a loopback address.
  */
 export async function logIn(
   connection: Pick<SmtpConnection, "ask">,
   { offers, tls }: Pick<Greeted, "offers" | "tls">,
-  { credentials, address }: { readonly credentials?: Credentials | undefined; readonly address: string },
+  { credentials, address }: { readonly credentials?: SmtpCredentials | undefined; readonly address: string },
 ): Promise<OpenFailure | null> {
   if (credentials === undefined) return null;
   if (tls?.verified !== true && !isLoopback(address)) {
     const reason = tls ? "the server's certificate cannot be verified" : "the connection is not encrypted";
-    return failure(broken("auth", { fault: "tls", reason: `no log-in: ${reason}` }));
+    return openFailure(smtpFailure("auth", { fault: "tls", reason: `no log-in: ${reason}` }));
   }
   const obstacle = await converse(connection, offers.auth, credentials);
-  return obstacle && failure(obstacle);
+  return obstacle && openFailure(obstacle);
 }
 
 async function converse(
   connection: Pick<SmtpConnection, "ask">,
   mechanisms: readonly string[],
-  { user, password }: Credentials,
-): Promise<Refused | Broken | null> {
+  { user, password }: SmtpCredentials,
+): Promise<SmtpRejection | SmtpFailure | null> {
   const say = (command: string) => connection.ask("auth", `${command}\r\n`);
   if (mechanisms.includes("PLAIN"))
-    return obstacleIn("auth", await say(`AUTH PLAIN ${base64(`\0${user}\0${password}`)}`));
+    return unexpectedReply("auth", await say(`AUTH PLAIN ${base64(`\0${user}\0${password}`)}`));
   if (!mechanisms.includes("LOGIN"))
-    return broken("auth", { fault: "protocol", reason: "the server offers neither AUTH PLAIN nor LOGIN" });
+    return smtpFailure("auth", {
+      fault: "protocol",
+      reason: "the server offers neither AUTH PLAIN nor LOGIN",
+    });
   for (const command of ["AUTH LOGIN", base64(user)]) {
     const reply = await say(command);
-    // What the challenge says is of no interest: it asks for the user name, then for the password.
-    if ("fault" in reply || reply.code !== 334) return obstacleIn("auth", reply);
+    // The text of the challenges is ignored: the first asks for the user name, the second for the password.
+    if ("fault" in reply || reply.code !== 334) return unexpectedReply("auth", reply);
   }
-  return obstacleIn("auth", await say(base64(password)));
+  return unexpectedReply("auth", await say(base64(password)));
 }
 
 function base64(text: string): string {

@@ -3,7 +3,7 @@ import { startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { SmtpConnection } from "./connection.ts";
 import { standardDeadlines } from "./deadlines.ts";
 
-test("a connection that has ended starts no deadline, which would hold the process", async () => {
+test("a closed connection starts no deadline timer, which would keep the process alive", async () => {
   await using peer = await startScriptedPeer(async () => {});
   const connection = await SmtpConnection.open({ address: "127.0.0.1", port: peer.port }, standardDeadlines);
   if (!(connection instanceof SmtpConnection)) throw new Error(connection.reason);

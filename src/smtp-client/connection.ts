@@ -1,40 +1,40 @@
 /**
  * One TCP (later TLS) connection to an SMTP server: octets out, replies in.
  *
- * SMTP answers in order, so each command written puts an entry at the end of a line of awaited replies; the next
- * reply belongs to the first of them. That is all it takes to pipeline. Nothing here rejects: an awaited reply
- * resolves to the Reply or, when the connection has ended for whatever cause, to the Fault that ended it.
+ * SMTP servers answer in order. Each command that is written appends an entry to the queue of awaited replies, and the
+ * next reply belongs to the first entry; this is all that pipelining needs. No method rejects: an awaited reply
+ * resolves to the ServerReply, or to the SmtpFault that ended the connection.
  */
 import { connect as connectTcp, type Socket } from "node:net";
 import { connectionFault } from "#platform/network/connection-fault.ts";
 import type { SmtpDeadlines } from "./deadlines.ts";
-import type { Fault } from "./outcome.ts";
-import { quoteReply, type Reply, ReplyReader } from "./reply-reader.ts";
-import { noHandshake, shakeHands, type TlsOutcome, type TlsTarget } from "./tls.ts";
+import type { SmtpFault } from "./outcome.ts";
+import { quoteReply, ReplyReader, type ServerReply } from "./reply-reader.ts";
+import { handshakeFault, type TlsOutcome, type TlsTarget, tlsHandshake } from "./tls.ts";
 
 type Step = Exclude<keyof SmtpDeadlines, "connect" | "block">;
 
 interface Awaited {
   readonly step: Step;
-  readonly resolve: (reply: Reply | Fault) => void;
+  readonly resolve: (reply: ServerReply | SmtpFault) => void;
 }
 
 export interface TcpTarget {
-  /** An IP address: whoever connects has already judged which addresses may be talked to. */
+  /** An IP address. The caller has already checked that it may be connected to. */
   readonly address: string;
   readonly port: number;
-  /** The source address, when this machine has several. */
+  /** The source address, for a machine with several. */
   readonly localAddress?: string | undefined;
 }
 
 export class SmtpConnection {
   readonly #deadlines: SmtpDeadlines;
   readonly #awaited: Awaited[] = [];
-  /** The address of ours that it goes out from. */
+  /** The local address of the connection. */
   readonly localAddress: string | null;
   #socket: Socket;
   #reader = new ReplyReader();
-  #fault: Fault | null = null;
+  #fault: SmtpFault | null = null;
   #corked = false;
   #dueAt = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
@@ -47,7 +47,7 @@ export class SmtpConnection {
     this.#listen();
   }
 
-  static open(target: TcpTarget, deadlines: SmtpDeadlines): Promise<SmtpConnection | Fault> {
+  static open(target: TcpTarget, deadlines: SmtpDeadlines): Promise<SmtpConnection | SmtpFault> {
     const { address, port, localAddress } = target;
     const socket = connectTcp({
       host: address,
@@ -56,7 +56,7 @@ export class SmtpConnection {
       ...(localAddress === undefined ? {} : { localAddress }),
     });
     return new Promise((resolve) => {
-      const fail = (fault: Fault["fault"], reason: string) => {
+      const fail = (fault: SmtpFault["fault"], reason: string) => {
         clearTimeout(timer);
         socket.destroy();
         resolve({ fault, reason });
@@ -76,17 +76,17 @@ export class SmtpConnection {
     });
   }
 
-  /** Why the connection has ended; null while it lives. */
-  get fault(): Fault | null {
+  /** Why the connection has ended; null while it is open. */
+  get fault(): SmtpFault | null {
     return this.#fault;
   }
 
-  /** Whether a reply is still owed to us. */
+  /** Whether a reply is still awaited. */
   get isOwedReply(): boolean {
     return this.#awaited.length > 0;
   }
 
-  /** Puts octets on the wire; everything written in one turn of the event loop leaves as one segment. */
+  /** Writes octets; all writes within one turn of the event loop are sent as one segment. */
   write(octets: Buffer | string): void {
     if (this.#fault !== null) return;
     const socket = this.#socket;
@@ -101,7 +101,7 @@ export class SmtpConnection {
     socket.write(octets);
   }
 
-  /** Writes one block of a large body and waits until the kernel has taken it, or never will. */
+  /** Writes one block of a large body. Resolves when the kernel has taken it, or when the connection has ended. */
   writeBlock(block: Buffer): Promise<void> {
     if (this.#fault !== null) return Promise.resolve();
     this.allow("block");
@@ -110,8 +110,8 @@ export class SmtpConnection {
     });
   }
 
-  /** The reply to the command just written, or about to be written in this turn. */
-  expect(step: Step): Promise<Reply | Fault> {
+  /** Awaits the reply to the command that was just written, or that is written later in this turn. */
+  expect(step: Step): Promise<ServerReply | SmtpFault> {
     if (this.#fault !== null) return Promise.resolve(this.#fault);
     return new Promise((resolve) => {
       this.#awaited.push({ step, resolve });
@@ -120,12 +120,12 @@ export class SmtpConnection {
   }
 
   /** Writes one command and waits for its reply. */
-  ask(step: Step, command: string): Promise<Reply | Fault> {
+  ask(step: Step, command: string): Promise<ServerReply | SmtpFault> {
     this.write(command);
     return this.expect(step);
   }
 
-  /** Starts the deadline of the reply being waited for afresh. */
+  /** Restarts the deadline of the awaited reply. */
   allow(step: keyof SmtpDeadlines): void {
     if (this.#fault !== null) return;
     this.#dueAt = performance.now() + this.#deadlines[step];
@@ -133,14 +133,14 @@ export class SmtpConnection {
   }
 
   /**
-   * Turns the connection into a TLS one: after STARTTLS, or first of all where TLS is implicit. Whatever the server
-   * sent in the clear behind its reply to STARTTLS has been dropped unread (see #receive), so that nobody on the path
-   * can plant replies in the encrypted session.
+   * Starts TLS: after STARTTLS, or at once for implicit TLS. Anything the server sent in clear text after its reply to
+   * STARTTLS has been dropped unread (see #receive), so an attacker on the path cannot inject replies into the TLS
+   * session.
    */
-  async secure(target: TlsTarget): Promise<TlsOutcome | Fault> {
-    if (this.#fault !== null) return noHandshake("tls", this.#fault.reason);
+  async secure(target: TlsTarget): Promise<TlsOutcome | SmtpFault> {
+    if (this.#fault !== null) return handshakeFault("tls", this.#fault.reason);
     this.#socket.off("data", this.#receive);
-    const result = await shakeHands(this.#socket, target, this.#deadlines.starttls);
+    const result = await tlsHandshake(this.#socket, target, this.#deadlines.starttls);
     if ("fault" in result) {
       this.end(result);
       return result;
@@ -151,8 +151,8 @@ export class SmtpConnection {
     return result.tls;
   }
 
-  /** Ends the connection at once; everything awaited resolves to the fault. The first fault stays. */
-  end(fault: Fault): void {
+  /** Ends the connection at once; every awaited reply resolves to the fault. Only the first fault is kept. */
+  end(fault: SmtpFault): void {
     if (this.#fault !== null) return;
     this.#fault = fault;
     clearTimeout(this.#timer);
@@ -178,7 +178,7 @@ export class SmtpConnection {
         this.#dueAt = Number.POSITIVE_INFINITY;
         return;
       }
-      // RFC 5321 section 3.8: 421 may come at any time, asked or not, and the server is gone after it.
+      // RFC 5321 section 3.8: a server may send 421 at any time, even unasked, and closes the connection after it.
       if (reply.code === 421 || first === undefined) {
         this.end({ fault: reply.code === 421 ? "closed" : "protocol", reason: `"${quoteReply(reply)}"` });
         return;
@@ -195,8 +195,8 @@ export class SmtpConnection {
   }
 
   /**
-   * One timer serves all deadlines: it is moved only when the new deadline is earlier, and when it fires too early
-   * it goes to sleep for the rest. Setting one for each reply would cost more than parsing it.
+   * One timer serves all deadlines. It is moved only if the new deadline is earlier; if it fires too early, it is set
+   * again for the rest. A timer for each reply would cost more than parsing the reply.
    */
   #setTimer(): void {
     clearTimeout(this.#timer);

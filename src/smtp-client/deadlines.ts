@@ -1,20 +1,20 @@
 /**
- * How long each step of an SMTP conversation may take, in milliseconds. A deadline runs from the moment our command
- * is the next to be answered to the last line of its reply; a peer that dribbles a byte a second does not extend it.
+ * How long each step of an SMTP conversation may take, in milliseconds. A deadline starts when the command is the next
+ * one to be answered and ends with the last line of its reply. A peer that sends one byte a second does not extend it.
  */
 export interface SmtpDeadlines {
   readonly connect: number;
   readonly banner: number;
   readonly ehlo: number;
-  /** The reply to STARTTLS, and once more the handshake. */
+  /** Applies to the reply to STARTTLS, and again to the handshake. */
   readonly starttls: number;
-  /** The first reply under TLS after STARTTLS. */
+  /** The first reply after STARTTLS and the handshake. */
   readonly ehloUnderTls: number;
   readonly auth: number;
   readonly mail: number;
   readonly rcpt: number;
   readonly data: number;
-  /** One piece of a large body, until the kernel has taken it. */
+  /** One block of a large body, until the kernel has taken it. */
   readonly block: number;
   readonly dot: number;
   readonly reset: number;
@@ -22,8 +22,8 @@ export interface SmtpDeadlines {
 }
 
 /**
- * RFC 5321 section 4.5.3.2, but for the first steps: a host that needs more than a minute to greet is as good as
- * down, and the next MX is waiting.
+ * RFC 5321 section 4.5.3.2, except for the first steps: a host that needs more than a minute for its banner counts as
+ * down, so that the next MX is tried.
  */
 export const standardDeadlines: SmtpDeadlines = {
   connect: 60_000,
@@ -41,10 +41,10 @@ export const standardDeadlines: SmtpDeadlines = {
   quit: 5_000,
 };
 
-/** Of each step of TLS where clear text would do: a host that hangs in one of them is asked without TLS. */
+/** Limit of each TLS step if clear text is allowed: if a host hangs in such a step, it is tried again without TLS. */
 const OPTIONAL_TLS_MS = 15_000;
 
-/** The deadlines of a session that may do without TLS. */
+/** The deadlines of a session with opportunistic TLS. */
 export function withOptionalTls(deadlines: SmtpDeadlines): SmtpDeadlines {
   return {
     ...deadlines,

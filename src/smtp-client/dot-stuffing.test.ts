@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { dotStuff, endOfData } from "./dot-stuffing.ts";
 
-/** What a receiver makes of the wire, by RFC 5321 section 4.5.2, line by line. */
+/** The message that a receiver reads from the wire, line by line (RFC 5321 section 4.5.2). */
 function unstuff(wire: string): { message: string; rest: string } {
   const lines = wire.split("\r\n");
   const end = lines.indexOf(".");
@@ -13,7 +13,7 @@ function unstuff(wire: string): { message: string; rest: string } {
 const octets = (text: string) => Buffer.from(text, "latin1");
 
 describe("dot-stuffing", () => {
-  test("every message arrives as it left, and nothing in it ends the data early", () => {
+  test("every message arrives unchanged, and nothing in it ends the data early", () => {
     const line = fc.oneof(
       fc.stringMatching(/^\.{0,3}[ -~]{0,5}$/),
       fc.uint8Array({ maxLength: 8 }).map((bytes) =>
@@ -55,14 +55,14 @@ describe("dot-stuffing", () => {
     ["CR.CR", "a\r.\rb\r\n"],
     ["CR.CRLF", "a\r.\r\nb\r\n"],
     ["LF. at the very start", "\n.\r\n"],
-  ])("a message that smuggles an end of data as %s is a programmer's error", (_form, message) => {
+  ])("a message that smuggles an end of data as %s throws", (_form, message) => {
     expect(() => dotStuff(octets(message))).toThrow(/bare (CR|LF)/);
   });
 
   test.each([
     ["CRLF.LF", "a\r\n.\nb\r\n"],
     ["CRLF.CR", "a\r\n.\rb\r\n"],
-  ])("%s loses its meaning by stuffing", (_form, message) => {
+  ])("%s is made harmless by stuffing", (_form, message) => {
     expect(dotStuff(octets(message)).toString("latin1")).toBe(message.replace(".", ".."));
   });
 });

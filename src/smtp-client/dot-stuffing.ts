@@ -1,4 +1,4 @@
-/** Transparency of message data on the SMTP wire (RFC 5321 section 4.5.2). */
+/** Dot-stuffing of message data (RFC 5321 section 4.5.2). */
 
 const DOT = 0x2e;
 const CR = 0x0d;
@@ -7,17 +7,16 @@ const LF_DOT = Buffer.from("\n.");
 const CR_DOT = Buffer.from("\r.");
 const CRLF = Buffer.from("\r\n");
 
-/** What follows a stuffed message on the wire. */
+/** Sent after a stuffed message. */
 export const endOfData = ".\r\n";
 
 /**
- * Gives every line that starts with a dot a second one, and the last line its CRLF. A message without such lines
- * (nearly every one) is returned as it came, uncopied.
+ * Doubles the dot at the start of a line, and adds a missing CRLF at the end. A message without such lines (nearly
+ * every one) is returned without a copy.
  *
  * @param message a complete message with CRLF line ends
- * @throws a programmer's error when a dot follows a bare CR or LF: receivers that take such a break for a line end
- *   could be made to see the end of the message there (SMTP smuggling, CVE-2023-51764), and mending the break here
- *   would invalidate the signature
+ * @throws Error if a dot follows a bare CR or LF: a receiver that takes the break for a line end could see the end of
+ * the message there (SMTP smuggling, CVE-2023-51764), and repairing it here would break the DKIM signature
  */
 export function dotStuff(message: Buffer): Buffer {
   const lineStarts = dottedLines(message);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { composeEnvelope, type Transaction } from "./envelope.ts";
+import { composeEnvelope, type SmtpTransaction } from "./envelope.ts";
 
 const nothing = {
   pipelining: false,
@@ -19,7 +19,7 @@ const everything = {
   auth: [],
 };
 
-const compose = (wish: Partial<Transaction>, offers: Parameters<typeof composeEnvelope>[1] = nothing) =>
+const compose = (wish: Partial<SmtpTransaction>, offers: Parameters<typeof composeEnvelope>[1] = nothing) =>
   composeEnvelope(
     {
       mailFrom: "b@bounce.test",
@@ -32,14 +32,14 @@ const compose = (wish: Partial<Transaction>, offers: Parameters<typeof composeEn
   );
 
 describe("the envelope commands", () => {
-  test("a server that offers nothing is told nothing but the addresses", () => {
+  test("a server without extensions gets only the addresses", () => {
     expect(compose({ message: Buffer.from("hällo\r\n") })).toEqual({
       mail: "MAIL FROM:<b@bounce.test>\r\n",
       rcpt: "RCPT TO:<ann@example.test>\r\n",
     });
   });
 
-  test("size, 8-bit body and SMTPUTF8 are declared where they are offered and apply", () => {
+  test("SIZE, BODY=8BITMIME and SMTPUTF8 are declared if offered and applicable", () => {
     expect(compose({}, everything)).toMatchObject({ mail: "MAIL FROM:<b@bounce.test> SIZE=4\r\n" });
     const wish = { message: Buffer.from("hällo\r\n"), rcptTo: "änn@example.test", smtpUtf8: true };
     expect(compose(wish, everything)).toEqual({
@@ -48,11 +48,11 @@ describe("the envelope commands", () => {
     });
   });
 
-  test("the null sender is written as such", () => {
+  test("the null sender is written as <>", () => {
     expect(compose({ mailFrom: "" })).toMatchObject({ mail: "MAIL FROM:<>\r\n" });
   });
 
-  test("a message above the receiver's limit is refused with 5.3.4 before anything is said", () => {
+  test("a message above the receiver's SIZE limit is refused with 5.3.4 before any command is sent", () => {
     const refusal = compose({ message: Buffer.alloc(101, "a") }, everything);
     expect(refusal).toMatchObject({ outcome: "refused", stage: "mail", code: 552, enhanced: "5.3.4" });
     expect(compose({ message: Buffer.alloc(100, "a") }, everything)).not.toHaveProperty("outcome");
@@ -87,7 +87,7 @@ describe("the envelope commands", () => {
     expect(() => compose({ rcptTo, smtpUtf8: true }, everything)).toThrow(/not an address/);
   });
 
-  test("a quoted local part may hold what only quotes make harmless", () => {
+  test("a quoted local part may hold characters that only quotes make harmless", () => {
     expect(compose({ rcptTo: '"a> b\\" @c"@d.test' })).toMatchObject({
       rcpt: 'RCPT TO:<"a> b\\" @c"@d.test>\r\n',
     });
@@ -97,7 +97,7 @@ describe("the envelope commands", () => {
     expect(() => compose({ rcptTo: "änn@example.test" }, everything)).toThrow(/not an ASCII address/);
   });
 
-  test("no address at all makes more than one line of a command", () => {
+  test("no address can add a second command line", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string(), (local, domain) => {
         for (const address of [`${local}@${domain}`, `"${local}"@d.test`, `a@${local}`]) {

@@ -1,16 +1,16 @@
-/** The envelope commands of one message, made to fit what the server offers. */
+/** The MAIL and RCPT commands of one message, adapted to the extensions that the server offers. */
 import { isAscii } from "node:buffer";
 import type { Extensions } from "./extensions.ts";
-import type { Refused } from "./outcome.ts";
+import type { SmtpRejection } from "./outcome.ts";
 
 /** One message for one recipient. */
-export interface Transaction {
+export interface SmtpTransaction {
   /** The return path; "" is the null sender. */
   readonly mailFrom: string;
   readonly rcptTo: string;
   /** The complete message with CRLF line ends, not dot-stuffed. */
   readonly message: Buffer;
-  /** Whether an address or a header of this message needs SMTPUTF8 (RFC 6531). */
+  /** Whether an address or a header field of this message needs SMTPUTF8 (RFC 6531). */
   readonly smtpUtf8: boolean;
 }
 
@@ -21,20 +21,24 @@ export interface EnvelopeCommands {
 }
 
 /**
- * A local part is a quoted string or has no blank, quote or angle bracket; control characters and line separators
- * are nowhere. An address of this form cannot end its command, open another or add a parameter.
+ * The local part is a quoted string, or has no blank, quote or angle bracket. Control characters and line separators
+ * are not allowed. Such an address cannot end its command, start another one or add a parameter.
  */
 const ADDRESS =
   /^(?:"(?:[^"\\\p{Cc}\p{Zl}\p{Zp}]|\\[^\p{Cc}\p{Zl}\p{Zp}])*"|[^\s"<>@\p{Cc}]+)@[^\s"<>@\p{Cc}]+$/u;
 
 /**
- * Composes MAIL and RCPT, or says without asking the server why it could not take the message: larger than its limit
- * (RFC 1870), or internationalised where it cannot be (RFC 6531 section 3.5). An 8-bit body goes out as it is to a
- * server without 8BITMIME: recoding it here would break its signature, and such servers pass it on in practice.
+ * Composes MAIL and RCPT. Returns a rejection, without asking the server, if the message is larger than its limit (RFC
+ * 1870) or internationalized and the server lacks SMTPUTF8 (RFC 6531 section 3.5). A body with 8-bit octets is sent
+ * unchanged to a server without 8BITMIME: recoding it here would break the signature, and such servers accept it in
+ * practice.
  *
- * @throws a programmer's error on an address that could not be written into a command
+ * @throws Error on an address that cannot be written into a command
  */
-export function composeEnvelope(transaction: Transaction, offers: Extensions): EnvelopeCommands | Refused {
+export function composeEnvelope(
+  transaction: SmtpTransaction,
+  offers: Extensions,
+): EnvelopeCommands | SmtpRejection {
   const { mailFrom, rcptTo, message, smtpUtf8 } = transaction;
   if (mailFrom !== "") checkAddress(mailFrom, smtpUtf8);
   checkAddress(rcptTo, smtpUtf8);
@@ -50,7 +54,7 @@ export function composeEnvelope(transaction: Transaction, offers: Extensions): E
   return { mail: `MAIL FROM:<${mailFrom}>${size}${body}${utf8}\r\n`, rcpt: `RCPT TO:<${rcptTo}>\r\n` };
 }
 
-/** Whether an address can be written into a command at all. */
+/** Whether an address can be written into a command. */
 export function fitsCommand(address: string): boolean {
   return ADDRESS.test(address);
 }
@@ -61,6 +65,6 @@ function checkAddress(address: string, smtpUtf8: boolean): void {
     throw new Error(`not an ASCII address: ${JSON.stringify(address)}`);
 }
 
-function refusal(code: number, enhanced: string, text: string): Refused {
+function refusal(code: number, enhanced: string, text: string): SmtpRejection {
   return { outcome: "refused", stage: "mail", code, enhanced, text };
 }

@@ -1,5 +1,5 @@
 /** The service extensions a server offers in its answer to EHLO (RFC 5321 section 4.1.1.1). */
-import type { Reply } from "./reply-reader.ts";
+import type { ServerReply } from "./reply-reader.ts";
 
 export interface Extensions {
   /** RFC 2920. */
@@ -16,11 +16,14 @@ export interface Extensions {
   readonly auth: readonly string[];
 }
 
-/** Reads a positive reply to EHLO, whose first line is a greeting; one to HELO, a greeting only, offers nothing. */
-export function parseExtensions(reply: Reply): Extensions {
+/**
+ * Reads the positive reply to EHLO, whose first line is a greeting. The reply to HELO has only that line: no
+ * extensions.
+ */
+export function parseExtensions(reply: ServerReply): Extensions {
   const offered = new Map(
     reply.lines.slice(1).map((line) => {
-      // Servers from before RFC 4954 write "AUTH=LOGIN".
+      // Servers older than RFC 4954 write "AUTH=LOGIN".
       const [keyword = "", ...parameters] = line
         .trim()
         .toUpperCase()

@@ -1,24 +1,24 @@
-/** The opening of an SMTP session: banner, EHLO or HELO, STARTTLS and EHLO again. */
+/** Opens an SMTP session: banner, EHLO or HELO, STARTTLS, and EHLO again. */
 import type { SmtpConnection } from "./connection.ts";
+import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
 import { type Extensions, parseExtensions } from "./extensions.ts";
-import type { Broken, Fault, Refused } from "./outcome.ts";
+import type { SmtpFailure, SmtpFault, SmtpRejection } from "./outcome.ts";
 import { quoteAnswer } from "./reply-reader.ts";
 import type { TlsOutcome, TlsTarget } from "./tls.ts";
-import { broken, obstacleIn } from "./verdict.ts";
 
 /**
- * Whether to use STARTTLS: when it is offered, always (fail where it is not), or never; or TLS from the first octet,
- * as submission servers have it on a port of its own (RFC 8314 section 3.3).
+ * When to use STARTTLS: if offered (opportunistic), always (fails if not offered), or never; or implicit TLS, which
+ * submission servers offer on a port of its own (RFC 8314 section 3.3).
  */
-export type TlsWish = "opportunistic" | "required" | "none" | "implicit";
+export type TlsMode = "opportunistic" | "required" | "none" | "implicit";
 
 export interface Greeting {
-  /** The name we give: an FQDN that leads to our source address. */
+  /** The EHLO name: an FQDN that resolves to our source address. */
   readonly ehloName: string;
-  readonly tls: TlsWish;
+  readonly tls: TlsMode;
 }
 
-/** What the two sides agreed on. */
+/** The result of the opening: the server's extensions and the TLS session. */
 export interface Greeted {
   readonly outcome: "greeted";
   readonly offers: Extensions;
@@ -27,12 +27,12 @@ export interface Greeted {
 }
 
 /**
- * Why there is no session. `tlsFailed`: TLS, or all there was of it before the first good answer under it, was the
- * obstacle, so where policy allows clear text the same host may be tried again with `tls: "none"`.
+ * Why there is no session. `tlsFailed`: the opening failed in TLS, before the first good reply inside it. If the policy
+ * allows clear text, the caller may try the same host again with `tls: "none"`.
  */
-export type OpenFailure = (Refused | Broken) & { readonly tlsFailed: boolean };
+export type OpenFailure = (SmtpRejection | SmtpFailure) & { readonly tlsFailed: boolean };
 
-/** Brings a fresh connection to where MAIL may be said. */
+/** Runs the opening on a new connection, up to the point where MAIL may be sent. */
 export async function greet(
   connection: SmtpConnection,
   greeting: Greeting,
@@ -41,23 +41,23 @@ export async function greet(
   const wrapped = greeting.tls === "implicit" ? await connection.secure(tlsTarget) : null;
   if (wrapped !== null && "fault" in wrapped) return tlsFailure(wrapped);
 
-  const unwelcome = obstacleIn("banner", await connection.expect("banner"));
-  if (unwelcome !== null) return failure(unwelcome);
+  const unwelcome = unexpectedReply("banner", await connection.expect("banner"));
+  if (unwelcome !== null) return openFailure(unwelcome);
 
   const first = await hello(connection, "ehlo", greeting.ehloName);
-  if ("outcome" in first) return failure(first);
+  if ("outcome" in first) return openFailure(first);
   if (greeting.tls === "none" || wrapped !== null) return { outcome: "greeted", offers: first, tls: wrapped };
   if (!first.startTls) {
     if (greeting.tls === "opportunistic") return { outcome: "greeted", offers: first, tls: null };
     return tlsFailure({ fault: "tls", reason: "STARTTLS is not offered" });
   }
 
-  const declined = obstacleIn("starttls", await connection.ask("starttls", "STARTTLS\r\n"));
+  const declined = unexpectedReply("starttls", await connection.ask("starttls", "STARTTLS\r\n"));
   if (declined !== null) return failureAt("STARTTLS", declined);
   const tls = await connection.secure(tlsTarget);
   if ("fault" in tls) return tlsFailure(tls);
 
-  // RFC 3207 section 4.2: nothing heard before the handshake counts any more.
+  // RFC 3207 section 4.2: the client discards everything it learned before the handshake.
   const offers = await hello(connection, "ehloUnderTls", greeting.ehloName);
   return "outcome" in offers ? failureAt("EHLO under TLS", offers) : { outcome: "greeted", offers, tls };
 }
@@ -67,19 +67,19 @@ async function hello(
   connection: SmtpConnection,
   step: "ehlo" | "ehloUnderTls",
   name: string,
-): Promise<Extensions | Refused | Broken> {
+): Promise<Extensions | SmtpRejection | SmtpFailure> {
   let reply = await connection.ask(step, `EHLO ${name}\r\n`);
   if (!("fault" in reply) && reply.code >= 500) reply = await connection.ask(step, `HELO ${name}\r\n`);
-  if ("fault" in reply) return broken("ehlo", reply);
-  return obstacleIn("ehlo", reply) ?? parseExtensions(reply);
+  if ("fault" in reply) return smtpFailure("ehlo", reply);
+  return unexpectedReply("ehlo", reply) ?? parseExtensions(reply);
 }
 
 /**
- * Whatever its code, a refusal of STARTTLS says nothing about the message or its recipient, nor does a 5xx to the EHLO
- * after it, since the one in clear text was answered. What asks us to come back later keeps its words: 421, and any 4xx
- * to that EHLO.
+ * A refusal of STARTTLS, whatever its code, is not about the message or its recipient. The same holds for a 5xx to the
+ * EHLO after it, because EHLO in clear text was accepted. A request to come back later is kept as a rejection: 421, and
+ * any 4xx to that EHLO.
  */
-function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: Refused | Broken): OpenFailure {
+function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: SmtpRejection | SmtpFailure): OpenFailure {
   if (obstacle.outcome === "broken") {
     const { fault, reason } = obstacle;
     return fault === "timeout"
@@ -87,24 +87,24 @@ function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: Refused | Brok
       : tlsFailure({ fault: "tls", reason: `${step} failed: ${reason}` });
   }
   const isLater = obstacle.code === 421 || (obstacle.code < 500 && step !== "STARTTLS");
-  if (isLater) return failure(obstacle, true);
+  if (isLater) return openFailure(obstacle, true);
   return tlsFailure({ fault: "tls", reason: refusalOf(step, obstacle) });
 }
 
-function refusalOf(step: string, answer: Refused): string {
+function refusalOf(step: string, answer: SmtpRejection): string {
   return `${step} refused: ${quoteAnswer(answer)}`;
 }
 
-/** Of an opening that failed because of TLS: how. */
+/** How TLS failed, for an opening with `tlsFailed`. */
 export function tlsFaultOf(failed: OpenFailure): string {
   if (failed.outcome === "broken") return failed.reason;
   return refusalOf(failed.stage === "starttls" ? "STARTTLS" : "EHLO under TLS", failed);
 }
 
-export function failure(obstacle: Refused | Broken, tlsFailed = false): OpenFailure {
+export function openFailure(obstacle: SmtpRejection | SmtpFailure, tlsFailed = false): OpenFailure {
   return { ...obstacle, tlsFailed };
 }
 
-function tlsFailure(fault: Fault): OpenFailure {
-  return failure(broken("starttls", fault), true);
+function tlsFailure(fault: SmtpFault): OpenFailure {
+  return openFailure(smtpFailure("starttls", fault), true);
 }

@@ -19,7 +19,7 @@ const namesOf = (answer: Awaited<ReturnType<typeof find>>) =>
   answer.outcome === "found" ? answer.hosts.map(({ name }) => name) : answer;
 
 describe("the order of hosts", () => {
-  test("hosts come by preference, each with its addresses, IPv4 first", async () => {
+  test("hosts are ordered by preference, each with its addresses, IPv4 first", async () => {
     dns.zone = {
       "a.test": {
         MX: [
@@ -39,7 +39,7 @@ describe("the order of hosts", () => {
     });
   });
 
-  test("hosts of equal preference change places, but never with a better one", async () => {
+  test("hosts of equal preference are shuffled, but never before a better one", async () => {
     dns.zone = {
       "a.test": {
         MX: [
@@ -69,7 +69,7 @@ describe("the order of hosts", () => {
     expect(await find("a.test")).toMatchObject({ hosts: [{ name: "alias.test", addresses: ["8.8.8.8"] }] });
   });
 
-  test("a host without addresses or with a broken zone is passed over", async () => {
+  test("a host without addresses or with a broken zone is skipped", async () => {
     dns.zone = {
       "a.test": {
         MX: [
@@ -84,7 +84,7 @@ describe("the order of hosts", () => {
     expect(namesOf(await find("a.test"))).toEqual(["here.test"]);
   });
 
-  test("of a hundred hosts ten are looked up, the same ten for everybody, and thirty addresses kept", async () => {
+  test("of a hundred hosts the same ten are looked up each time, and thirty addresses kept", async () => {
     const list = Array.from({ length: 100 }, (_, index): [number, string] => [10, `mx${index + 100}.test`]);
     dns.zone = { "a.test": { MX: list }, "*.test": { A: ["8.8.8.1", "8.8.8.2", "8.8.8.3", "8.8.8.4"] } };
     const [one, two] = await Promise.all([find("a.test"), find("a.test")]);
@@ -93,7 +93,7 @@ describe("the order of hosts", () => {
     expect(new Set(dns.questions.filter(({ type }) => type === "A").map(({ name }) => name)).size).toBe(10);
   });
 
-  test("one lame zone holds up nobody beyond the deadline", async () => {
+  test("one slow zone delays the result no longer than the deadline", async () => {
     dns.zone = {
       "a.test": {
         MX: [
@@ -112,7 +112,7 @@ describe("the order of hosts", () => {
   });
 });
 
-describe("domains that take no mail", () => {
+describe("domains that accept no mail", () => {
   test("without MX the domain itself is the host", async () => {
     dns.zone = { "a.test": { A: ["8.8.8.8"] } };
     expect(await find("a.test")).toEqual({
@@ -121,7 +121,7 @@ describe("domains that take no mail", () => {
     });
   });
 
-  test("a null MX bounces with 5.1.10, and no address is asked for", async () => {
+  test("a null MX bounces with 5.1.10 without an address look-up", async () => {
     dns.zone = { "a.test": { MX: [[0, "."]], A: ["8.8.8.8"] } };
     expect(await find("a.test")).toMatchObject({
       outcome: "unroutable",
@@ -131,7 +131,7 @@ describe("domains that take no mail", () => {
     expect(dns.questions.map(({ type }) => type)).toEqual(["MX"]);
   });
 
-  test("a null MX beside a real one is no null MX", async () => {
+  test("a null MX beside a real MX is ignored", async () => {
     dns.zone = {
       "a.test": {
         MX: [
@@ -144,7 +144,7 @@ describe("domains that take no mail", () => {
     expect(namesOf(await find("a.test"))).toEqual(["mx.test"]);
   });
 
-  test("a domain that does not exist bounces with 5.1.2 after it was asked for twice", async () => {
+  test("a domain that does not exist bounces with 5.1.2 after two look-ups", async () => {
     dns.zone = { "other.test": { A: ["8.8.8.8"] } };
     expect(await find("a.example")).toMatchObject({ status: "bounced", enhanced: "5.1.2" });
     expect(dns.questions).toEqual([
@@ -153,7 +153,7 @@ describe("domains that take no mail", () => {
     ]);
   });
 
-  test("the second look goes to the server although the denial is known", async () => {
+  test("the second look-up goes to the server although the denial is cached", async () => {
     dns.ttlSeconds = 60;
     const zone: DnsZone = { "new.example": { MX: [[10, "mx.test"]] }, "mx.test": { A: ["8.8.8.8"] } };
     expect(await find("new.example")).toMatchObject({ status: "bounced" });
@@ -162,7 +162,7 @@ describe("domains that take no mail", () => {
     dns.ttlSeconds = 0;
   });
 
-  test("a denial that is taken back the second time does not bounce", async () => {
+  test("a domain that the second look-up finds does not bounce", async () => {
     dns.zone = { "a.test": { MX: [[10, "mx.test"]] }, "mx.test": { A: ["8.8.8.8"] } };
     let denials = 1;
     const wavering: Resolver = {
@@ -177,13 +177,13 @@ describe("domains that take no mail", () => {
     expect(await find("a.test")).toMatchObject({ status: "bounced", enhanced: "5.1.2" });
   });
 
-  test("mail hosts that have vanished defer: that is the postmaster's slip, not the address's end", async () => {
+  test("MX hosts without addresses defer: the zone is at fault, not the recipient's address", async () => {
     dns.zone = { "a.test": { MX: [[10, "gone.example"]] } };
     expect(await find("a.test")).toMatchObject({ status: "deferred", enhanced: "4.4.4" });
   });
 });
 
-describe("a DNS that does not answer defers and never bounces", () => {
+describe("a DNS failure defers and never bounces", () => {
   test.each(["servfail", "refuse", "timeout"] as const)("%s for the MX", async (fault) => {
     dns.zone = { "a.test": { MX: fault, A: ["8.8.8.8"] } };
     expect(await find("a.test")).toMatchObject({ status: "deferred", enhanced: "4.4.3" });
@@ -194,7 +194,7 @@ describe("a DNS that does not answer defers and never bounces", () => {
     expect(await find("a.test")).toMatchObject({ status: "deferred", enhanced: "4.4.3" });
   });
 
-  test("silence of our own servers is told from an answer that they fail", async () => {
+  test("an unanswered look-up is told from a SERVFAIL answer", async () => {
     dns.zone = {
       "mute.test": "timeout",
       "fail.test": "servfail",
@@ -205,13 +205,13 @@ describe("a DNS that does not answer defers and never bounces", () => {
     expect(await find("fail.test")).not.toHaveProperty("isUnanswered");
   });
 
-  test("for one of the domain's own two addresses", async () => {
+  test("for one of the two addresses of the domain itself", async () => {
     dns.zone = { "a.test": { AAAA: "servfail" } };
     expect(await find("a.test")).toMatchObject({ status: "deferred", enhanced: "4.4.3" });
   });
 });
 
-describe("addresses that are not for us", () => {
+describe("addresses that must not be used", () => {
   test.each([
     ["127.0.0.1"],
     ["10.1.2.3"],
@@ -233,7 +233,7 @@ describe("addresses that are not for us", () => {
     expect(namesOf(await find("a.test", { allowPrivate: true }))).toEqual(["mx.test"]);
   });
 
-  test("the domain itself is no way around it", async () => {
+  test("a domain without MX on a private address is refused as well", async () => {
     dns.zone = { "a.test": { A: ["127.0.0.1"] } };
     expect(await find("a.test")).toMatchObject({ status: "failed", enhanced: "5.4.4" });
   });
@@ -264,7 +264,7 @@ describe("addresses that are not for us", () => {
   });
 });
 
-test("a site has one name, however its hosts are shuffled", () => {
+test("a site has one name, whatever the order of its hosts", () => {
   expect(siteName(["b.test", "a.test", "b.test"])).toBe("a.test,b.test");
   expect(siteName(["a.test", "b.test"])).toBe("a.test,b.test");
 });

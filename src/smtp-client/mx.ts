@@ -1,10 +1,10 @@
 /**
- * Which hosts take the mail of a domain (RFC 5321 section 5.1): its MX by preference, hosts of equal preference in
- * random order, or the domain itself where it has no MX. A null MX (RFC 7505) or a name that does not exist speaks
- * against the address; a DNS that does not answer speaks against nobody, and the message waits.
+ * Finds the hosts that accept the mail of a domain (RFC 5321 section 5.1): its MX hosts by preference, hosts of equal
+ * preference in random order, or the domain itself if it has no MX. A null MX (RFC 7505) or a name that does not exist
+ * bounces the message. If the DNS does not answer, the message is deferred.
  *
- * The zone belongs to a stranger. A host whose addresses are not public is not talked to, so that nobody can point
- * us at this machine, its network or a cloud's metadata service.
+ * Anybody can publish any MX, so hosts without public addresses are not used: a zone must not point us at this machine,
+ * its network or a cloud's metadata service.
  */
 import { isIP } from "node:net";
 import type { How, Lookup, MxRecord, Resolver } from "#dns/resolver.ts";
@@ -18,50 +18,60 @@ export interface MailHost {
   readonly name: string;
   /** In the order to try them; never empty. */
   readonly addresses: readonly string[];
-  /** There where DNSSEC vouches for its name. */
+  /** Set if DNSSEC validates the host's name. */
   readonly proof?: HostProof;
-  /** What TLS with it has to prove; without it any will do, and clear text where there is none. */
+  /**
+   * What TLS with this host has to prove. Without a demand any certificate is accepted, and clear text if the host has
+   * no TLS.
+   */
   readonly tls?: TlsDemand;
-  /** Never in clear text: its own lane demands it, whatever lane its domain's mail is in. */
+  /**
+   * Clear text is not allowed: the host's own lane requires TLS, even if the lane of the recipient's domain does not.
+   */
   readonly isTlsRequired?: boolean;
 }
 
-/** What else DNSSEC says of a host. */
+/** What else DNSSEC validates about a host. */
 export interface HostProof {
-  /** It vouches for the addresses, too. */
+  /** DNSSEC validates the addresses, too. */
   readonly hasSecureAddresses: boolean;
-  /** The name that the addresses stand under, where the host's own is an alias. */
+  /** The name that has the addresses, if the host's own name is an alias. */
   readonly aliasOf?: string;
 }
 
-/** There is nobody to talk to. */
+/** No host to connect to. */
 export interface Unroutable {
   readonly outcome: "unroutable";
-  /** `bounced`: the address can never work. `failed`: we will not go there. `deferred`: nobody could tell us. */
+  /**
+   * `bounced`: the address can never work. `failed`: our policy forbids the hosts. `deferred`: the DNS gave no result.
+   */
   readonly status: "bounced" | "failed" | "deferred";
   /** RFC 3463, with the additions of RFC 7505. */
   readonly enhanced: string;
   readonly reason: string;
-  /** Of `deferred`: our own DNS servers said nothing at all. That is no fault of the domain's, and no attempt. */
+  /** With `deferred`: our own DNS servers did not answer at all. This is not the domain's fault and not an attempt. */
   readonly isUnanswered?: true;
-  /** Of `isUnanswered`: they answered other look-ups meanwhile. It is looked up again soon, and then is an attempt. */
+  /**
+   * With `isUnanswered`: the servers answered other look-ups meanwhile. The name is looked up again soon, and that
+   * counts as an attempt.
+   */
   readonly othersAnswered?: true;
 }
 
-/** None of the hosts of a domain can be talked to. */
+/** No host of the domain can be connected to. */
 export interface NoMailHosts extends Unroutable {
-  /** How they are called nevertheless, the best first; left out where it has none, or DNS does not name them now. */
+  /** The host names by preference; missing if there are none, or if the DNS does not return them now. */
   readonly hostNames?: readonly string[];
 }
 
 export type MailHosts = { readonly outcome: "found"; readonly hosts: readonly MailHost[] } | NoMailHosts;
 
 export interface MailHostOptions {
-  /** Talk to hosts on private and loopback addresses, too. */
+  /** Also use hosts on private and loopback addresses. */
   readonly allowPrivate: boolean;
-  /** From 0 to below 1, decides between hosts of equal preference. */
+  /** Returns a number from 0 to below 1; orders hosts of equal preference. */
   readonly random?: (() => number) | undefined;
-  /** For all look-ups together; without it each look-up has the resolver's own deadline and no other. */
+  /** Deadline of all look-ups together. Without it, each look-up has only the resolver's own deadline. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -75,7 +85,7 @@ export async function findMailHosts(
   const { promise: late, resolve } = Promise.withResolvers<Lookup<never>>();
   const overdue = () => resolve({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: true });
   const timer = deadlineMs === undefined ? undefined : setTimeout(overdue, deadlineMs);
-  const lookBy = (how: How): Look => ({
+  const lookBy = (how: How): HostLookups => ({
     mx: (name) => Promise.race([resolver.mx(name, how), late]),
     addresses: (name) =>
       Promise.all([
@@ -85,24 +95,24 @@ export async function findMailHosts(
   });
   try {
     const answer = await locate(lookBy({}), domain, options);
-    // A bounce suppresses the address, and servers do now and then deny a name in error: they are asked twice.
+    // A bounce suppresses the address, and servers sometimes deny a name by mistake, so the name is looked up twice.
     return isAbsence(answer) ? await locate(lookBy({ isFresh: true }), domain, options) : answer;
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** One name for everybody who is served by the same hosts, whatever the order: mail for one site shares connections. */
+/** One name for a set of hosts, whatever their order: domains with the same hosts share connections. */
 export function siteName(hostNames: readonly string[]): string {
   return [...new Set(hostNames)].sort().join(",");
 }
 
-export interface Look {
+export interface HostLookups {
   readonly mx: (name: string) => Promise<Lookup<MxRecord>>;
   readonly addresses: (name: string) => Promise<[Lookup<string>, Lookup<string>]>;
 }
 
-async function locate(look: Look, domain: string, options: MailHostOptions): Promise<MailHosts> {
+async function locate(look: HostLookups, domain: string, options: MailHostOptions): Promise<MailHosts> {
   const answer = await look.mx(domain);
   if (answer.outcome === "failed") return undecided(domain, answer);
   if (answer.outcome === "absent" && answer.reason === "nxdomain")
@@ -128,12 +138,15 @@ async function locate(look: Look, domain: string, options: MailHostOptions): Pro
   return none.status === "bounced" ? none : { ...none, hostNames: candidates.map(({ name }) => name) };
 }
 
-/** The records worth a look, in the order to try them. The choice is by name, so that a site keeps its hosts. */
+/**
+ * The records to look up, in the order to try them. The first ten by preference and name, so that a site keeps its
+ * hosts.
+ */
 function considered(records: readonly MxRecord[], random: () => number): MxRecord[] {
   const byPreference = records
     .filter(({ exchange }) => exchange !== "")
     .toSorted((a, b) => a.preference - b.preference || (a.exchange < b.exchange ? -1 : 1));
-  // Of a host listed twice the first entry, which is the last to be put in, stays.
+  // For a host that is listed twice, the entry with the best preference is kept.
   const once = new Map(byPreference.toReversed().map((record) => [record.exchange, record]));
   return byPreference
     .filter((record) => once.get(record.exchange) === record)
@@ -146,8 +159,8 @@ function considered(records: readonly MxRecord[], random: () => number): MxRecor
 export type LookupFailure = Extract<Lookup<never>, { outcome: "failed" }>;
 type Silence = Pick<LookupFailure, "isUnanswered" | "othersAnswered">;
 
-/** A host and what came of looking it up. */
-export interface Candidate {
+/** A host and the result of its look-up. */
+export interface HostCandidate {
   readonly name: string;
   readonly usable: readonly string[];
   readonly forbidden: readonly string[];
@@ -155,18 +168,18 @@ export interface Candidate {
   readonly proof: HostProof;
 }
 
-/** Which addresses of one mail host may be talked to. */
+/** Looks up a mail host and decides which of its addresses may be used. */
 export async function lookUpHost(
-  look: Pick<Look, "addresses">,
+  look: Pick<HostLookups, "addresses">,
   exchange: string,
   allowPrivate: boolean,
-): Promise<Candidate> {
+): Promise<HostCandidate> {
   const isLiteral = isIP(exchange) !== 0;
   const lookups: readonly Lookup<string>[] = isLiteral ? [] : await look.addresses(exchange);
-  // IPv4 first: few machines have a route and a good name in IPv6.
+  // IPv4 first: few machines have an IPv6 route and a reputation in IPv6.
   const found = lookups.flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []));
   const addresses = isLiteral ? [exchange] : found;
-  // RFC 5321 section 5.1: an MX names a host; one that is an address has never been through anybody's checks.
+  // RFC 5321 section 5.1: an MX names a host. An address in its place has not passed the checks of a host name.
   const mayUse = (address: string) => allowPrivate || (!isLiteral && isPublicAddress(address));
   const isProven = (lookup: Lookup<string>) => lookup.outcome !== "found" || lookup.isSecure === true;
   const [aliasOf] = lookups.flatMap((lookup) => ("aliasOf" in lookup ? [lookup.aliasOf] : []));
@@ -174,7 +187,7 @@ export async function lookUpHost(
     name: exchange,
     usable: addresses.filter(mayUse),
     forbidden: addresses.filter((address) => !mayUse(address)),
-    failure: foremost(lookups.filter((lookup) => lookup.outcome === "failed")),
+    failure: preferredFailure(lookups.filter((lookup) => lookup.outcome === "failed")),
     proof: {
       hasSecureAddresses: !isLiteral && lookups.every(isProven),
       ...(aliasOf !== undefined && { aliasOf }),
@@ -182,8 +195,8 @@ export async function lookUpHost(
   };
 }
 
-function whyNone(domain: string, candidates: readonly Candidate[], isImplicit: boolean): Unroutable {
-  const failure = foremost(candidates.flatMap((candidate) => candidate.failure ?? []));
+function whyNone(domain: string, candidates: readonly HostCandidate[], isImplicit: boolean): Unroutable {
+  const failure = preferredFailure(candidates.flatMap((candidate) => candidate.failure ?? []));
   if (failure !== null) return undecided(domain, failure);
   const forbidden = candidates.flatMap((candidate) => candidate.forbidden);
   if (forbidden.length > 0)
@@ -210,19 +223,19 @@ function isAbsence(answer: MailHosts): boolean {
   return answer.outcome === "unroutable" && answer.enhanced === "5.1.2";
 }
 
-/** One that was not answered goes first: asked again, it may turn out well. */
-export function foremost<Failure extends Silence>(failures: readonly Failure[]): Failure | null {
+/** Prefers a failure without an answer: another look-up may succeed. */
+export function preferredFailure<Failure extends Silence>(failures: readonly Failure[]): Failure | null {
   const unanswered = failures.filter(({ isUnanswered }) => isUnanswered);
   return unanswered.find(({ othersAnswered }) => !othersAnswered) ?? unanswered[0] ?? failures[0] ?? null;
 }
 
 function undecided(domain: string, failure: LookupFailure): Unroutable {
   const result = unroutable("deferred", "4.4.3", `DNS look-up for ${domain} failed: ${failure.reason}`);
-  return { ...result, ...silenceOf(failure) };
+  return { ...result, ...unansweredFlags(failure) };
 }
 
-/** What a failure says about the silence of our own servers. */
-export function silenceOf({ isUnanswered, othersAnswered }: Silence): Silence {
+/** The fields of a failure that say whether our own servers did not answer. */
+export function unansweredFlags({ isUnanswered, othersAnswered }: Silence): Silence {
   return { ...(isUnanswered && { isUnanswered }), ...(othersAnswered && { othersAnswered }) };
 }
 

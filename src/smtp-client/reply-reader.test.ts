@@ -18,7 +18,7 @@ describe("reading replies", () => {
     ]);
   });
 
-  test("it makes no difference where the stream is cut", () => {
+  test("chunk boundaries make no difference", () => {
     const stream = "220 hi there\r\n250-one\r\n250-\r\n250 SIZE 10\r\n550 5.1.1 no\r\n250\r\n";
     fc.assert(
       fc.property(fc.array(fc.nat(stream.length)), (cuts) => {
@@ -57,7 +57,7 @@ describe("reading replies", () => {
     expect(violation("550-5.1.1 a\r\n450 4.2.0 b\r\n")).toMatch(/550 and 450: "5\.1\.1 a 4\.2\.0 b"$/);
   });
 
-  test("a reply whose lines bear several codes of one class has the last line's", () => {
+  test("a reply with several codes of one class has the code of its last line", () => {
     expect(
       answers(
         "550-5.1.1 <joe@example.com>\r\n554 5.1.1 User unknown\r\n",
@@ -74,18 +74,18 @@ describe("reading replies", () => {
     ]);
   });
 
-  test("a line without end is given up at 2 KB and quoted shortly", () => {
+  test("a line without end is a violation at 2 KB and quoted in short", () => {
     const found = violation("550 ", "x".repeat(1_000), "x".repeat(1_100));
     expect(found).toMatch(/^a reply line of more than 2048 octets/);
     expect(found?.length).toBeLessThan(200);
   });
 
-  test("a reply without end is given up at 100 lines", () => {
+  test("a reply without end is a violation at 100 lines", () => {
     expect(violation("250-more\r\n".repeat(100))).toBeNull();
     expect(violation("250-more\r\n".repeat(101))).toBe("a reply without end: 250");
   });
 
-  test("a reply without end is given up at 64 KB", () => {
+  test("a reply without end is a violation at 64 KB", () => {
     const line = `250-${"x".repeat(2_000)}\r\n`;
     expect(violation(line.repeat(32))).toBeNull();
     expect(violation(line.repeat(33))).toBe("a reply without end: 250");
@@ -93,16 +93,16 @@ describe("reading replies", () => {
 });
 
 describe("the text of a reply", () => {
-  test("NUL, escapes and octets that are not UTF-8 are shown, not stored", () => {
+  test("NUL, escape characters and octets that are not UTF-8 are escaped before they are stored", () => {
     expect(answers("550 5.1.1 a\x00b \xff \x1b[31mred\r\n")[0]?.text).toBe("a\\x00b \\xff \\x1b[31mred");
   });
 
-  test("valid UTF-8 stays readable, but for characters that turn the line around", () => {
+  test("valid UTF-8 stays readable, except for bidirectional control characters", () => {
     const utf8 = Buffer.from("550 Empfänger unbekannt \u202eabc\u2028\r\n").toString("latin1");
     expect(answers(utf8)[0]?.text).toBe("Empfänger unbekannt \\u{202e}abc\\u{2028}");
   });
 
-  test("the enhanced code is told apart from a number that only looks like one", () => {
+  test("an enhanced code is told from a number that only looks like one", () => {
     expect(answers("550 5.1.10 null MX\r\n")[0]).toMatchObject({ enhanced: "5.1.10", text: "null MX" });
     expect(answers("550 5.1.1234 x\r\n")[0]).toMatchObject({ enhanced: null, text: "5.1.1234 x" });
     expect(answers("550 192.0.2.1 is listed\r\n")[0]).toMatchObject({ enhanced: null });

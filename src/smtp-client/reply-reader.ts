@@ -1,6 +1,6 @@
 /**
- * Reads SMTP replies (RFC 5321 section 4.2) off the wire. The peer is a stranger, so everything is bounded, and what
- * it wrote becomes text only after everything unprintable in it has been escaped.
+ * Reads SMTP replies (RFC 5321 section 4.2). The peer is not trusted: all sizes are limited, and unprintable characters
+ * are escaped before a reply becomes text.
  */
 import { isUtf8 } from "node:buffer";
 import type { SmtpAnswer } from "./outcome.ts";
@@ -11,29 +11,29 @@ const MOST_LINES = 100;
 const EXCERPT = 80;
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3}(?=\s|$)/;
 
-/** One complete reply: the code of its last line, and the lines as raw octets (latin1) without code and line end. */
-export interface Reply {
+/** One complete reply: the code of its last line, and its lines as raw octets (latin1) without code and line end. */
+export interface ServerReply {
   readonly code: number;
   readonly lines: readonly string[];
 }
 
-/** What a chunk completed. After a violation the stream has no meaning any more and must not be read on. */
+/** The replies that a chunk completed. After a violation the stream must not be read any further. */
 export interface ReadResult {
-  readonly replies: readonly Reply[];
+  readonly replies: readonly ServerReply[];
   readonly violation: string | null;
 }
 
-/** Assembles replies from chunks cut anywhere. One reader serves one stream. */
+/** Assembles replies from chunks with any boundaries. One reader serves one stream. */
 export class ReplyReader {
   #unread = "";
   #code = 0;
   #lines: string[] = [];
   #octets = 0;
 
-  /** Takes the next octets; answers the replies that they complete. */
+  /** Takes the next octets; returns the replies that they complete. */
   read(chunk: Buffer): ReadResult {
     const input = this.#unread + chunk.toString("latin1");
-    const replies: Reply[] = [];
+    const replies: ServerReply[] = [];
     let start = 0;
     for (let end = input.indexOf("\n"); end >= 0; end = input.indexOf("\n", start)) {
       const line = input.slice(start, input[end - 1] === "\r" && end > start ? end - 1 : end);
@@ -46,13 +46,13 @@ export class ReplyReader {
     return { replies, violation };
   }
 
-  #take(line: string, replies: Reply[]): string | null {
+  #take(line: string, replies: ServerReply[]): string | null {
     if (line.length > LONGEST_LINE) return tooLong(line);
     const form = /^([2-5]\d\d)(?:([ -])(.*))?$/s.exec(line);
     if (form === null) return `not an SMTP reply: "${excerpt(line)}"`;
     const code = Number(form[1]);
     const text = form[3] ?? "";
-    // RFC 5321 section 4.2.1 wants one code on all lines; where their classes agree, the last line's counts.
+    // RFC 5321 section 4.2.1 wants one code on all lines. If the codes share a class, the last line's code counts.
     if (this.#lines.length > 0 && Math.trunc(code / 100) !== Math.trunc(this.#code / 100))
       return `a reply with two codes: ${this.#code} and ${code}: "${excerpt([...this.#lines, text].join(" "))}"`;
     this.#code = code;
@@ -70,7 +70,7 @@ export class ReplyReader {
 }
 
 /** The reply as text that can be stored, shown and classified. */
-export function answerOf(reply: Reply): SmtpAnswer {
+export function answerOf(reply: ServerReply): SmtpAnswer {
   const codes = reply.lines.flatMap((line) => ENHANCED.exec(line)?.[0] ?? []);
   const agreeing = codes.filter((code) => code.startsWith(String(Math.trunc(reply.code / 100))));
   const enhanced = agreeing.at(-1) ?? codes.at(-1) ?? null;
@@ -85,12 +85,12 @@ export function quoteAnswer({ code, enhanced, text }: SmtpAnswer): string {
   return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
 }
 
-/** The reply in one line, as a log shows it. */
-export function quoteReply(reply: Reply): string {
+/** The reply in one line, for logs. */
+export function quoteReply(reply: ServerReply): string {
   return excerpt(`${reply.code} ${reply.lines.join(" ")}`);
 }
 
-/** Octets (latin1) as text: UTF-8 where it is valid; controls, format characters and broken octets escaped. */
+/** Octets (latin1) as text: UTF-8 if valid; controls, format characters and invalid octets are escaped. */
 function printable(octets: string): string {
   if (/^[ -~]*$/.test(octets)) return octets;
   const bytes = Buffer.from(octets, "latin1");

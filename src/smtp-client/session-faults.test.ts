@@ -1,4 +1,4 @@
-/** Hardening catalogue, outbound peers 26 to 29: whatever the peer does, the result says what is known. */
+/** Peers that vanish, hang or talk nonsense: the result says what is known about the message. */
 import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
@@ -7,7 +7,7 @@ import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { type SmtpDeadlines, standardDeadlines } from "./deadlines.ts";
 import { openSession, type SessionOptions, type SmtpSession } from "./session.ts";
 
-/** Short only where the test waits for it to pass: a busy machine must not fail the other steps. */
+/** Short only for the step that the test waits for: a busy machine must not fail the other steps. */
 const hasty = (...steps: (keyof SmtpDeadlines)[]): SmtpDeadlines => ({
   ...standardDeadlines,
   ...Object.fromEntries(steps.map((step) => [step, 100])),
@@ -56,7 +56,7 @@ const mail = (localPart: string, body = "Hello\r\n") => ({
 });
 
 describe("no session", () => {
-  test("nobody listens", async () => {
+  test("nobody listens on the port", async () => {
     const server = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const address = server.address();
@@ -72,7 +72,7 @@ describe("no session", () => {
     });
   });
 
-  test("a source address that is not ours", async () => {
+  test("a source address that this machine does not have", async () => {
     const mx = await mxWith();
     expect(await attempt(mx.port, { localAddress: "192.0.2.1" })).toMatchObject({
       stage: "connect",
@@ -125,7 +125,7 @@ describe("no session", () => {
     expect(JSON.stringify(result).length).toBeLessThan(400);
   });
 
-  test("a greeting in place of the answer to EHLO, whether the answer follows or not", async () => {
+  test("a second banner instead of the reply to EHLO, whether the reply follows or not", async () => {
     for (const rest of ["", "250 hi\r\n"]) {
       const port = await scripted(async (peer) => {
         peer.say("220 hi\r\n");
@@ -146,7 +146,7 @@ describe("no session", () => {
     expect(await attempt(port)).toMatchObject({ outcome: "broken", stage: "ehlo", fault: "protocol" });
   });
 
-  test("a peer that dribbles its banner is not waited for longer than one that is silent", async () => {
+  test("a peer that sends its banner byte by byte gets no more time than a silent one", async () => {
     const port = await scripted(async (peer) => {
       const dribble = setInterval(() => peer.say("220-still here\r\n"), 20);
       peer.socket.on("close", () => clearInterval(dribble));
@@ -158,7 +158,7 @@ describe("no session", () => {
   });
 });
 
-describe("421 closes the session, wherever it comes", () => {
+describe("421 closes the session at any stage", () => {
   test.each([
     ["mail", "mail"],
     ["rcpt", "rcpt"],
@@ -228,14 +228,14 @@ describe("a peer that vanishes", () => {
     expect(mx.received).toBe(name === "drop-after-dot" ? 1 : 0);
   });
 
-  test("in the middle of a large body: the final dot was never sent", async () => {
+  test("in the middle of a large body: the final dot was not sent", async () => {
     const mx = await mxWith();
     const session = await open(mx.port);
     const large = mail("drop-in-data", "0123456789\r\n".repeat(3_000_000));
     expect(await session.send(large)).toMatchObject({ outcome: "broken", stage: "dot", dataSent: false });
   });
 
-  test("after the dot, with another message queued: only the first is in doubt", async () => {
+  test("after the dot, with another message queued: only the first may have been delivered", async () => {
     const mx = await mxWith();
     const session = await open(mx.port);
     const results = await Promise.all(
@@ -248,7 +248,7 @@ describe("a peer that vanishes", () => {
     ]);
   });
 
-  test("a second try after the dot makes one extra copy under the same Message-ID", async () => {
+  test("a retry after the dot delivers one more copy under the same Message-ID", async () => {
     const mx = await mxWith();
     for (const outcome of ["broken", "accepted"]) {
       const session = await open(mx.port);
@@ -257,7 +257,7 @@ describe("a peer that vanishes", () => {
     expect([...mx.copies.values()]).toEqual([2]);
   });
 
-  test("destroy resolves what is under way", async () => {
+  test("destroy resolves the pending send", async () => {
     const mx = await mxWith({ answers: { dot: SLOW }, slowMs: 60_000 });
     const session = await open(mx.port);
     const sending = session.send(mail("ann"));
@@ -280,7 +280,7 @@ describe("a peer that is slow", () => {
     expect(session.isOpen).toBe(false);
   });
 
-  test("within the deadlines is waited for, each stage anew", async () => {
+  test("a slow peer within the deadlines is waited for, with a new deadline for each stage", async () => {
     const mx = await mxWith({ answers: { mail: SLOW, rcpt: SLOW, data: SLOW, dot: SLOW }, slowMs: 300 });
     const second = 1_000;
     const deadlines = { ...standardDeadlines, mail: second, rcpt: second, data: second, dot: second };
@@ -298,7 +298,7 @@ describe("a peer that is slow", () => {
     expect(await session.send(mail("ann"))).toMatchObject({ outcome: "accepted" });
   });
 
-  test("a peer that stops reading the body is given up block by block", async () => {
+  test("a peer that stops reading the body runs into the deadline of a block", async () => {
     const port = await scripted(async (peer) => {
       await welcome(peer);
       await peer.hear("DATA\r\n");
@@ -310,13 +310,13 @@ describe("a peer that is slow", () => {
     expect(await session.send(large)).toMatchObject({ outcome: "broken", fault: "timeout", dataSent: false });
   });
 
-  test("QUIT without an answer does not hold us", async () => {
+  test("quit returns although the server does not answer QUIT", async () => {
     const port = await scripted((peer) => welcome(peer));
     await (await open(port, { deadlines: hasty("quit") })).quit();
   });
 });
 
-describe("a reply whose lines bear two codes", () => {
+describe("a reply with two codes", () => {
   test.each(["banner", "ehlo"])(
     "of one class at %s is a refusal with the last line's code",
     async (stage) => {
@@ -344,7 +344,7 @@ describe("a reply whose lines bear two codes", () => {
     },
   );
 
-  test("of two classes is broken off, and the words are shown", async () => {
+  test("of two classes ends the session, and the text is kept", async () => {
     const mx = await mxWith();
     const session = await open(mx.port);
     expect(await session.send(mail("two-classes"))).toMatchObject({
@@ -365,7 +365,7 @@ describe("a peer that talks nonsense", () => {
     ["endless-reply", "rcpt"],
     ["data-without-go", "data"],
     ["go-at-mail", "mail"],
-  ])("%s is a broken conversation, not a refusal", async (name, stage) => {
+  ])("%s is a broken conversation, not a rejection", async (name, stage) => {
     for (const pipelining of [true, false]) {
       const mx = await mxWith({ pipelining });
       const session = await open(mx.port);
@@ -383,7 +383,7 @@ describe("a peer that talks nonsense", () => {
     }
   });
 
-  test("nonsense after the dot leaves the outcome open", async () => {
+  test("nonsense after the dot leaves open whether the message was delivered", async () => {
     for (const answer of [ENDLESS, "354 more, please", "what?"]) {
       const mx = await mxWith({ answers: { dot: answer } });
       const session = await open(mx.port);
@@ -395,7 +395,7 @@ describe("a peer that talks nonsense", () => {
     }
   });
 
-  test("one reply too many is never taken for the next command's", async () => {
+  test("an extra reply is never taken for the reply to the next command", async () => {
     const port = await scripted(async (peer) => {
       await welcome(peer);
       await peer.hear("DATA\r\n");

@@ -1,4 +1,4 @@
-/** Hardening catalogue, outbound peers 32, and the command injection of RFC 3207 section 6. */
+/** TLS faults of servers, and the command injection of RFC 3207 section 6. */
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
@@ -43,7 +43,7 @@ const mail = {
 
 describe("STARTTLS", () => {
   test.each(["opportunistic", "required"] as const)(
-    "%s: used when offered, and EHLO is said again",
+    "%s: used if offered, and EHLO is sent again",
     async (tls) => {
       const mx = await mxWith({ tls: "offered" });
       const session = await open(mx.port, { tls });
@@ -72,7 +72,7 @@ describe("STARTTLS", () => {
     expect(await verified({})).toBe(false);
   });
 
-  test("not offered: opportunistic goes on in clear text, required fails", async () => {
+  test("not offered: opportunistic continues in clear text, required fails", async () => {
     const mx = await mxWith({ tls: "none" });
     expect((await open(mx.port)).tls).toBeNull();
     expect(await attempt(mx.port, { tls: "required" })).toMatchObject({
@@ -83,13 +83,13 @@ describe("STARTTLS", () => {
     });
   });
 
-  test("none: never asked for", async () => {
+  test("none: STARTTLS is never sent", async () => {
     const mx = await mxWith({ tls: "offered" });
     expect((await open(mx.port, { tls: "none" })).tls).toBeNull();
     expect(mx.commands).toEqual(["EHLO out.example.test"]);
   });
 
-  test("many messages go over one encrypted connection", async () => {
+  test("many messages are sent over one TLS connection", async () => {
     const mx = await mxWith({ tls: "offered" });
     const session = await open(mx.port);
     const results = await Promise.all(Array.from({ length: 50 }, () => session.send(mail)));
@@ -101,7 +101,7 @@ describe("STARTTLS", () => {
   });
 });
 
-describe("TLS that fails says so, and the host can be tried again without", () => {
+describe("a TLS failure is reported as one, and the host can be tried again without TLS", () => {
   test.each([
     ["refused with 454", { tls: "refused" }, /STARTTLS refused: 454/],
     ["broken handshake", { tls: "broken" }, /TLS handshake/],
@@ -138,7 +138,7 @@ describe("TLS that fails says so, and the host can be tried again without", () =
     });
   });
 
-  test("a server that asks us to come back keeps its words, and clear text may be tried all the same", async () => {
+  test("a server that asks for a later try keeps its reply, and clear text may still be tried", async () => {
     const leaving = await mxWith({ tls: "offered", answers: { starttls: "421 4.3.2 bye" } });
     expect(await attempt(leaving.port)).toMatchObject({
       outcome: "refused",
@@ -149,7 +149,7 @@ describe("TLS that fails says so, and the host can be tried again without", () =
   });
 });
 
-test("where clear text would do, a step of TLS has 15 seconds; where it would not, a minute", async () => {
+test("a TLS step has 15 seconds if clear text is allowed, otherwise a minute", async () => {
   expect(standardDeadlines).toMatchObject({ starttls: 60_000, ehloUnderTls: 60_000 });
   expect(withOptionalTls(standardDeadlines)).toEqual({
     ...standardDeadlines,
@@ -160,7 +160,7 @@ test("where clear text would do, a step of TLS has 15 seconds; where it would no
   expect(withOptionalTls(short)).toEqual(short);
 });
 
-/** In TLS 1.2, before its first answer. */
+/** In TLS 1.2, before its first reply. */
 function renegotiating(socket: Socket): void {
   const secureContext = createSecureContext({
     key: fakeMxKey,
@@ -180,7 +180,7 @@ test("a server that renegotiates keeps its session", async () => {
   expect(session.tls?.protocol).toBe("TLSv1.2");
 });
 
-test("replies planted in the clear behind the 220 are not believed: what counts is said inside TLS", async () => {
+test("replies injected in clear text behind the 220 are ignored", async () => {
   const mx = await mxWith({ tls: "injected", size: 1_000_000 });
   const session = await open(mx.port);
   expect(session.offers).toMatchObject({ size: 1_000_000, pipelining: true });
@@ -188,7 +188,7 @@ test("replies planted in the clear behind the 220 are not believed: what counts 
   expect(mx.messages).toMatchObject([{ tls: true }]);
 });
 
-test("a server that we did not write understands us, with and without TLS", async () => {
+test("an independent server implementation accepts our sessions, with and without TLS", async () => {
   const received: string[] = [];
   const server = new SMTPServer({
     authOptional: true,

@@ -38,7 +38,7 @@ const mail = (localPart: string, body = "Hello\r\n", smtpUtf8 = false) => ({
 });
 
 describe("delivering", () => {
-  test("a message arrives octet for octet, and the answer is handed back", async () => {
+  test("a message arrives octet for octet, and the reply is returned", async () => {
     const { mx, session } = await openWith();
     const message = mail("ann", "..dots\r\n.\r\n. end\r\nwww.example.com\r\nhällo\r\n");
     expect(await session.send(message)).toEqual({
@@ -84,7 +84,7 @@ describe("delivering", () => {
     expect(mx.messages).toMatchObject([{ mailFrom: "", rcptTo: '"a b"@example.test' }]);
   });
 
-  test("a server that knows HELO only is served without extensions", async () => {
+  test("a server that knows only HELO gets no extensions", async () => {
     const { mx, session } = await openWith({ esmtp: false, pipelining: false });
     expect(session.offers).toEqual({
       pipelining: false,
@@ -102,7 +102,7 @@ describe("delivering", () => {
     ]);
   });
 
-  test("an internationalised message says SMTPUTF8", async () => {
+  test("an internationalized message declares SMTPUTF8", async () => {
     const { mx, session } = await openWith();
     expect(await session.send(mail("änn", "hi\r\n", true))).toMatchObject({ outcome: "accepted" });
     expect(mx.messages[0]).toMatchObject({
@@ -112,8 +112,8 @@ describe("delivering", () => {
   });
 });
 
-describe("what is not offered is not done", () => {
-  test("without SMTPUTF8 the message is refused with 5.6.7 and nothing is said", async () => {
+describe("extensions that are not offered are not used", () => {
+  test("without SMTPUTF8 the message is refused with 5.6.7 and no command is sent", async () => {
     const { mx, session } = await openWith({ smtpUtf8: false });
     expect(await session.send(mail("änn", "hi\r\n", true))).toMatchObject({
       outcome: "refused",
@@ -122,7 +122,7 @@ describe("what is not offered is not done", () => {
     expect(mx.commands).toEqual(["EHLO out.example.test"]);
   });
 
-  test("a message beyond SIZE is refused with 5.3.4 and nothing is said", async () => {
+  test("a message beyond SIZE is refused with 5.3.4 and no command is sent", async () => {
     const { mx, session } = await openWith({ size: 100 });
     expect(await session.send(mail("ann", "x".repeat(100)))).toMatchObject({
       outcome: "refused",
@@ -147,7 +147,7 @@ describe("pipelining", () => {
     peer.say("250-hi\r\n250 PIPELINING\r\n");
   };
 
-  test("the envelope goes out at once, without waiting for a reply", async () => {
+  test("the envelope is sent at once, without waiting for a reply", async () => {
     const session = await openOnScript(async (peer) => {
       await greeting(peer);
       expect(await peer.hear("DATA\r\n")).toBe(
@@ -160,7 +160,7 @@ describe("pipelining", () => {
     expect(await session.send(mail("ann"))).toMatchObject({ outcome: "accepted", text: "done" });
   });
 
-  test("the next envelope travels behind the body, before its answer", async () => {
+  test("the next envelope is sent behind the body, before the reply to it", async () => {
     const session = await openOnScript(async (peer) => {
       await greeting(peer);
       await peer.hear("DATA\r\n");
@@ -198,7 +198,7 @@ describe("pipelining", () => {
     expect(mx.connections).toBe(1);
   });
 
-  test("a server that invites the message although it refused the recipient gets a lone dot", async () => {
+  test("a server that answers 354 although it refused the recipient gets a lone dot", async () => {
     const { mx, session } = await openWith();
     const results = await Promise.all([session.send(mail("unknown-but-go-on")), session.send(mail("ann"))]);
     expect(results).toMatchObject([
@@ -208,7 +208,7 @@ describe("pipelining", () => {
     expect(mx.messages.map(({ rcptTo }) => rcptTo)).toEqual(["ann@example.test"]);
   });
 
-  test("a server that refused only MAIL gets no dot, lest somebody receive an empty message", async () => {
+  test("a server that refused only MAIL gets no dot, so that nobody receives an empty message", async () => {
     const session = await openOnScript(async (peer) => {
       await greeting(peer);
       await peer.hear("DATA\r\n");
@@ -218,7 +218,7 @@ describe("pipelining", () => {
     expect(session.isOpen).toBe(false);
   });
 
-  test("a server that refuses RSET is left", async () => {
+  test("a session whose RSET is refused is closed", async () => {
     const { session } = await openWith({ answers: { rset: "500 what?" } });
     const results = await Promise.all([session.send(mail("unknown")), session.send(mail("ann"))]);
     expect(results).toMatchObject([
@@ -238,34 +238,34 @@ describe("refusals", () => {
     ["blocked", "rcpt", 554, "5.7.1"],
     ["reject-at-dot", "dot", 554, "5.7.1"],
     ["tempfail-at-dot", "dot", 451, "4.3.0"],
-  ])("%s is refused at %s, and the session goes on", async (name, stage, code, enhanced) => {
+  ])("%s is refused at %s, and the session continues", async (name, stage, code, enhanced) => {
     const { mx, session } = await openWith();
     expect(await session.send(mail(name))).toMatchObject({ outcome: "refused", stage, code, enhanced });
     expect(await session.send(mail("ann"))).toMatchObject({ outcome: "accepted" });
     expect(mx.messages.map(({ rcptTo }) => rcptTo)).toEqual(["ann@example.test"]);
   });
 
-  test("a greylisted recipient is taken the second time, once", async () => {
+  test("a greylisted recipient is accepted the second time, once", async () => {
     const { mx, session } = await openWith();
     expect(await session.send(mail("greylist7"))).toMatchObject({ outcome: "refused", code: 450 });
     expect(await session.send(mail("greylist7"))).toMatchObject({ outcome: "accepted" });
     expect([...mx.copies]).toEqual([["<greylist7@out.example.test>", 1]]);
   });
 
-  test("a refused transaction leaves nothing behind for the next: RSET is said", async () => {
+  test("a refused transaction is followed by RSET", async () => {
     const { mx, session } = await openWith();
     await session.send(mail("unknown"));
     await session.send(mail("ann"));
     expect(mx.commands).toContain("RSET");
   });
 
-  test("what the peer wrote is escaped before anybody stores it", async () => {
+  test("the peer's text is escaped before it is stored", async () => {
     const { session } = await openWith();
     expect(await session.send(mail("odd-text"))).toMatchObject({ text: "a\\x00b \\xff\\xfe \\x1b[31mred" });
   });
 });
 
-describe("a programmer's error throws and leaves the session alone", () => {
+describe("invalid arguments throw and leave the session usable", () => {
   test.each(["ann\r\nRSET", "ann> SIZE=9 <", "ann\x00"])("recipient %j", async (name) => {
     const { mx, session } = await openWith();
     await expect(session.send(mail(name))).rejects.toThrow(/not an address/);
@@ -293,7 +293,7 @@ describe("a programmer's error throws and leaves the session alone", () => {
   });
 });
 
-test("quit waits for the message under way", async () => {
+test("quit waits for the pending message", async () => {
   const { mx, session } = await openWith({ answers: { dot: SLOW }, slowMs: 30 });
   const [result] = await Promise.all([session.send(mail("ann")), session.quit()]);
   expect(result).toMatchObject({ outcome: "accepted" });

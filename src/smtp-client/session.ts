@@ -1,42 +1,42 @@
 /**
  * An SMTP client session: one connection, opened once and used for many messages.
  *
- * `openSession` connects, reads the banner, says EHLO, turns on TLS, says EHLO again and logs in where it must. Then `send` carries
- * one message after the other. Calls that come while one is under way queue up, and on a pipelining server their
- * envelopes travel right behind the body of the message before.
+ * `openSession` connects, reads the banner, sends EHLO, starts TLS, sends EHLO again and authenticates if needed. Then
+ * `send` delivers one message after the other. Concurrent calls are queued. On a server with PIPELINING the next
+ * envelope is sent right behind the body of the message before.
  */
 import type { SecureContext } from "node:tls";
-import { type Credentials, logIn } from "./auth.ts";
+import { logIn, type SmtpCredentials } from "./auth.ts";
 import { SmtpConnection, type TcpTarget } from "./connection.ts";
 import { type SmtpDeadlines, standardDeadlines, withOptionalTls } from "./deadlines.ts";
 import { dotStuff } from "./dot-stuffing.ts";
-import { composeEnvelope, type Transaction } from "./envelope.ts";
+import { composeEnvelope, type SmtpTransaction } from "./envelope.ts";
+import { smtpFailure } from "./expected-reply.ts";
 import type { Extensions } from "./extensions.ts";
 import { type Greeted, type Greeting, greet, type OpenFailure } from "./greeting.ts";
-import type { TransactionResult, Unbegun, Withdrawn } from "./outcome.ts";
+import type { NotStarted, TransactionResult, Withdrawn } from "./outcome.ts";
 import type { TlsDemand, TlsOutcome } from "./tls.ts";
-import { transact } from "./transaction.ts";
-import { broken } from "./verdict.ts";
+import { runTransaction } from "./transaction.ts";
 
 export interface SessionOptions extends TcpTarget, Greeting {
   /** The name of the mail host, as in its MX record. */
   readonly host: string;
-  /** The name its certificate should bear; default `host`. */
+  /** The name in its certificate; default `host`. */
   readonly servername?: string | undefined;
   readonly secureContext?: SecureContext | undefined;
-  /** What TLS has to prove; it belongs to the wish "required". */
+  /** What TLS has to prove; goes with the mode "required". */
   readonly demand?: TlsDemand | undefined;
-  /** To log in with, at a smart host. */
-  readonly credentials?: Credentials | undefined;
+  /** Credentials of a smart host. */
+  readonly credentials?: SmtpCredentials | undefined;
   readonly deadlines?: SmtpDeadlines | undefined;
 }
 
 export type OpenResult = { readonly outcome: "open"; readonly session: SmtpSession } | OpenFailure;
 
 /**
- * Opens a session, or says at which stage that failed. Only `demand` asks for a certificate that can be verified.
+ * Opens a session, or returns the stage at which that failed. The certificate is verified only if there is a `demand`.
  *
- * @throws a programmer's error on an EHLO name that is no name
+ * @throws Error on an invalid EHLO name
  */
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
   if (!/^[\w.:[\]-]+$/.test(options.ehloName)) throw new Error(`not a name for EHLO: ${options.ehloName}`);
@@ -47,7 +47,8 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
     options,
     isTlsOptional ? withOptionalTls(deadlines) : deadlines,
   );
-  if (!(connection instanceof SmtpConnection)) return { ...broken("connect", connection), tlsFailed: false };
+  if (!(connection instanceof SmtpConnection))
+    return { ...smtpFailure("connect", connection), tlsFailed: false };
   const greeted = await greet(connection, options, { servername, secureContext, demand });
   const refused = greeted.outcome === "greeted" ? await logIn(connection, greeted, options) : null;
   const opened = refused ?? greeted;
@@ -57,20 +58,20 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   return opened;
 }
 
-/** Asked on the way of a message, which may have had to wait for those before it. */
-export interface Passage {
-  /** Right before anything of it is said. */
+/** Asked while a message is sent, because it may have waited in the queue of the session. */
+export interface SendGuards {
+  /** Asked right before the first command of the message. */
   readonly mayBegin: () => boolean;
-  /** Right before its final dot. */
+  /** Asked right before the final dot. */
   readonly mayEnd: () => boolean;
 }
 
-const freePassage: Passage = { mayBegin: () => true, mayEnd: () => true };
+const noGuards: SendGuards = { mayBegin: () => true, mayEnd: () => true };
 
 export class SmtpSession {
   readonly host: string;
   readonly offers: Extensions;
-  /** What protects this session; null in clear text. */
+  /** The TLS session; null in clear text. */
   readonly tls: TlsOutcome | null;
   readonly #connection: SmtpConnection;
   /** Resolves when the next transaction may write. */
@@ -83,38 +84,38 @@ export class SmtpSession {
     this.#connection = connection;
   }
 
-  /** The address of ours that it goes out from. */
+  /** The local address of the connection. */
   get localAddress(): string | null {
     return this.#connection.localAddress;
   }
 
-  /** False once the connection has ended, whoever ended it; `send` then answers `broken` with nothing sent. */
+  /** False once the connection has ended, from either side; `send` then returns `broken` with `dataSent: false`. */
   get isOpen(): boolean {
     return this.#connection.fault === null;
   }
 
   /**
-   * Sends one message to one recipient. Refusals leave the session usable, but for 421; a broken transaction ends it,
-   * and so does one that may not end. One that may not begin costs nothing.
+   * Sends one message to one recipient. After a rejection the session is usable, except after 421. A broken transaction
+   * ends the session, and so does `mayEnd` returning false. If `mayBegin` returns false, nothing was sent.
    *
-   * @throws a programmer's error on an address or a message that cannot go over SMTP (see composeEnvelope, dotStuff)
+   * @throws Error on an address or a message that cannot go over SMTP (see composeEnvelope, dotStuff)
    */
   async send(
-    transaction: Transaction,
-    { mayBegin, mayEnd }: Passage = freePassage,
-  ): Promise<TransactionResult | Withdrawn | Unbegun> {
+    transaction: SmtpTransaction,
+    { mayBegin, mayEnd }: SendGuards = noGuards,
+  ): Promise<TransactionResult | Withdrawn | NotStarted> {
     const envelope = composeEnvelope(transaction, this.offers);
     if ("outcome" in envelope) return envelope;
     const body = dotStuff(transaction.message);
     const { pipelining } = this.offers;
     return this.#inTurn(async (release) =>
       mayBegin()
-        ? transact(this.#connection, envelope, body, { pipelining, release, isWanted: mayEnd })
+        ? runTransaction(this.#connection, envelope, body, { pipelining, release, isWanted: mayEnd })
         : { outcome: "unbegun" },
     );
   }
 
-  /** Says QUIT after the transactions under way, waits for the answer and closes; never rejects. */
+  /** Sends QUIT after the pending transactions, waits for the reply and closes; never rejects. */
   quit(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#connection.ask("quit", "QUIT\r\n");
@@ -122,7 +123,7 @@ export class SmtpSession {
     });
   }
 
-  /** Closes at once; transactions under way resolve as broken. */
+  /** Closes at once; pending transactions resolve as broken. */
   destroy(): void {
     this.#connection.end({ fault: "closed", reason: "session closed by us" });
   }

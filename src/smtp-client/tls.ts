@@ -1,41 +1,41 @@
-/** TLS on an SMTP connection, after the server has agreed to STARTTLS (RFC 3207). */
+/** TLS on an SMTP connection, after the server has accepted STARTTLS (RFC 3207). */
 import type { X509Certificate } from "node:crypto";
 import { isIP, type Socket } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
-import { type TlsaRecord, vouchFor } from "#mail/dns/dane.ts";
+import { matchesTlsa, type TlsaRecord } from "#mail/dns/dane.ts";
 import { connectionFault } from "#platform/network/connection-fault.ts";
-import type { Fault } from "./outcome.ts";
+import type { SmtpFault } from "./outcome.ts";
 
-/** What protects a session. */
+/** Protocol and verification of a TLS session. */
 export interface TlsOutcome {
   /** Such as "TLSv1.3". */
   readonly protocol: string;
   readonly cipher: string;
-  /** The certificate is valid now, for the name asked, and leads to a trusted root; or DANE vouches for it. */
+  /** The certificate is valid now, for the requested name, and has a trusted root; or it matches DANE records. */
   readonly verified: boolean;
 }
 
 /**
- * What a recipient's domain demands of TLS with one of its hosts. DANE names the host that has the records; where these
- * say nothing it demands TLS with whoever answers (RFC 7672 section 2.2). A policy in `testing` demands nothing: it is
- * noted how it would have done.
+ * What the recipient's domain demands of TLS with one of its hosts. `dane`: the host with the TLSA records; without
+ * usable records TLS with any certificate is demanded (RFC 7672 section 2.2). `mta-sts-testing` demands nothing; the
+ * timeline notes whether the policy would have been met.
  */
 export type TlsDemand =
   | { readonly by: "dane"; readonly host: string; readonly records: readonly TlsaRecord[] }
   | { readonly by: "mta-sts" }
   | { readonly by: "mta-sts-testing"; readonly isNamed: boolean };
 
-/** Is there no session without it? */
-export function isBinding(demand: TlsDemand | undefined): demand is TlsDemand {
+/** Whether a session must not be used unless this demand is met. */
+export function requiresTls(demand: TlsDemand | undefined): demand is TlsDemand {
   return demand !== undefined && demand.by !== "mta-sts-testing";
 }
 
 /**
- * For the timeline of a message that went over a session.
+ * The TLS note in the timeline of a message.
  *
- * @param tlsFault why TLS had failed with the host, where the session is in clear text therefore
+ * @param tlsFault why TLS with the host failed, if the session is therefore in clear text
  */
-export function noteTls(
+export function tlsNote(
   tls: TlsOutcome | null,
   demand: TlsDemand | undefined,
   tlsFault: string | null,
@@ -53,25 +53,25 @@ export function noteTls(
 }
 
 export interface TlsTarget {
-  /** The name the certificate must bear to be `verified`; also sent as SNI unless it is an address. */
+  /** The name that the certificate must have to be `verified`; also sent as SNI unless it is an IP address. */
   readonly servername: string;
-  /** Whom to trust; default: the roots that Node brings. */
+  /** The trusted roots; default: those of Node.js. */
   readonly secureContext?: SecureContext | undefined;
-  /** Of one that is not met the handshake fails. */
+  /** If it is not met, the handshake fails. */
   readonly demand?: TlsDemand | undefined;
 }
 
 let publicRoots: SecureContext | undefined;
 
 /**
- * Shakes hands over a connected socket, which belongs to the returned one from then on. Without a demand an
- * unverifiable certificate does not fail the handshake: encryption to whoever answers is better than clear text.
+ * Runs the TLS handshake over a connected socket; the returned socket replaces it. Without a demand an unverified
+ * certificate does not fail the handshake: encryption without authentication is better than clear text.
  */
-export function shakeHands(
+export function tlsHandshake(
   socket: Socket,
   target: TlsTarget,
   deadline: number,
-): Promise<{ readonly socket: TLSSocket; readonly tls: TlsOutcome } | Fault> {
+): Promise<{ readonly socket: TLSSocket; readonly tls: TlsOutcome } | SmtpFault> {
   const servername = nameOf(target);
   // Reading the root certificates takes milliseconds, so all sessions share one context.
   publicRoots ??= createSecureContext({ minVersion: "TLSv1.2" });
@@ -82,16 +82,16 @@ export function shakeHands(
     ...(isIP(servername) ? { host: servername } : { servername }),
   });
   return new Promise((resolve) => {
-    const fail = (fault: Fault) => {
+    const fail = (fault: SmtpFault) => {
       clearTimeout(timer);
       secured.destroy();
       resolve(fault);
     };
-    const timer = setTimeout(() => fail(noHandshake("timeout", "it did not end in time")), deadline);
-    secured.on("error", (error) => fail(noHandshake("tls", connectionFault(error))));
-    secured.on("close", () => fail(noHandshake("tls", "the server closed the connection")));
+    const timer = setTimeout(() => fail(handshakeFault("timeout", "it did not end in time")), deadline);
+    secured.on("error", (error) => fail(handshakeFault("tls", connectionFault(error))));
+    secured.on("close", () => fail(handshakeFault("tls", "the server closed the connection")));
     secured.once("secureConnect", () => {
-      const verdict = judge(secured, target);
+      const verdict = checkCertificate(secured, target);
       if ("unmet" in verdict) return fail({ fault: "tls", reason: verdict.unmet });
       clearTimeout(timer);
       const tls = {
@@ -105,16 +105,16 @@ export function shakeHands(
 }
 
 /** @param why one clause */
-export function noHandshake(fault: "tls" | "timeout", why: string): Fault {
+export function handshakeFault(fault: "tls" | "timeout", why: string): SmtpFault {
   return { fault, reason: `TLS handshake failed: ${why}` };
 }
 
-/** RFC 7672 sections 3.2 and 8.1: with DANE a host goes by the name that has its TLSA records. */
+/** RFC 7672 sections 3.2 and 8.1: with DANE the reference identifier is the name that has the TLSA records. */
 function nameOf({ demand, servername }: TlsTarget): string {
   return demand?.by === "dane" ? demand.host : servername;
 }
 
-function judge(
+function checkCertificate(
   socket: TLSSocket,
   target: TlsTarget,
 ): { readonly verified: boolean } | { readonly unmet: string } {
@@ -128,7 +128,7 @@ function judge(
     }
     case "dane": {
       if (demand.records.length === 0) return { verified: isTrusted };
-      const isVouchedFor = vouchFor(demand.records, chainOf(socket), { host: name, at: new Date() });
+      const isVouchedFor = matchesTlsa(demand.records, chainOf(socket), { host: name, at: new Date() });
       return isVouchedFor
         ? { verified: true }
         : { unmet: `the certificate of ${name} is not what its TLSA records say` };
@@ -138,7 +138,7 @@ function judge(
   }
 }
 
-/** The usual faults by the codes of Node.js and OpenSSL. */
+/** Common certificate errors by the codes of Node.js and OpenSSL. */
 const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
   ["ERR_TLS_CERT_ALTNAME_INVALID", "it is for another name"],
   ["CERT_HAS_EXPIRED", "it has expired"],
@@ -157,7 +157,7 @@ function certificateFault({ authorizationError }: TLSSocket): string {
 
 const LONGEST_CHAIN = 10;
 
-/** As the other side has sent it, its own certificate first. */
+/** The chain that the server sent, its own certificate first. */
 function chainOf(socket: TLSSocket): X509Certificate[] {
   const chain: X509Certificate[] = [];
   let next = socket.getPeerX509Certificate();
@@ -168,17 +168,17 @@ function chainOf(socket: TLSSocket): X509Certificate[] {
   return chain;
 }
 
-/** What protected the conversation about a message, as its timeline shows it. */
+/** TLS of the conversation about a message, as the timeline of the message shows it. */
 export interface TlsNote {
   /** Such as "TLSv1.3"; null in clear text. */
   readonly version: string | null;
   readonly cipher: string | null;
-  /** The certificate was valid for the host, or DANE vouched for it. */
+  /** The certificate was valid for the host, or matched DANE records. */
   readonly verified: boolean;
-  /** Who demanded something of it; a policy in testing only asks to be told. */
+  /** The policy that applied; "mta-sts-testing" only reports. */
   readonly policy: "dane" | "mta-sts" | "mta-sts-testing" | null;
-  /** Null where there was no policy. */
+  /** Null if there was no policy. */
   readonly policy_met: boolean | null;
-  /** In clear text: why. */
+  /** Why the session was in clear text. */
   readonly clear_text_reason?: string;
 }

@@ -3,29 +3,29 @@
 import type { SmtpConnection } from "./connection.ts";
 import { endOfData } from "./dot-stuffing.ts";
 import type { EnvelopeCommands } from "./envelope.ts";
-import type { Broken, Fault, Refused, TransactionResult, Withdrawn } from "./outcome.ts";
-import { answerOf, quoteReply, type Reply } from "./reply-reader.ts";
-import { broken, obstacleIn } from "./verdict.ts";
+import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
+import type { SmtpFailure, SmtpFault, SmtpRejection, TransactionResult, Withdrawn } from "./outcome.ts";
+import { answerOf, quoteReply, type ServerReply } from "./reply-reader.ts";
 
-/** Larger bodies are written block by block, each with a deadline of its own. */
+/** Larger bodies are written in blocks, each with its own deadline. */
 const BLOCK = 262_144;
 
-const withdrawal: Fault = { fault: "closed", reason: "withdrawn before the final dot" };
+const withdrawal: SmtpFault = { fault: "closed", reason: "withdrawn before the final dot" };
 
 export interface TransactOptions {
-  /** Whether the server offers it: the envelope then goes out in one write. */
+  /** Whether the server offers PIPELINING: the envelope is then sent in one write. */
   readonly pipelining: boolean;
   /**
-   * Called as soon as the next transaction may write. With pipelining that is right behind the body: RFC 2920 section
+   * Called as soon as the next transaction may write. With pipelining this is right behind the body: RFC 2920 section
    * 3.1 lets the next envelope share a segment with it, which saves a round trip for each message.
    */
   readonly release: () => void;
-  /** Asked right before the final dot, without which nothing was sent. */
+  /** Asked right before the final dot. Without the dot the message is not delivered. */
   readonly isWanted: () => boolean;
 }
 
-/** Runs a transaction to its result; `body` is the dot-stuffed message. */
-export async function transact(
+/** Runs a transaction to its result. `body` is the dot-stuffed message. */
+export async function runTransaction(
   connection: SmtpConnection,
   envelope: EnvelopeCommands,
   body: Buffer,
@@ -44,25 +44,25 @@ export async function transact(
   if (pipelining && complete) release();
   const reply = await answer;
   if (reply === withdrawal) return { outcome: "withdrawn" };
-  if ("fault" in reply) return broken("dot", reply, complete);
-  const obstacle = obstacleIn("dot", reply, complete);
+  if ("fault" in reply) return smtpFailure("dot", reply, complete);
+  const obstacle = unexpectedReply("dot", reply, complete);
   if (!complete) {
-    // What the server still takes for message would swallow the next command.
+    // The server would read the next command as part of the message.
     const early = {
       fault: "protocol",
       reason: `"${quoteReply(reply)}" before the end of the message`,
     } as const;
     connection.end(early);
-    return obstacle ?? broken("dot", early);
+    return obstacle ?? smtpFailure("dot", early);
   }
   if (obstacle?.outcome === "broken") connection.end(obstacle);
   return obstacle ?? { outcome: "accepted", ...answerOf(reply) };
 }
 
-/** How the envelope was received. */
+/** The result of MAIL, RCPT and DATA. */
 interface Announced {
-  /** The first thing that went wrong; null when the server waits for the message. */
-  readonly obstacle: Refused | Broken | null;
+  /** The first rejection or failure; null if the server waits for the message. */
+  readonly obstacle: SmtpRejection | SmtpFailure | null;
   /** The server has answered DATA with 354. */
   readonly invited: boolean;
 }
@@ -70,9 +70,9 @@ interface Announced {
 async function announceAtOnce(connection: SmtpConnection, envelope: EnvelopeCommands): Promise<Announced> {
   connection.write(`${envelope.mail}${envelope.rcpt}DATA\r\n`);
   const replies = [connection.expect("mail"), connection.expect("rcpt"), connection.expect("data")] as const;
-  const mail = obstacleIn("mail", await replies[0]);
-  const rcpt = obstacleIn("rcpt", await replies[1]);
-  const data = obstacleIn("data", await replies[2]);
+  const mail = unexpectedReply("mail", await replies[0]);
+  const rcpt = unexpectedReply("rcpt", await replies[1]);
+  const data = unexpectedReply("data", await replies[2]);
   return { obstacle: mail ?? rcpt ?? data, invited: data === null };
 }
 
@@ -83,20 +83,21 @@ async function announceStepwise(connection: SmtpConnection, envelope: EnvelopeCo
     ["data", "DATA\r\n"],
   ] as const;
   for (const [stage, command] of steps) {
-    const obstacle = obstacleIn(stage, await connection.ask(stage, command));
+    const obstacle = unexpectedReply(stage, await connection.ask(stage, command));
     if (obstacle !== null) return { obstacle, invited: false };
   }
   return { obstacle: null, invited: true };
 }
 
-/** Leaves the connection fit for the next transaction, or ends it where that cannot be. */
+/** Prepares the connection for the next transaction, or ends it if that is not possible. */
 async function clear(connection: SmtpConnection, announced: Announced, pipelining: boolean): Promise<void> {
   const { obstacle, invited } = announced;
   if (obstacle === null || connection.fault !== null) return;
   if (obstacle.outcome === "broken") return connection.end(obstacle);
   if (invited) {
-    // RFC 2920 section 3.1: no recipient, yet invited to send. A lone dot to nobody ends it; but where only MAIL was
-    // refused there is a recipient, who shall not get an empty message.
+    // RFC 2920 section 3.1: 354 although there is no recipient. A lone dot ends the empty message. If only MAIL was
+    // refused, there
+    // is a recipient, who must not get an empty message.
     if (obstacle.stage !== "rcpt")
       return connection.end({ fault: "protocol", reason: "354 after MAIL was refused" });
     void connection.ask("dot", endOfData);
@@ -108,16 +109,18 @@ async function clear(connection: SmtpConnection, announced: Announced, pipelinin
   if (!pipelining) await reset;
 }
 
-/** Writes the message and its final dot; false when the server answered, or the connection ended, before the end. */
+/**
+ * Writes the message and its final dot. Returns false if the server replied, or the connection ended, before the end.
+ */
 async function sendBody(
   connection: SmtpConnection,
   body: Buffer,
-  answer: Promise<Reply | Fault>,
+  answer: Promise<ServerReply | SmtpFault>,
   isWanted: () => boolean,
 ): Promise<boolean> {
   let sent = 0;
   for (; body.length - sent > BLOCK; sent += BLOCK) {
-    // A server that has answered may have stopped reading, and then the block would never be taken.
+    // A server that has replied may have stopped reading, and then the block would never be taken.
     await Promise.race([connection.writeBlock(body.subarray(sent, sent + BLOCK)), answer]);
     if (!connection.isOwedReply) return false;
   }

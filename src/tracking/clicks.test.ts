@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { mostLinks } from "#mail/html/map.ts";
+import { mostLinks } from "#mail/html/tag-positions.ts";
 import { findMiscounts } from "#test/support/audience.ts";
 import { none, trackingScene, visit } from "#test/support/tracking-visits.ts";
 

@@ -7,8 +7,8 @@
  * whether a person pressed the button or a mail program did (one-click, RFC 8058).
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { htmlFromText } from "#mail/html/body-forms.ts";
-import { mostLinks } from "#mail/html/map.ts";
+import { htmlFromText } from "#mail/html/body-conversion.ts";
+import { mostLinks } from "#mail/html/tag-positions.ts";
 import type { Engagement } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";

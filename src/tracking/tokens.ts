@@ -26,7 +26,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from "node:crypto";
-import type { LinkAddresses } from "#mail/merge-tags/engine.ts";
+import type { LinkAddresses } from "#mail/merge-tags/liquid-engine.ts";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
 import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 

@@ -1,6 +1,6 @@
 /** Finished HTML, not a template, with links and a pixel of its own mail. */
 import type { TrackHtml } from "#delivery/compose/assemble.ts";
-import { trackHtml } from "#mail/merge-tags/tracked-html.ts";
+import { trackHtml } from "#mail/merge-tags/tracked-links.ts";
 import { mailLinks } from "./tokens.ts";
 
 export const trackMail: TrackHtml = (html, mail, { base, key }) =>

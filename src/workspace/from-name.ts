@@ -1,6 +1,6 @@
 /** The name in From of a campaign's mail, as a list, a campaign or an autoresponder gives it. */
 import { headerTextFault } from "#mail/address.ts";
-import { holdsMergeTag } from "#mail/merge-tags/pieces.ts";
+import { holdsMergeTag } from "#mail/merge-tags/template-pieces.ts";
 import { invalid } from "#platform/errors.ts";
 
 /** Null for a blank one, which is none. @throws ApiError VALIDATION_ERROR */

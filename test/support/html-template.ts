@@ -1,6 +1,6 @@
 /** HTML with merge tags, as the program reads it. */
-import { type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html.ts";
-import { readTemplate } from "#mail/merge-tags/merge-tags.ts";
+import { type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html-template.ts";
+import { readTemplate } from "#mail/merge-tags/read-template.ts";
 
 export function readHtmlTemplate(source: string): HtmlTemplate {
   const reading = readTemplate(source);

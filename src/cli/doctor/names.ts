@@ -1,7 +1,7 @@
 /** Checks the DNS records of this service's names, which receivers look up before they accept mail. */
 import { isIP } from "node:net";
 import type { NetworkResolver } from "#dns/system.ts";
-import { passesSpf } from "#mail/dns/spf-pass.ts";
+import { passesSpf } from "#mail/dns/spf-evaluate.ts";
 import { isSpfRecord, parseSpfRecord } from "#mail/dns/spf-record.ts";
 import type { Config } from "#platform/config/config.ts";
 import { findMailHosts, type MailHost, type MailHosts } from "#smtp-client/mx.ts";

@@ -7,7 +7,7 @@ import { isAscii } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import { domainOf, needsSmtpUtf8 } from "#mail/address.ts";
 import { type DkimSigning, signDkim } from "#mail/dkim/dkim.ts";
-import { htmlFromText, textFromHtml } from "#mail/html/body-forms.ts";
+import { htmlFromText, textFromHtml } from "#mail/html/body-conversion.ts";
 import { type HeaderField, renderHeaders, renderMessage } from "#mail/message/header.ts";
 import { readHeaderSection } from "#mail/message/header-section.ts";
 import { type Attachment, composeMessage } from "#mail/message/mime.ts";

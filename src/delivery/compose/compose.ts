@@ -18,7 +18,7 @@ import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import { createKeyedLimiter, createLimiter } from "#platform/concurrency.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Transaction } from "#smtp-client/envelope.ts";
+import type { SmtpTransaction } from "#smtp-client/envelope.ts";
 import {
   type Assembled,
   assemble,
@@ -39,7 +39,7 @@ export interface SenderIdentity {
 }
 
 /** A message ready to be sent, with the subject that its reader sees. */
-export interface Composed extends Transaction {
+export interface Composed extends SmtpTransaction {
   readonly subject: string;
 }
 

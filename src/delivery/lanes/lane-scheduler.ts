@@ -13,7 +13,7 @@ import type { SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
-import { noteTls } from "#smtp-client/tls.ts";
+import { tlsNote } from "#smtp-client/tls.ts";
 import type { Lane } from "./lanes.ts";
 import type { SessionSettings } from "./openings.ts";
 import { type Cooling, SessionPool, type UsedSession } from "./sessions.ts";
@@ -221,7 +221,7 @@ export class LaneTraffic {
           result: this.#sessions.judge(used, result),
           mxHost: host,
           sourceIp,
-          tls: noteTls(tls, demand, used.tlsFault),
+          tls: tlsNote(tls, demand, used.tlsFault),
         });
       }
     } catch (error) {

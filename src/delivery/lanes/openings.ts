@@ -5,11 +5,11 @@
 
 import { ExpiringMap } from "#platform/cache.ts";
 import { isLoopback } from "#platform/network/public-address.ts";
-import type { Credentials } from "#smtp-client/auth.ts";
+import type { SmtpCredentials } from "#smtp-client/auth.ts";
 import { tlsFaultOf } from "#smtp-client/greeting.ts";
 import type { MailHost } from "#smtp-client/mx.ts";
 import { type OpenResult, openSession, type SessionOptions } from "#smtp-client/session.ts";
-import { isBinding } from "#smtp-client/tls.ts";
+import { requiresTls } from "#smtp-client/tls.ts";
 import type { Lane } from "./lanes.ts";
 
 /** For how long a host whose TLS has failed is spoken to in clear text; then TLS is tried again. */
@@ -31,7 +31,7 @@ export interface SessionSettings {
   readonly localAddress?: string;
   /** What a smart host wants. */
   readonly implicitTls?: boolean;
-  readonly credentials?: Credentials | undefined;
+  readonly credentials?: SmtpCredentials | undefined;
   readonly options?: Pick<SessionOptions, "deadlines" | "secureContext">;
 }
 
@@ -71,7 +71,7 @@ export class Openings {
     if (implicitTls) return { result: await openSession({ ...target, tls: "implicit" }), tlsFault: null };
     const demander = this.#demanderOfTls(host, address);
     if (demander !== null) {
-      const demand = isBinding(host.tls) ? host.tls : undefined;
+      const demand = requiresTls(host.tls) ? host.tls : undefined;
       const opened = await openSession({ ...target, tls: "required", demand });
       return { result: inDemandOf(demander, opened), tlsFault: null };
     }
@@ -114,7 +114,7 @@ export class Openings {
 
   /** Null where clear text will do. */
   #demanderOfTls({ tls, isTlsRequired = false }: MailHost, address: string): string | null {
-    if (isBinding(tls)) return `${tls.by === "dane" ? "DANE" : "MTA-STS"} demands secure TLS`;
+    if (requiresTls(tls)) return `${tls.by === "dane" ? "DANE" : "MTA-STS"} demands secure TLS`;
     if (this.#lane.tls_required || isTlsRequired) return "The lane demands TLS";
     const hasPassword = this.#settings.credentials !== undefined && !isLoopback(address);
     return hasPassword ? "The relay's password demands TLS" : null;

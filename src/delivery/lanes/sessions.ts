@@ -4,13 +4,14 @@
 
 import { isIP } from "node:net";
 import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
-import { classifyReply } from "#mail/refusals/smtp-reply.ts";
+import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import { ExpiringMap } from "#platform/cache.ts";
+import { smtpFailure } from "#smtp-client/expected-reply.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { SmtpSession } from "#smtp-client/session.ts";
-import { noteTls } from "#smtp-client/tls.ts";
-import { broken, demandsTls } from "#smtp-client/verdict.ts";
+import { tlsNote } from "#smtp-client/tls.ts";
+import { demandsTls } from "#smtp-client/tls-required-reply.ts";
 import type { Destination, Lane } from "./lanes.ts";
 import { Openings, type SessionSettings } from "./openings.ts";
 
@@ -115,7 +116,7 @@ export class SessionPool {
         if (result.outcome === "open")
           return this.#welcome({ site, session: result.session, tlsFault, carried: 0, isOver: false });
         if (failure === undefined || mayPass(result) || !mayPass(failure.result)) {
-          const tls = tlsFault === null ? null : noteTls(null, host.tls, tlsFault);
+          const tls = tlsFault === null ? null : tlsNote(null, host.tls, tlsFault);
           failure = { result, mxHost: host.name, sourceIp, tls };
         }
       }
@@ -135,7 +136,7 @@ export class SessionPool {
     used.isOver = true;
     this.#openings.tryTlsAgain(session.host);
     const reason = `the server takes mail under TLS only ("${quoteAnswer(result)}"). ${tlsFault}`;
-    return broken(result.stage, { fault: "tls", reason });
+    return smtpFailure(result.stage, { fault: "tls", reason });
   }
 
   /** Why nobody should try this site now; undefined when it may be tried. */

@@ -4,7 +4,7 @@
  */
 
 import type { AttemptResult } from "#delivery/message/attempt.ts";
-import { classifyReply } from "#mail/refusals/smtp-reply.ts";
+import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import type { SmtpStage } from "#smtp-client/outcome.ts";
 import type { Lane } from "./lanes.ts";
 

@@ -5,7 +5,7 @@
 
 import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import { classifyReply } from "#mail/refusals/smtp-reply.ts";
+import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import { type Classification, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { Settlement } from "./queue-result-store.ts";

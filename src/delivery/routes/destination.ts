@@ -12,13 +12,13 @@ import { AsyncCache } from "#platform/cache.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
 import {
   findMailHosts,
-  foremost,
   type MailHost,
-  silenceOf,
+  preferredFailure,
   siteName,
   type Unroutable,
+  unansweredFlags,
 } from "#smtp-client/mx.ts";
-import { isBinding } from "#smtp-client/tls.ts";
+import { requiresTls } from "#smtp-client/tls.ts";
 import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 
 const KEPT_MS = 60_000;
@@ -70,7 +70,7 @@ function nameOf({ name }: MailHost): string {
 
 /** A host with the proof it has to give; nobody who demands it shares sessions with somebody who does not. */
 function provenName({ name, tls }: MailHost): string {
-  return isBinding(tls) ? `${name} (${tls.by})` : name;
+  return requiresTls(tls) ? `${name} (${tls.by})` : name;
 }
 
 /** Everything to one smart host, an address or a name. */
@@ -95,10 +95,10 @@ export function routeToRelay(
     const addresses = all.filter((address) => allowPrivate || isPublicAddress(address));
     if (addresses.length > 0) return { site: host, lane, hosts: [{ name: host, addresses }] };
     const undone = { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", lane } as const;
-    const failure = foremost(lookups.filter((answer) => answer.outcome === "failed"));
+    const failure = preferredFailure(lookups.filter((answer) => answer.outcome === "failed"));
     if (all.length === 0 && failure?.isUnanswered) {
       const reason = `DNS look-up for the relay ${host} failed: ${failure.reason}`;
-      return { ...undone, reason, ...silenceOf(failure) };
+      return { ...undone, reason, ...unansweredFlags(failure) };
     }
     const reason = `the relay ${host} has no ${all.length > 0 ? "public " : ""}address: check ${setting}`;
     return { ...undone, reason };

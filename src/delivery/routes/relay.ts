@@ -1,5 +1,5 @@
 /** The smart host of MAIL_MODE=relay. */
-import type { Credentials } from "#smtp-client/auth.ts";
+import type { SmtpCredentials } from "#smtp-client/auth.ts";
 
 const SMTP = 25;
 const SMTPS = 465;
@@ -10,7 +10,7 @@ export interface Relay {
   readonly port: number;
   /** TLS from the first octet. */
   readonly implicitTls: boolean;
-  readonly credentials: Credentials | undefined;
+  readonly credentials: SmtpCredentials | undefined;
 }
 
 /** Reads RELAY_URL: `smtp://user:password@host:port`, or `smtps:` for implicit TLS; user and password percent-encoded. */

@@ -4,9 +4,15 @@
  */
 
 import type { Lookup } from "#dns/resolver.ts";
-import { isUsable, type TlsaRecord } from "#mail/dns/dane.ts";
+import { isUsableTlsa, type TlsaRecord } from "#mail/dns/dane.ts";
 import { namesHost, type StsPolicy } from "#mail/dns/mta-sts.ts";
-import { foremost, type LookupFailure, type MailHost, silenceOf, type Unroutable } from "#smtp-client/mx.ts";
+import {
+  type LookupFailure,
+  type MailHost,
+  preferredFailure,
+  type Unroutable,
+  unansweredFlags,
+} from "#smtp-client/mx.ts";
 import type { TlsDemand } from "#smtp-client/tls.ts";
 
 /** What is asked for DANE; the answers say whether DNSSEC vouches for them. */
@@ -38,7 +44,7 @@ export async function withTlsDemands(
   if (left.length > 0) return left;
   // "Cryptographic failure": the domain's owner may mend it while the message waits.
   const reason = obstacles.map(({ obstacle }) => obstacle).join("; ");
-  const silence = silenceOf(foremost(obstacles) ?? {});
+  const silence = unansweredFlags(preferredFailure(obstacles) ?? {});
   return { outcome: "unroutable", status: "deferred", enhanced: "4.7.5", reason, ...silence };
 }
 
@@ -72,7 +78,7 @@ async function daneOf(host: MailHost, dane: DaneLookups | null): Promise<TlsDema
     const found = await dane.tlsa(`_25._tcp.${base}`);
     if (found.outcome === "failed") return withheld(`the TLSA look-up for ${base}`, found);
     if (found.outcome === "found" && found.isSecure) {
-      return { by: "dane", host: base, records: found.records.filter(isUsable) };
+      return { by: "dane", host: base, records: found.records.filter(isUsableTlsa) };
     }
   }
   return null;
@@ -97,7 +103,7 @@ async function baseDomains(
 
 /** Section 2.1.1: what cannot be had may be withheld by somebody on the path. */
 function withheld(what: string, failure: LookupFailure): Obstacle {
-  return { obstacle: `DANE: ${what} failed: ${failure.reason}`, ...silenceOf(failure) };
+  return { obstacle: `DANE: ${what} failed: ${failure.reason}`, ...unansweredFlags(failure) };
 }
 
 function stsOf(domain: string, { name }: MailHost, policy: StsPolicy | null): TlsDemand | Obstacle | null {

@@ -7,7 +7,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { AttemptResult } from "#delivery/message/attempt.ts";
 import type { Priority } from "#delivery/message/message.ts";
-import { classifyReply } from "#mail/refusals/smtp-reply.ts";
+import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";

@@ -5,8 +5,8 @@
 
 import type { Resolver } from "#dns/resolver.ts";
 import { createResolver } from "#dns/system.ts";
-import { type DnsblReading, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
 import { AsyncCache } from "#platform/cache.ts";
+import { type DnsblResult, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import { createSelfTest, type SelfTest } from "./self-test.ts";
@@ -115,7 +115,7 @@ export function createChecker({ resolver, zones, clock, keptMs, pace = PACE }: C
 interface Sources {
   readonly resolver: Pick<Resolver, "ipv4" | "txt">;
   readonly selfTest: SelfTest;
-  readonly readings: AsyncCache<DnsblReading>;
+  readonly readings: AsyncCache<DnsblResult>;
   readonly reasons: AsyncCache<string | null>;
 }
 

@@ -4,7 +4,7 @@
  */
 
 import type { Lookup, Resolver } from "#dns/resolver.ts";
-import { type DnsblReading, dnsblName, readDnsblAnswer } from "#mail/dns/dnsbl.ts";
+import { type DnsblResult, dnsblName, readDnsblAnswer } from "#mail/dns/dnsbl.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { TargetKind } from "./target.ts";
 import type { Zone } from "./zones.ts";
@@ -80,7 +80,7 @@ function isForeign(answer: Lookup<string>): boolean {
   return answer.outcome === "found" && answer.records.some((code) => !code.startsWith("127."));
 }
 
-function isOpen(reading: DnsblReading): reading is DnsblReading & Unusable {
+function isOpen(reading: DnsblResult): reading is DnsblResult & Unusable {
   return reading.status === "timeout" || reading.status === "error";
 }
 

@@ -6,11 +6,11 @@ import type { SecureContext } from "node:tls";
 import { SmtpConnection, type TcpTarget } from "#smtp-client/connection.ts";
 import type { SmtpDeadlines } from "#smtp-client/deadlines.ts";
 import { fitsCommand } from "#smtp-client/envelope.ts";
+import { unexpectedReply } from "#smtp-client/expected-reply.ts";
 import type { Extensions } from "#smtp-client/extensions.ts";
-import { greet, type OpenFailure, type TlsWish, tlsFaultOf } from "#smtp-client/greeting.ts";
-import type { Fault, SmtpStage } from "#smtp-client/outcome.ts";
+import { greet, type OpenFailure, type TlsMode, tlsFaultOf } from "#smtp-client/greeting.ts";
+import type { SmtpFault, SmtpStage } from "#smtp-client/outcome.ts";
 import { answerOf } from "#smtp-client/reply-reader.ts";
-import { obstacleIn } from "#smtp-client/verdict.ts";
 import type { CutOff } from "./cut-off.ts";
 import { unanswered, type Verdict, verdictOn, verdictOnSilence } from "./reply-result.ts";
 
@@ -18,7 +18,7 @@ export interface ConversationOptions extends TcpTarget {
   /** The name of the mail host. */
   readonly host: string;
   readonly ehloName: string;
-  readonly tls: Extract<TlsWish, "opportunistic" | "none">;
+  readonly tls: Extract<TlsMode, "opportunistic" | "none">;
   readonly secureContext?: SecureContext | undefined;
   readonly deadlines: SmtpDeadlines;
   readonly cutOff: CutOff;
@@ -35,7 +35,7 @@ export interface Asking {
 export interface Broken {
   readonly outcome: "broken";
   readonly stage: SmtpStage;
-  readonly fault: Fault;
+  readonly fault: SmtpFault;
   /** Without TLS the same host may answer. */
   readonly tlsFailed: boolean;
 }
@@ -88,7 +88,7 @@ export async function converse(
 }
 
 /** A host that refuses because of TLS may answer without it. */
-function faultOf(failed: OpenFailure): Fault {
+function faultOf(failed: OpenFailure): SmtpFault {
   return failed.outcome === "broken" ? failed : { fault: "tls", reason: tlsFaultOf(failed) };
 }
 
@@ -127,7 +127,7 @@ class Questions {
   /** Null when RCPT may follow. */
   async mail(utf8: boolean): Promise<Verdict | Broken | null> {
     const reply = await this.#ask("mail", `MAIL FROM:<>${utf8 ? " SMTPUTF8" : ""}\r\n`);
-    const obstacle = obstacleIn("mail", reply);
+    const obstacle = unexpectedReply("mail", reply);
     if (obstacle?.outcome !== "broken") return obstacle && verdictOn(obstacle, "mail");
     return { outcome: "broken", stage: "mail", fault: obstacle, tlsFailed: false };
   }
@@ -147,7 +147,7 @@ class Questions {
 
 /** QUIT alone ends the transaction, too, where two commands at once are not understood (RFC 2920). */
 async function leave(connection: SmtpConnection, isPipelining: boolean, farewellMs: number): Promise<void> {
-  const gone: Fault = { fault: "closed", reason: "the probe is over" };
+  const gone: SmtpFault = { fault: "closed", reason: "the probe is over" };
   const timer = setTimeout(() => connection.end(gone), farewellMs);
   if (isPipelining) void connection.ask("reset", "RSET\r\n");
   await connection.ask("quit", "QUIT\r\n");

@@ -1,5 +1,5 @@
 /** The moment at which a probe has to say what it knows: its time is up, or the service stops. */
-import type { Fault } from "#smtp-client/outcome.ts";
+import type { SmtpFault } from "#smtp-client/outcome.ts";
 
 /** What QUIT and its answer may take out of the probe's time. */
 const LONGEST_FAREWELL_MS = 500;
@@ -9,24 +9,24 @@ export class CutOff {
   readonly deadlineMs: number;
   /** What is left, once the moment has come, to take leave in. */
   readonly farewellMs: number;
-  readonly #listeners = new Set<(fault: Fault) => void>();
+  readonly #listeners = new Set<(fault: SmtpFault) => void>();
   readonly #timer: NodeJS.Timeout;
-  #fault: Fault | null = null;
+  #fault: SmtpFault | null = null;
 
   /** Comes early enough that everything is over `deadlineMs` from now. */
   constructor(deadlineMs: number) {
     this.deadlineMs = Math.max(0, deadlineMs);
     this.farewellMs = Math.min(LONGEST_FAREWELL_MS, this.deadlineMs / 4);
-    const timeout: Fault = { fault: "timeout", reason: "no answer in time" };
+    const timeout: SmtpFault = { fault: "timeout", reason: "no answer in time" };
     this.#timer = setTimeout(() => this.come(timeout), this.deadlineMs - this.farewellMs);
   }
 
   /** Null until it has come. */
-  get fault(): Fault | null {
+  get fault(): SmtpFault | null {
     return this.#fault;
   }
 
-  come(fault: Fault): void {
+  come(fault: SmtpFault): void {
     this.clear();
     this.#fault ??= fault;
     for (const listener of this.#listeners) listener(this.#fault);
@@ -39,14 +39,14 @@ export class CutOff {
   }
 
   /** Calls the listener when it comes, or now; answers how to leave off. */
-  listen(listener: (fault: Fault) => void): () => void {
+  listen(listener: (fault: SmtpFault) => void): () => void {
     if (this.#fault === null) this.#listeners.add(listener);
     else listener(this.#fault);
     return () => this.#listeners.delete(listener);
   }
 
   /** What the promise comes to, or the fault when the cut-off is first. */
-  race<Result>(promise: Promise<Result>): Promise<Result | Fault> {
+  race<Result>(promise: Promise<Result>): Promise<Result | SmtpFault> {
     return new Promise((resolve, reject) => {
       const leave = this.listen(resolve);
       void promise.then(resolve, reject).finally(leave);

@@ -8,7 +8,7 @@ import { ExpiringMap } from "#platform/cache.ts";
 import { localNetworks } from "#platform/network/local-networks.ts";
 import { standardDeadlines } from "#smtp-client/deadlines.ts";
 import { lookUpHost } from "#smtp-client/mx.ts";
-import type { Fault } from "#smtp-client/outcome.ts";
+import type { SmtpFault } from "#smtp-client/outcome.ts";
 import {
   type Asked,
   type Asking,
@@ -69,7 +69,7 @@ export class HostDoor {
     return result;
   }
 
-  async #addressesOf(host: string, localAddress: string | null): Promise<readonly string[] | Fault> {
+  async #addressesOf(host: string, localAddress: string | null): Promise<readonly string[] | SmtpFault> {
     const { resolver, allowPrivate } = this.#options;
     const addresses = (name: string) => Promise.all([resolver.ipv4(name), resolver.ipv6(name)]);
     const { usable: found, forbidden, failure } = await lookUpHost({ addresses }, host, allowPrivate);
@@ -131,6 +131,6 @@ function isDown(result: Asked | Refused | Broken, { fault, deadlineMs }: CutOff)
   return result.fault.fault !== "timeout" || deadlineMs * CONNECT_SHARE >= LONGEST_CONNECT_MS;
 }
 
-function unreached(fault: Fault): Broken {
+function unreached(fault: SmtpFault): Broken {
   return { outcome: "broken", stage: "connect", fault, tlsFailed: false };
 }

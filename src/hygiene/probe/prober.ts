@@ -8,7 +8,7 @@ import { randomInt } from "node:crypto";
 import { getDomain } from "tldts";
 import { createResolver } from "#dns/system.ts";
 import type { Config } from "#platform/config/config.ts";
-import type { Fault } from "#smtp-client/outcome.ts";
+import type { SmtpFault } from "#smtp-client/outcome.ts";
 import type { Asked, Asking, Broken, Refused } from "./conversation.ts";
 import { CutOff } from "./cut-off.ts";
 import type { ProbeFinding } from "./finding.ts";
@@ -23,7 +23,7 @@ const STRANGER_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 const DNS = { timeoutMs: 5_000, tries: 4 };
 /** The share of a probe's time in which its turns must come, so that some is left to ask in. */
 const WAITING_SHARE = 2 / 3;
-const STOPPING: Fault = { fault: "closed", reason: "the service is stopping" };
+const STOPPING: SmtpFault = { fault: "closed", reason: "the service is stopping" };
 const STOPPED = unanswered("stopped", STOPPING.reason);
 const NO_HOST: Broken = {
   outcome: "broken",

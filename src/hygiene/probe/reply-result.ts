@@ -3,8 +3,8 @@
  * whoever calls a living address dead does more harm than one who does not know.
  */
 
-import { classifyReply, enhancedCode, type ReplyStage } from "#mail/refusals/smtp-reply.ts";
-import type { Fault, SmtpAnswer } from "#smtp-client/outcome.ts";
+import { classifyReply, enhancedCode, type ReplyStage } from "#mail/refusals/classify-reply.ts";
+import type { SmtpAnswer, SmtpFault } from "#smtp-client/outcome.ts";
 import type { ProbeFinding } from "./finding.ts";
 
 const LONGEST_MESSAGE = 500;
@@ -40,7 +40,7 @@ export function verdictOn(answer: SmtpAnswer, stage: ReplyStage): Verdict {
 }
 
 /** There was no answer. */
-export function verdictOnSilence({ fault, reason }: Fault): Verdict {
+export function verdictOnSilence({ fault, reason }: SmtpFault): Verdict {
   return unanswered(fault === "timeout" ? "timeout" : "error", reason);
 }
 

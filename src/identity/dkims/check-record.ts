@@ -3,7 +3,7 @@
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { dkimKeyMatches, dkimRecordValue, isMeantAsDkim } from "#mail/dkim/dkim.ts";
-import { findMisplaced, misplacedRecord } from "#mail/dns/misplaced.ts";
+import { findMisplaced, misplacedRecordMessage } from "#mail/dns/misplaced-record.ts";
 
 type PublicKey = { readonly domain: string; readonly selector: string; readonly public_key: string };
 
@@ -30,7 +30,7 @@ export async function checkKeyRecord(resolver: Resolver, key: PublicKey): Promis
     const below = `${key.selector}.${key.domain}`;
     const misplaced = await findMisplaced(resolver, host, [below, key.domain], isMeantAsDkim);
     if (misplaced !== null) {
-      const sentence = misplacedRecord("DKIM", misplaced.host, host);
+      const sentence = misplacedRecordMessage("DKIM", misplaced.host, host);
       return { ...place, status: "mismatch", found: [...misplaced.texts], message: sentence };
     }
   }

@@ -5,8 +5,8 @@
 
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
-import { mendDmarc } from "#mail/dns/dmarc-mending.ts";
 import { checkDmarc, type DmarcCheck, parseDmarcRecord } from "#mail/dns/dmarc-policy.ts";
+import { repairDmarc } from "#mail/dns/dmarc-repair.ts";
 
 export interface DmarcDnsChecks {
   readonly dmarc: DnsCheck;
@@ -47,7 +47,7 @@ function sendsReportsTo({ record }: Pick<DmarcCheck, "record">, address: string)
 /** RFC 7489 section 6.3; without ingestion a new record reports to the mailbox that every domain has (RFC 5321). */
 function suggestedDmarc(check: DmarcCheck, domain: string, reportsTo: string | null): string {
   const [found] = check.found;
-  const mended = mendDmarc(check.found);
+  const mended = repairDmarc(check.found);
   const isRight = check.record !== null && !check.message.includes("Receivers ignore");
   const published = (isRight ? found : mended) ?? null;
   if (published === null) {

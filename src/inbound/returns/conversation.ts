@@ -9,7 +9,7 @@ import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
 import type { NetworkLog } from "#inbound/listener/network-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { storable } from "#inbound/reading/storable.ts";
-import { reportMailLimit } from "#mail/bounces/report-mail.ts";
+import { lenientMimeLimit } from "#mail/bounces/lenient-mime.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
 import type { Clock } from "#platform/clock.ts";
 import { newId } from "#platform/ids.ts";
@@ -44,7 +44,7 @@ const BACKLOG_SENTENCES = {
 export const LARGEST_MAIL = 40 * 1024 * 1024;
 /** Octets that are read of a mail, and so stored. */
 const readOctets = (kind: ReturnedAddress["kind"]) =>
-  kind === "report" ? attachmentMailLimit : reportMailLimit;
+  kind === "report" ? attachmentMailLimit : lenientMimeLimit;
 
 export interface ReturnsDeps extends AddressDeps {
   readonly clock: Clock;
@@ -153,7 +153,7 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
 function countReceived(message: Buffer): number {
   const header =
     message
-      .subarray(0, reportMailLimit)
+      .subarray(0, lenientMimeLimit)
       .toString("latin1")
       .split(/\r?\n\r?\n/, 1)[0] ?? "";
   return header.match(/^received[ \t]*:/gim)?.length ?? 0;

@@ -5,7 +5,7 @@
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
-import { asciiField, foldedField } from "#mail/message/ascii-field.ts";
+import { asciiField, foldedField } from "#mail/message/ascii-header.ts";
 import { renderHeaders } from "#mail/message/header.ts";
 import type { GivenField } from "#mail/message/header-section.ts";
 import type { Octets } from "#mail/message/octets.ts";

@@ -4,8 +4,8 @@
  */
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { decodeText } from "#mail/bounces/charset.ts";
-import { fieldOf, octetsOf } from "#mail/bounces/report-mail.ts";
-import { LONGEST_BODY } from "#mail/html/body-forms.ts";
+import { headerValue, partOctets } from "#mail/bounces/lenient-mime.ts";
+import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { type GivenField, type HeaderLimits, readHeaderSection } from "#mail/message/header-section.ts";
 import { readMediaType } from "#mail/message/media-type.ts";
 import { limits } from "#platform/limits/limits.ts";
@@ -131,9 +131,9 @@ class Structure {
 function isTooLong({ fields, charset }: Text, content: Buffer): boolean {
   if (content.length <= LONGEST_BODY) return false;
   const headers = fields.map(({ name, value }) => [name, value.trim()] as const);
-  const isPlain = !/^\s*"?(?:base64|quoted-printable)/i.test(fieldOf({ headers }, ENCODING) ?? "");
+  const isPlain = !/^\s*"?(?:base64|quoted-printable)/i.test(headerValue({ headers }, ENCODING) ?? "");
   if (isPlain && content.length > LONGEST_BODY * MOST_OCTETS) return true;
-  const octets = isPlain ? content : octetsOf({ headers, body: content.toString("latin1") });
+  const octets = isPlain ? content : partOctets({ headers, body: content.toString("latin1") });
   if (octets.length <= LONGEST_BODY) return false;
   const characters = decodeText(octets, charset).replaceAll("\r\n", "\n");
   return characters.length - (characters.match(SURROGATE_PAIR)?.length ?? 0) > LONGEST_BODY;

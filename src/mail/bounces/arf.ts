@@ -1,66 +1,66 @@
 /**
- * Complaints of recipients, sent on by mailbox providers: feedback reports (ARF, RFC 5965, with RFC 6591 and RFC 9477),
- * and the older kind of Microsoft's JMRP, which only forwards the mail. Anybody may send one: it counts only for the
- * message that its signed token or return path names.
+ * Reads complaints that mailbox providers forward: feedback reports (ARF, RFC 5965, with RFC 6591 and RFC 9477), and
+ * the older format of Microsoft's JMRP, which only forwards the message. Anybody can send one, so it counts only for
+ * the message that its signed token or return path names.
  */
 import { ipAddressIn } from "#mail/ip-address.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import { bareValue, typedValue } from "./dsn.ts";
 import {
-  fieldOf,
+  headerValue,
   inBrackets,
   type MailPart,
-  octetsOf,
   ownParts,
+  partOctets,
   readFields,
-  readReportMail,
+  readMime,
   withoutComments,
-} from "./report-mail.ts";
+} from "./lenient-mime.ts";
 import { describeReturned, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
 
 export interface Complaint {
-  /** Lower case: "abuse", "fraud", "virus", "other", "not-spam", "auth-failure" or what else was written. */
+  /** Lower case: "abuse", "fraud", "virus", "other", "not-spam", "auth-failure" or another value. */
   readonly feedbackType: string;
-  /** A person complained. False for not-spam, for reports of authentication failures, and for unknown types. */
+  /** A person complained. False for not-spam, for authentication failures, and for unknown types. */
   readonly counts: boolean;
-  /** Who sent the report, as its header says. */
+  /** The From field of the report. */
   readonly from: string | null;
   readonly userAgent: string | null;
   readonly version: string | null;
   /** Addresses without angle brackets; "" is the null sender. */
   readonly originalMailFrom: string | null;
-  /** As reported, some of them hashed: to be compared, never believed. Empty where the provider hides them. */
+  /** As reported, sometimes hashed: to be compared, not trusted. Empty if the provider hides the recipient. */
   readonly originalRcptTo: readonly string[];
   readonly originalEnvelopeId: string | null;
   readonly arrivalDate: string | null;
   readonly reportingMta: string | null;
   readonly sourceIp: string | null;
-  /** How many complaints this stands for, at least 1. */
+  /** The number of complaints that the report stands for, at least 1. */
   readonly incidents: number;
   readonly authenticationResults: readonly string[];
   readonly reportedDomains: readonly string[];
   readonly reportedUris: readonly string[];
-  /** Of RFC 9477, in the report itself or in the returned header. */
+  /** The CFBL-Feedback-ID (RFC 9477) of the report or of the returned header. */
   readonly cfblFeedbackId: string | null;
-  /** The mail complained about. */
+  /** The message that the complaint is about. */
   readonly returned: ReturnedMessage | null;
-  /** Every field of the report. */
+  /** All fields of the report. */
   readonly fields: readonly HeaderField[];
 }
 
 const COUNTED = new Set(["abuse", "fraud", "virus", "other", "opt-out", "opt-out-list"]);
-/** Feedback-Type among the first lines, all of which are fields. */
+/** A Feedback-Type field among the first lines, all of which are fields. */
 const REPORT_FIELDS = /^(?:[\w-]+:[^\n]*\n\s*)*?feedback-type\s*:/i;
 const REPORT_PARTS = /^message\/(?:feedback-report|x-feedback-report)$/;
-/** Microsoft names the recipient in the forwarded mail's own header. */
+/** Microsoft names the recipient in the header of the forwarded message. */
 const JMRP_RECIPIENT = "X-HmXmrOriginalRecipient";
 const HIDDEN = /^(?:redacted|removed|hidden|undisclosed[-\w]*|x+|\*+|unknown)(?:@|$)/i;
 const maxValues = 100;
 const maxIncidents = 1_000_000;
 
-/** Reads a mail as it was received; null when it is no complaint. Never throws. */
+/** Reads a mail as it was received; null if it is not a complaint. Never throws. */
 export function readComplaint(raw: Uint8Array): Complaint | null {
-  const mail = readReportMail(raw);
+  const mail = readMime(raw);
   const parts = [...ownParts(mail)];
   const report = parts.find(({ type }) => REPORT_PARTS.test(type)) ?? parts.find(isReportOfAnotherType);
   if (report !== undefined) return fromReport(report, mail);
@@ -68,18 +68,18 @@ export function readComplaint(raw: Uint8Array): Complaint | null {
     mail,
     ...parts.flatMap(({ type, parts: [carried] }) => (type.startsWith("message/") && carried) || []),
   ];
-  const jmrp = forwarded.find((candidate) => fieldOf(candidate, JMRP_RECIPIENT) !== null);
+  const jmrp = forwarded.find((candidate) => headerValue(candidate, JMRP_RECIPIENT) !== null);
   return jmrp === undefined ? null : fromForwarded(jmrp, mail);
 }
 
-/** Some providers send the report as text or as a file: it is told by its first fields. */
+/** Some providers send the report as text or as a file; it is recognized by its first fields. */
 function isReportOfAnotherType(part: MailPart): boolean {
   if (/^(?:multipart|message)\//.test(part.type) || part.body.trim() === "") return false;
   return REPORT_FIELDS.test(reportText(part).slice(0, 4_000));
 }
 
 function reportText(part: MailPart): string {
-  return octetsOf(part)
+  return partOctets(part)
     .toString("utf8")
     .replace(/\r\n?/g, "\n")
     .replace(/^[\s\ufeff]+/, "");
@@ -87,9 +87,9 @@ function reportText(part: MailPart): string {
 
 function fromReport(report: MailPart, mail: MailPart): Complaint {
   const text = reportText(report);
-  // Some leave empty lines between the fields.
+  // Some providers leave empty lines between the fields.
   const { headers: fields } = readFields(`${text.replace(/\n\s*\n/g, "\n")}\n`);
-  const field = (name: string) => fieldOf({ headers: fields }, name) || null;
+  const field = (name: string) => headerValue({ headers: fields }, name) || null;
   const bare = (name: string) => withoutComments(field(name) ?? "") || null;
   const returned = returnedMessage(mail);
   const feedbackType = (bare("Feedback-Type") ?? bare("Abuse-Type") ?? "abuse").toLowerCase();
@@ -101,7 +101,7 @@ function fromReport(report: MailPart, mail: MailPart): Complaint {
   return {
     feedbackType,
     counts: COUNTED.has(feedbackType),
-    from: fieldOf(mail, "From"),
+    from: headerValue(mail, "From"),
     userAgent: field("User-Agent"),
     version: bare("Version"),
     originalMailFrom: mailFrom === null ? null : bareAddress(mailFrom),
@@ -125,15 +125,15 @@ function fromForwarded({ headers }: MailPart, mail: MailPart): Complaint {
   return {
     feedbackType: "abuse",
     counts: true,
-    from: fieldOf(mail, "From"),
+    from: headerValue(mail, "From"),
     userAgent: null,
     version: null,
     originalMailFrom: returned.returnPath,
     originalRcptTo: shownAddresses(valuesOf(headers, JMRP_RECIPIENT)),
     originalEnvelopeId: null,
-    arrivalDate: fieldOf(mail, "Date"),
+    arrivalDate: headerValue(mail, "Date"),
     reportingMta: null,
-    sourceIp: ipAddressIn(fieldOf({ headers }, "X-Originating-IP") ?? ""),
+    sourceIp: ipAddressIn(headerValue({ headers }, "X-Originating-IP") ?? ""),
     incidents: 1,
     authenticationResults: valuesOf(headers, "Authentication-Results"),
     reportedDomains: [],
@@ -158,7 +158,7 @@ function shownAddresses(values: readonly string[]): string[] {
   return [...new Set(addresses)].slice(0, maxValues);
 }
 
-/** "rfc822; <a@b>", "<a@b> (Ann)" and "a@b" alike. */
+/** The address in "rfc822; <a@b>", "<a@b> (Ann)" or "a@b". */
 function bareAddress(value: string): string {
   const bare = withoutComments(value);
   return inBrackets(bare) ?? typedValue(bare);

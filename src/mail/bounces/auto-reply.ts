@@ -1,41 +1,40 @@
 /**
- * Tells mails that a program sent in answer to ours without being about its delivery: absence notes, challenges of
- * spam filters, answers of mailing lists and ticket systems (RFC 3834), read receipts (RFC 8098). They mean that the
- * mail arrived.
+ * Recognizes automatic replies that are not about delivery: out-of-office replies, challenges of spam filters, replies
+ * of mailing lists and ticket systems (RFC 3834), read receipts (RFC 8098). They mean that the message arrived.
  */
 import {
-  ANSWER_HEADERS,
-  ANSWER_SUBJECT,
-  ANSWER_SUBJECT_START,
-  ANSWERING_SENDER,
+  AUTO_REPLY_HEADERS,
+  AUTO_REPLY_SENDER,
+  AUTO_REPLY_SUBJECT,
+  AUTO_REPLY_SUBJECT_START,
   CHALLENGE_SUBJECT,
   CHALLENGE_TEXT,
   type HeaderRule,
   LIST_HEADERS,
   LIST_SUBJECT,
   SHARED_HEADERS,
-} from "./answer-marks.ts";
-import { failureIn } from "./notice-state.ts";
-import { plainWords } from "./plain-words.ts";
-import { fieldOf, type MailPart, ownParts, senderLocalPart, wordsOf } from "./report-mail.ts";
+} from "./auto-reply-rules.ts";
+import { failureIn } from "./delivery-state.ts";
+import { headerText, headerValue, type MailPart, ownParts, senderLocalPart } from "./lenient-mime.ts";
+import { normalizeText } from "./normalize-text.ts";
 
 /**
- * - subject: the subject is that of an automatic answer
+ * - subject: the subject is that of an automatic reply
  * - header: a header field says so
- * - shared: a header field says that a program wrote it, as bounces have it too
+ * - shared: a header field that bounces have as well
  */
-export type AnswerMark = "subject" | "header" | "shared" | null;
+export type AutoReplySign = "subject" | "header" | "shared" | null;
 
 /**
- * The surest mark of an automatic answer that a mail bears. Some bounces bear the same marks.
- * @param text the mail's own words, on one line
+ * The strongest sign that a mail is an automatic reply. Some bounces have the same signs.
+ * @param text the mail's own text in one line
  */
-export function answerMark(mail: MailPart, text: string): AnswerMark {
-  const subject = wordsOf(mail, "Subject");
+export function autoReplySign(mail: MailPart, text: string): AutoReplySign {
+  const subject = headerText(mail, "Subject");
   if (isAnswerSubject(subject) || isListAnswer(mail, subject)) return "subject";
   if (
-    bears(mail, ANSWER_HEADERS) ||
-    ANSWERING_SENDER.test(senderLocalPart(mail)) ||
+    bears(mail, AUTO_REPLY_HEADERS) ||
+    AUTO_REPLY_SENDER.test(senderLocalPart(mail)) ||
     CHALLENGE_TEXT.test(text)
   ) {
     return "header";
@@ -43,7 +42,7 @@ export function answerMark(mail: MailPart, text: string): AnswerMark {
   return bears(mail, SHARED_HEADERS) ? "shared" : null;
 }
 
-/** A message disposition notification (RFC 8098): the mail arrived, whatever was done with it then. */
+/** A message disposition notification (RFC 8098): the message arrived, whatever the reader did with it. */
 export function isReadReceipt(mail: MailPart): boolean {
   return (
     mail.parameters.get("report-type")?.toLowerCase() === "disposition-notification" ||
@@ -58,12 +57,12 @@ function bears({ headers }: MailPart, rules: readonly HeaderRule[]): boolean {
 }
 
 function isAnswerSubject(subject: string): boolean {
-  const plain = plainWords(subject);
-  if (ANSWER_SUBJECT_START.test(plain)) return true;
-  return standsFirst(subject, [plain.search(ANSWER_SUBJECT), plain.search(CHALLENGE_SUBJECT)]);
+  const plain = normalizeText(subject);
+  if (AUTO_REPLY_SUBJECT_START.test(plain)) return true;
+  return standsFirst(subject, [plain.search(AUTO_REPLY_SUBJECT), plain.search(CHALLENGE_SUBJECT)]);
 }
 
-/** A notice about a delivery has the subject of our message behind its own. */
+/** Bounces often end in the subject of our message, so the sign must come before any words about a failure. */
 function standsFirst(subject: string, places: readonly number[]): boolean {
   const found = places.filter((at) => at >= 0);
   const failure = failureIn(subject);
@@ -71,7 +70,7 @@ function standsFirst(subject: string, places: readonly number[]): boolean {
 }
 
 function isListAnswer(mail: MailPart, subject: string): boolean {
-  const isBulk = /^(?:bulk|list|junk)\b/i.test(fieldOf(mail, "Precedence") ?? "");
-  const fromList = LIST_HEADERS.some((name) => fieldOf(mail, name) !== null);
-  return (isBulk || fromList) && standsFirst(subject, [plainWords(subject).search(LIST_SUBJECT)]);
+  const isBulk = /^(?:bulk|list|junk)\b/i.test(headerValue(mail, "Precedence") ?? "");
+  const fromList = LIST_HEADERS.some((name) => headerValue(mail, name) !== null);
+  return (isBulk || fromList) && standsFirst(subject, [normalizeText(subject).search(LIST_SUBJECT)]);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { BounceCategory } from "#mail/refusals/codes.ts";
+import type { BounceCategory } from "#mail/refusals/reply-codes.ts";
 import { readBounce } from "./bounce.ts";
 
 const DAEMON = "Mail Delivery Subsystem <MAILER-DAEMON@mx.example.net>";

@@ -1,7 +1,7 @@
 /**
- * Finds in the words of a bounce who did not get our mail and why, for all the systems that write no delivery-status
- * part. The words decide (bounce-text-rules.ts), then how the lines lie: an address that begins a line is a recipient, and
- * what follows up to the next one is about it.
+ * Finds the failed recipients and the reasons in the text of bounces without a delivery-status part. First by words
+ * (bounce-text-rules.ts), then by layout: an address at the beginning of a line is a recipient, and the text up to the
+ * next such address is about it.
  */
 import {
   AFTER_RECIPIENT,
@@ -10,56 +10,56 @@ import {
   BEFORE_BYSTANDER,
   BEFORE_ORIGINAL,
   BEFORE_RECIPIENT,
-  BEFORE_SENDER_ELSEWHERE,
+  BEFORE_SENDER_OTHER_SCRIPTS,
   BYSTANDER,
   ORIGINAL_FOLLOWS,
   REASON_BEFORE,
 } from "./bounce-text-rules.ts";
 
 export interface NamedRecipient {
-  /** Who was written to. */
+  /** The address that we wrote to. */
   readonly address: string;
-  /** Whose mailbox failed: another one where the message was forwarded. */
+  /** The mailbox that failed; another address if the message was forwarded. */
   readonly finalRecipient: string;
-  /** Only a name was given: its domain is that of the reporter. */
+  /** Only a user name was given; the domain is that of the reporter. */
   readonly isGuess?: true;
-  /** What is said of this recipient alone, "" when nothing is. */
+  /** The text about this recipient alone, "" if there is none. */
   readonly reason: string;
-  /** The server's answer that is quoted there, from its code on; "" when none is. */
+  /** The server's reply quoted there, from its code on; "" if none is quoted. */
   readonly reply: string;
 }
 
-/** Characters of a notice that are read, of each of its lines, and lines: none that means well is longer. */
+/** Limits: characters of a bounce, characters of a line, and lines that are read. */
 const maxLength = 128 * 1024;
 const maxLineLength = 1_000;
 const maxLines = 2_000;
 const maxReasonLength = 1_000;
-// Ours have one recipient each: a notice about more than some is not about them.
+// Our messages have one recipient each; a bounce about many recipients is not about them.
 const maxRecipients = 200;
-/** Places of one recipient that are searched for a reason. */
+/** Limit of mentions of one recipient that are searched for a reason. */
 const maxSearches = 50;
 
 const ADDRESS =
   /(?:"[^"\s@]{1,64}"|[^\s<>()[\]{}"',;:=|\\]{1,128})@(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]{2,}/gu;
-/** Marks of lists and quotations, brackets, and the host part of a source route. */
+/** List markers, quotation marks, brackets, and the host part of a source route. */
 const DECORATION = /^(?:[\s>*|•·"'<([+#-]|\d{1,3}[.)]\s|&lt;|mailto:|smtp:|rfc822;)*(?:@[\w.-]+:)?$/iu;
-/** Exchange's X.400 names that hold an Internet address. */
+/** Exchange's X.400 names that contain an Internet address. */
 const X400_ADDRESS = /^\s*[A-Z]+=[^@]*SMTP=$/i;
 const QUOTED_REPLY = /(?<![\w.:/-])[45]\d\d(?:[ -]|: )(?=\s*(?:[245]\.\d|\W{0,3}\p{L}))/u;
 const END_OF_REPLY = /^\s*(?:$|---|>>>|<<<)/;
-/** What stands between the addresses of a list, brackets included. */
+/** Text between two addresses of a list, including brackets. */
 const SEPARATOR =
   /^[\s>"')\]]*(?:[,;&、，和及と]|(?<=\s)(?:and|or|und|oder|et|ou|y|e|o|en|of|och|og|ja|i|a|oraz|и|та|ve)(?=\s|$))[\s<"'([,;]*(?:(?:and|und|et|y|e|en)\s+)?[<"'([]*$/u;
 const OPENING = /^[\s<"'([]*$/;
-/** A line that breaks off in the middle of a server's reply. */
+/** A line that ends in the middle of a server's reply. */
 const OPEN_REPLY =
   /(?:\b(?:said|replied|answered|response|reply):|\b[45]\d\d[ -]?|\b[45]\.\d{1,3}\.\d{1,3}|\b(?:RCPT TO|MAIL FROM):?)\s*$/i;
-/** Chinese, Japanese and Korean words at the ends of what looks like one address. */
+/** Chinese, Japanese and Korean words attached to an address. */
 const WIDE_LEAD = /^[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+(?=[\x21-\x3f\x41-\x7e])/u;
 const WIDE_TAIL = /[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+$/u;
 const USER_NAME = /^[\s<"]+([\w.+-]{2,64})[>"]?(?:\s*:?|\s{2,}\S.*)$/;
 
-/** The lines of a bounce that are the reporter's own: what follows of the returned mail is cut off. */
+/** The lines of the reporter's own text, without the returned message. */
 export function noticeLines(text: string): string[] {
   const lines = text
     .slice(0, maxLength)
@@ -70,9 +70,9 @@ export function noticeLines(text: string): string[] {
 }
 
 /**
- * The recipients that a notice says were not reached, each once, in its order.
- * @param strangers addresses that cannot be meant, in lower case: the reporter's, and ours that the notice went to
- * @param reporterDomain for recipients named without a domain; null when it is not known
+ * The failed recipients that a bounce names, each once, in order.
+ * @param strangers unrelated addresses in lower case: the reporter's, and ours that the bounce was sent to
+ * @param reporterDomain the domain of recipients named without one; null if it is unknown
  */
 export function namedRecipients(
   lines: readonly string[],
@@ -92,7 +92,7 @@ export function namedRecipients(
     const known = recipients.get(key);
     if (known === undefined ? recipients.size === maxRecipients : known.reply !== "" && known.reason !== "")
       return;
-    // One address may stand in every line.
+    // An address may occur in every line, so searches are limited.
     if ((searches.get(key) ?? 0) >= maxSearches) return;
     searches.set(key, (searches.get(key) ?? 0) + 1);
     const next = keys.findIndex((later, index) => index > at && later !== key);
@@ -107,7 +107,7 @@ export function namedRecipients(
   return [...recipients.values()];
 }
 
-/** Which mailboxes, in lower case, failed for which address that was written to: "(generated from ann@example.com)". */
+/** By failed mailbox in lower case: the address that we wrote to, as in "(generated from ann@example.com)". */
 export function forwardsIn(
   lines: readonly string[],
   strangers: ReadonlySet<string>,
@@ -116,7 +116,7 @@ export function forwardsIn(
   return new Map(forwards.map(({ address, failed }) => [failed.toLowerCase(), address]));
 }
 
-/** The first answer of a server that a notice quotes, from its code to the end of the paragraph; "" when there is none. */
+/** The first server reply that a bounce quotes, from its code to the end of the paragraph; "" if there is none. */
 export function quotedReply(lines: readonly string[]): string {
   const start = lines.findIndex((line) => QUOTED_REPLY.test(line));
   if (start < 0) return "";
@@ -129,8 +129,8 @@ export function quotedReply(lines: readonly string[]): string {
 }
 
 /**
- * The lines that name an address, and the one after each: what a transcript says of it. A line that names another
- * recipient is about that one.
+ * The lines that name an address, and the line after each, as in a transcript. A line that names another recipient is
+ * about that one.
  * @param others addresses and names of the other recipients, in lower case
  */
 export function linesAbout(lines: readonly string[], address: string, others: readonly string[]): string {
@@ -145,7 +145,7 @@ export function linesAbout(lines: readonly string[], address: string, others: re
   return about.join(" ").slice(0, maxReasonLength);
 }
 
-/** Whether a line holds an address or name, not as a part of a longer one. */
+/** Whether a line contains an address or name that is not part of a longer one. */
 function holds(line: string, name: string): boolean {
   const text = line.toLowerCase();
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
@@ -156,7 +156,7 @@ function holds(line: string, name: string): boolean {
   return false;
 }
 
-/** A line with another recipient, or with any other address and not the wanted one. */
+/** Whether a line names another recipient, or other addresses without the wanted one. */
 function namesOther(line: string, wanted: string, others: readonly string[]): boolean {
   if (others.some((other) => other !== wanted && holds(line, other))) return true;
   const addresses = [...line.matchAll(ADDRESS)].map(([address]) => address.toLowerCase());
@@ -164,32 +164,32 @@ function namesOther(line: string, wanted: string, others: readonly string[]): bo
 }
 
 interface Mention {
-  /** Who was written to. */
+  /** The address that we wrote to. */
   address: string;
-  /** Whose mailbox failed. */
+  /** The mailbox that failed. */
   readonly failed: string;
   readonly line: number;
-  /** Where the line goes on after the address. */
+  /** The offset in the line after the address. */
   readonly end: number;
   readonly place: Place;
-  /** It is in a server's reply, or in the words that a line announces as the reason. */
+  /** It is in a server's reply, or in text that is announced as the reason. */
   readonly isInReason: boolean;
 }
 
-/** listed: at the beginning of a line; told: in a sentence about a failure; else merely mentioned. */
+/** listed: at the beginning of a line; told: in a sentence about a failure; mentioned: anywhere else. */
 type Place = "listed" | "told" | "mentioned";
 
-/** An address as it is read, and whether a list goes on behind it. */
+/** The last address that was read, for recognizing lists. */
 interface Seen {
   readonly line: number;
   readonly end: number;
-  /** Null where it has no part in the failure. */
+  /** Null if the address has no part in the failure. */
   readonly place: Place | null;
 }
 
 /**
- * Mentions without the address that a reason names where they name one recipient before it: "… to ann@example.com for the
- * following reason: 552 Quota violation for ann@mailhost.example.com". The message was forwarded to that one.
+ * Drops the address that the reason names if exactly one recipient is named before it: "… to ann@example.com for the
+ * following reason: 552 Quota violation for ann@mailhost.example.com". The message was forwarded to that address.
  */
 function withoutForward(mentions: readonly Mention[]): {
   readonly mentions: readonly Mention[];
@@ -204,7 +204,7 @@ function withoutForward(mentions: readonly Mention[]): {
   const [first] = outside;
   const isClear = recipients.size === 1 && others.size === 1;
   if (!isClear || first === undefined || forward === undefined) return { mentions, forwardedTo: null };
-  // A recipient at the beginning of a line counts more than what a sentence names.
+  // A recipient at the beginning of a line outweighs an address in a sentence.
   const isOutweighed = first.place === "listed" && forward.place === "told";
   if (isOutweighed || forward.address !== forward.failed || forward.line < first.line) {
     return { mentions, forwardedTo: null };
@@ -243,7 +243,7 @@ function readMentions(lines: readonly string[], strangers: ReadonlySet<string>):
           ? seen.place
           : placeOf(before, line.slice(end), address, lines[number - 1] ?? "");
       seen = { line: number, end, place };
-      // What a notice quotes under a recipient is indented further, and may begin with another address.
+      // Text quoted under a recipient is indented further, and may begin with another address.
       if (place === null || (place === "listed" && indent > openIndent && !goesOn)) continue;
       const isInReason = isReason || QUOTED_REPLY.test(before) || REASON_BEFORE.test(before);
       mentions.push({ address, failed: address, line: number, end, place, isInReason });
@@ -253,7 +253,7 @@ function readMentions(lines: readonly string[], strangers: ReadonlySet<string>):
   return mentions;
 }
 
-/** Follows the lines of a notice: a paragraph behind a line that announces the reason is the reason. */
+/** Recognizes the reason: the paragraph after a line that announces it. */
 class ReasonLines {
   #isAnnounced = false;
   #isReason = false;
@@ -270,7 +270,7 @@ class ReasonLines {
   }
 }
 
-/** The address without marks before it, and without the words of scripts that put no blank around it. */
+/** The address without markers before it, and without words of scripts that do not use blanks. */
 function addressAt({ 0: found, index }: RegExpExecArray): { address: string; start: number; end: number } {
   const isTail = WIDE_TAIL.test(found) && /@[\x21-\x7e]+\.[a-z]{2,}$/i.test(found.replace(WIDE_TAIL, ""));
   const address = (isTail ? found.replace(WIDE_TAIL, "") : found)
@@ -280,7 +280,7 @@ function addressAt({ 0: found, index }: RegExpExecArray): { address: string; sta
   return { address, start, end: start + address.length };
 }
 
-/** Whether nothing but commas or an "and" is between the address that was seen before and this one. */
+/** Whether only commas or an "and" are between the last address and this one. */
 function isList(lines: readonly string[], { line, end }: Seen, number: number, before: string): boolean {
   if (number > line + 1) return false;
   if (number === line) return SEPARATOR.test(before.slice(end));
@@ -292,7 +292,7 @@ function placeOf(before: string, after: string, address: string, lineBefore: str
   if (BYSTANDER.test(address.slice(0, address.lastIndexOf("@")))) return null;
   if (DECORATION.test(lead)) return placeAtLineStart(lineBefore, after);
   if (X400_ADDRESS.test(before)) return "listed";
-  if (BEFORE_BYSTANDER.test(before) || BEFORE_SENDER_ELSEWHERE.test(before)) return null;
+  if (BEFORE_BYSTANDER.test(before) || BEFORE_SENDER_OTHER_SCRIPTS.test(before)) return null;
   return placeInSentence(before, after);
 }
 
@@ -302,7 +302,7 @@ function placeInSentence(before: string, after: string): "told" | "mentioned" {
     : "mentioned";
 }
 
-/** At the beginning of a line a sentence may go on, or the reply of a server that is quoted. */
+/** At the beginning of a line a sentence, or a quoted server reply, may continue. */
 function placeAtLineStart(lineBefore: string, after: string): Place | null {
   if (BEFORE_BYSTANDER.test(lineBefore) && !/:\s*$/.test(lineBefore)) return null;
   if (OPEN_REPLY.test(lineBefore)) return null;
@@ -311,12 +311,12 @@ function placeAtLineStart(lineBefore: string, after: string): Place | null {
   return placeInSentence(lineBefore, after) === "told" ? "told" : null;
 }
 
-/** Where no sentence is understood, the only address that there is must be meant. */
+/** If no sentence is understood, a single address must be the recipient. */
 function onlyOne(mentions: readonly Mention[]): readonly Mention[] {
   return new Set(mentions.map(({ address }) => address.toLowerCase())).size === 1 ? mentions.slice(0, 1) : [];
 }
 
-/** From behind the address to the end of its paragraph, or where nothing stands there, of the next one. */
+/** The text from the address to the end of its paragraph, or of the next one if there is nothing after the address. */
 function reasonOf(lines: readonly string[], line: number, end: number, stop: number): string {
   const words: string[] = [(lines[line] ?? "").slice(end)];
   for (let at = line + 1; at < stop; at++) {
@@ -333,7 +333,7 @@ function reasonOf(lines: readonly string[], line: number, end: number, stop: num
     .slice(0, maxReasonLength);
 }
 
-/** "Your mail to the following recipients could not be delivered: screenname", from the domain that writes it. */
+/** Recipients named without a domain: "Your mail to the following recipients could not be delivered: screenname". */
 function namedUsers(lines: readonly string[], domain: string | null): NamedRecipient[] {
   const announced = lines.findIndex((line) => ANNOUNCES_USERS.test(line));
   if (announced < 0 || domain === null) return [];

@@ -1,32 +1,32 @@
 /**
- * Understands mails that come back: who was not reached and why. A delivery-status part decides (RFC 3464), else the
- * words do (bounce-text.ts); whether it is the address's fault is judged like any refusal (smtp-reply.ts). Who sent such
- * a mail is never known: what it says counts only for the message that the signed return path or token names.
+ * Reads bounces: which recipient failed, and why. A delivery-status part decides (RFC 3464), otherwise the text
+ * (bounce-text.ts). The reason is classified like any SMTP reply (classify-reply.ts). The sender of a bounce is never
+ * known, so it counts only for the message that its signed return path or token names.
  */
 
-import { classifyReply, enhancedCode, type ReplyVerdict } from "#mail/refusals/smtp-reply.ts";
+import { classifyReply, enhancedCode, type ReplyVerdict } from "#mail/refusals/classify-reply.ts";
 import { isReadReceipt } from "./auto-reply.ts";
+import { addressesIn, type BounceNotice, readNotice, unrelatedAddresses } from "./bounce-notice.ts";
 import { forwardsIn, linesAbout, type NamedRecipient, namedRecipients, quotedReply } from "./bounce-text.ts";
+import { autoReplySignIn, detectDeliveryState } from "./detect-bounce.ts";
 import { type DeliveryAction, type DeliveryReport, deliveryReport } from "./dsn.ts";
-import { addressesIn, type Notice, readNotice, strangersTo } from "./notice.ts";
-import { answerMarkOf, noticeState } from "./notice-kind.ts";
-import { type MailPart, octetsOf, ownParts, readReportMail, wordsOf } from "./report-mail.ts";
-import { describeReturned, isMailFile, isOurs, type ReturnedMessage } from "./returned-message.ts";
+import { headerText, type MailPart, ownParts, partOctets, readMime } from "./lenient-mime.ts";
+import { describeReturned, isMailFile, looksLikeOurs, type ReturnedMessage } from "./returned-message.ts";
 
-/** The verdict without what only a live conversation has. */
+/** The part of a verdict that also applies to bounces. */
 export type BounceVerdict = Pick<ReplyVerdict, "bounceClass" | "category" | "suppress">;
 
 export interface BounceRecipient {
-  /** As the reporter wrote it: mostly an address, seldom another name, null when it names nobody. */
+  /** As the reporter wrote it: usually an address, rarely another name; null if no recipient is named. */
   readonly address: string | null;
-  /** Where it was forwarded to; the same as `address` when it was not, or nobody says. */
+  /** The address that the message was forwarded to; equals `address` if it was not forwarded, or if that is unknown. */
   readonly finalRecipient: string | null;
   readonly action: DeliveryAction;
   /** Enhanced status code, "5.1.1". */
   readonly status: string | null;
-  /** The reply code that is quoted, 550. */
+  /** The reply code that is quoted, such as 550. */
   readonly code: number | null;
-  /** What was said, at most 1,000 characters; "" when nothing was. */
+  /** The quoted reply or text, at most 1,000 characters; "" if there is none. */
   readonly diagnostic: string;
   readonly remoteMta: string | null;
   /** Null unless `action` is "failed". */
@@ -34,39 +34,39 @@ export interface BounceRecipient {
 }
 
 export interface Bounce {
-  /** bounce: somebody was not reached; notice: delayed, delivered and the like; auto_reply: no word on delivery. */
+  /** bounce: a recipient failed; notice: delayed, delivered and the like; auto_reply: not about delivery. */
   readonly kind: "bounce" | "notice" | "auto_reply";
-  /** Empty for an auto_reply only. */
+  /** Empty only for an auto_reply. */
   readonly recipients: readonly BounceRecipient[];
-  /** ENVID of the message (RFC 3461), which only we know. */
+  /** The ENVID of the message (RFC 3461), which only we know. */
   readonly originalEnvelopeId: string | null;
   readonly reportingMta: string | null;
-  /** Our message as the report carries it. */
+  /** Our message as the bounce returns it. */
   readonly returned: ReturnedMessage | null;
 }
 
 const maxDiagnosticLength = 1_000;
-/** How deep a report may sit in mails that carry it. */
+/** Limit of mails inside mails that are searched for a report. */
 const maxCarried = 3;
-/** Stands for any refusal for now. */
+/** The reply code that stands for any temporary failure. */
 const temporaryCode = 450;
-/** "550-5.1.1 … 554 5.1.1 …": a line that ends the reply has a blank behind its code. */
+/** "550-5.1.1 … 554 5.1.1 …": the last line of a reply has a blank after its code. */
 const LAST_LINE = /^\d{3}-(?!['"]).*?\s([45]\d\d) (?=[245]\.\d{1,3}\.\d|\p{L})/su;
-/** A report has one recipient as a rule; of those with many, so many are told apart in its words. */
+/** Limit of other recipients whose names are compared with the text. */
 const maxOthers = 50;
-/** Recipients that a header may name. */
+/** Limit of recipients named in header fields. */
 const maxFailed = 200;
 const REPLY_CODE = /(?<![\w.:/-])([45]\d\d)(?=[\s\-:;,)\]#]|$)/;
 
-/** Reads a mail as it was received; null when it is nothing of the kind, or nothing that can be read. Never throws. */
+/** Reads a mail as it was received; null if it is not about a delivery, or cannot be read. Never throws. */
 export function readBounce(raw: Uint8Array): Bounce | null {
-  return readBounceMail(readReportMail(raw), 0);
+  return readBounceMail(readMime(raw), 0);
 }
 
 function readBounceMail(mail: MailPart, depth: number): Bounce | null {
   const report = deliveryReport(mail);
   const carried = report === null && depth < maxCarried ? carriedMails(mail) : [];
-  // Gateways wrap the report of another system into one of their own, which says less.
+  // Gateways wrap the report of another system into their own report, which says less.
   const inner = carried.find((candidate) => deliveryReport(candidate) !== null);
   if (inner !== undefined) return readBounceMail(inner, depth + 1);
   const notice = readNotice(mail);
@@ -76,11 +76,11 @@ function readBounceMail(mail: MailPart, depth: number): Bounce | null {
     const kind = recipients.some(({ action }) => action === "failed") ? "bounce" : "notice";
     return answer(kind, recipients, report, notice);
   }
-  const mark = answerMarkOf(mail, notice);
+  const mark = autoReplySignIn(mail, notice);
   if (mark === "subject" || mark === "header") return answer("auto_reply", [], null, notice);
   for (const candidate of carried) {
-    // Whatever our own message says, it is no report.
-    if (isOurs(describeReturned(candidate.headers))) continue;
+    // Our own message is not a report, whatever it says.
+    if (looksLikeOurs(describeReturned(candidate.headers))) continue;
     const bounce = readBounceMail(candidate, depth + 1);
     if (bounce !== null && bounce.kind !== "auto_reply") return bounce;
   }
@@ -91,7 +91,7 @@ function answer(
   kind: Bounce["kind"],
   recipients: readonly BounceRecipient[],
   report: DeliveryReport | null,
-  { returned }: Notice,
+  { returned }: BounceNotice,
 ): Bounce {
   const { originalEnvelopeId = null, reportingMta = null } = report ?? {};
   return { kind, recipients, originalEnvelopeId, reportingMta, returned };
@@ -100,38 +100,38 @@ function answer(
 function carriedMails(mail: MailPart): MailPart[] {
   return [...ownParts(mail)].flatMap((part) => {
     if (part.type.startsWith("message/")) return part.parts;
-    return isMailFile(part) ? [readReportMail(octetsOf(part))] : [];
+    return isMailFile(part) ? [readMime(partOctets(part))] : [];
   });
 }
 
-/** Recipients found in the words; null when the mail is no notice about a delivery. */
-function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
+/** The recipients found in the text; null if the mail is not about a delivery. */
+function fromText(mail: MailPart, notice: BounceNotice): BounceRecipient[] | null {
   const { lines, returned } = notice;
   const failed = failedByHeader(mail);
-  const state = noticeState(mail, notice, failed.length > 0);
+  const state = detectDeliveryState(mail, notice, failed.length > 0);
   if (state === null) return null;
   const action = ACTION_OF[state];
-  // What was delayed first was no fault of the address, whatever is quoted.
+  // A delayed message is not a fault of the address, whatever reply is quoted.
   const isPassing = state !== "failed";
-  const reporter = addressesIn(wordsOf(mail, "From"))[0]?.replace(/^.*@/, "").toLowerCase() ?? null;
-  const named = namedRecipients(lines, strangersTo(mail, notice), reporter);
-  const all = whoFailed(named, failed, returned);
-  // What is said of one recipient must not be taken as said of the others.
+  const reporter = addressesIn(headerText(mail, "From"))[0]?.replace(/^.*@/, "").toLowerCase() ?? null;
+  const named = namedRecipients(lines, unrelatedAddresses(mail, notice), reporter);
+  const all = failedRecipients(named, failed, returned);
+  // The text about one recipient must not be used for the others.
   const isShared =
     all.length === 1 || all.every(({ reply, reason }) => reply === "" && !/\p{L}{3}/u.test(reason));
   const names = all.flatMap(({ address }) => address?.toLowerCase() ?? []);
   return all.map((recipient) => {
     const { address, finalRecipient } = recipient;
     const known = { address, finalRecipient, action, status: null, code: null, remoteMta: null } as const;
-    return judged(known, textsAbout(recipient, isShared, { lines, names }), isPassing);
+    return withVerdict(known, textsAbout(recipient, isShared, { lines, names }), isPassing);
   });
 }
 
-/** The addresses in every X-Failed-Recipients field: Exim writes another one when a line becomes too long. */
+/** The addresses in all X-Failed-Recipients fields: Exim adds another field if a line becomes too long. */
 function failedByHeader({ headers, parameters }: MailPart): string[] {
   const fields = headers.filter(([name]) => name.toLowerCase() === "x-failed-recipients");
   return fields
-    .flatMap((field) => addressesIn(wordsOf({ headers: [field], parameters }, field[0])))
+    .flatMap((field) => addressesIn(headerText({ headers: [field], parameters }, field[0])))
     .slice(0, maxFailed);
 }
 
@@ -142,14 +142,17 @@ const ACTION_OF = {
   delivered: "delivered",
 } as const;
 
-/** A NamedRecipient whose name may be missing. */
+/** A NamedRecipient whose address may be unknown. */
 type Failed = Omit<NamedRecipient, "address" | "finalRecipient"> & {
   readonly address: string | null;
   readonly finalRecipient: string | null;
 };
 
-/** Those of X-Failed-Recipients; else those the words name; else the one our message was written to; else nobody. */
-function whoFailed(
+/**
+ * The recipients of X-Failed-Recipients; else those named in the text; else the To of our message; else one without an
+ * address.
+ */
+function failedRecipients(
   named: readonly NamedRecipient[],
   failed: readonly string[],
   returned: ReturnedMessage | null,
@@ -166,7 +169,7 @@ function whoFailed(
   }
   if (named.length === 0) return [bare(written)];
   const [only] = named;
-  // A name without a domain: better than the reporter's domain is that of the address that was written to.
+  // A user name without a domain: the domain of the To address is better than the reporter's.
   if (
     only?.isGuess === true &&
     named.length === 1 &&
@@ -186,41 +189,41 @@ function localOf(address: string): string {
   return address.slice(0, address.lastIndexOf("@"));
 }
 
-/** What may explain one recipient's failure, the surest first. */
+/** Texts that may explain one recipient's failure, the most specific first. */
 function* textsAbout(
   { address, reason, reply }: Pick<Failed, "address" | "reason" | "reply">,
   isShared: boolean,
-  /** The notice, and all recipients that it is about, in lower case. */
+  /** The lines of the bounce, and the names of all its recipients in lower case. */
   { lines, names }: { readonly lines: readonly string[]; readonly names: readonly string[] },
 ): Generator<string> {
   const quoted = reply || (isShared ? quotedReply(lines) : "");
   yield quoted;
   yield reason;
   if (address !== null) yield linesAbout(lines, address, names);
-  // Notices explain what refusals may mean: where one is quoted, only that one is meant.
+  // Bounces explain what replies may mean; if a reply is quoted, only the reply counts.
   if (isShared && quoted === "") yield lines.join(" ");
 }
 
-/** The recipients of a delivery-status part, explained by their diagnostics or, where those say nothing, by the words. */
-function fromReport({ recipients }: DeliveryReport, mail: MailPart, notice: Notice): BounceRecipient[] {
+/** The recipients of a delivery-status part, explained by their diagnostics or, without those, by the text. */
+function fromReport({ recipients }: DeliveryReport, mail: MailPart, notice: BounceNotice): BounceRecipient[] {
   const { lines } = notice;
   const isShared = recipients.length === 1;
-  const forwards = forwardsIn(lines, strangersTo(mail, notice));
+  const forwards = forwardsIn(lines, unrelatedAddresses(mail, notice));
   return recipients.map(({ recipient, diagnostic: reply, ...status }) => {
     const address = forwards.get(recipient.toLowerCase()) ?? recipient;
     const names = recipients
       .slice(0, maxOthers)
       .flatMap(({ recipient: other, finalRecipient }) => (other === recipient ? [] : [other, finalRecipient]))
       .map((name) => name.toLowerCase());
-    return judged(
+    return withVerdict(
       { address, ...status, code: replyCode(reply) },
       textsAbout({ address: recipient, reason: "", reply }, isShared, { lines, names }),
     );
   });
 }
 
-/** Judges a failure by the first of the texts that says enough. */
-function judged(
+/** Classifies a failure by the first text that is specific enough. */
+function withVerdict(
   recipient: Omit<BounceRecipient, "verdict" | "diagnostic">,
   texts: Iterable<string>,
   isPassing = false,
@@ -228,7 +231,7 @@ function judged(
   const codeIn = (text: string) => recipient.code ?? replyCode(text);
   const verdictOn = (text: string) => {
     const code = codeIn(text);
-    // Two numbers that contradict each other: a failure that one of them calls temporary is no fault of the address.
+    // If two codes contradict each other and one says temporary, the address is not at fault.
     const isTemporary =
       isPassing ||
       endsOtherwise(text) ||
@@ -255,20 +258,20 @@ function judged(
   };
 }
 
-/** The code of the reply that is quoted; that of its last line where its lines bear several. */
+/** The quoted reply code; if the lines of the reply have several, the last one. */
 function replyCode(text: string): number | null {
   const code = REPLY_CODE.exec(text)?.[1];
   const last = lastLineCode(text);
   return Number(last?.[0] === code?.[0] ? (last ?? code) : code) || null;
 }
 
-/** The lines of the reply that is quoted contradict each other: the last one's code is of another class. */
+/** Whether the last line of the quoted reply has a code of another class than the first. */
 function endsOtherwise(text: string): boolean {
   const last = lastLineCode(text);
   return last !== null && last[0] !== REPLY_CODE.exec(text)?.[1]?.[0];
 }
 
-/** The code of a quoted reply's last line, where the reply begins with "550-"; null where it has one line only. */
+/** The code of the last line of a quoted reply of several lines; null if it has one line. */
 function lastLineCode(text: string): string | null {
   const start = REPLY_CODE.exec(text)?.index ?? text.length;
   return LAST_LINE.exec(text.slice(start))?.[1] ?? null;

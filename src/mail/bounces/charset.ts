@@ -1,42 +1,44 @@
 /**
- * Decodes the text of mails that come back. Many declare no charset or a wrong one, so a declaration is checked and a
- * missing one guessed.
+ * Decodes the text of bounces. Many declare no charset or a wrong one, so a declared charset is verified and a missing
+ * one guessed.
  */
 import { isUtf8 } from "node:buffer";
 import chardet from "chardet";
 import iconv from "iconv-lite";
 
-/** ISO-2022-JP, which needs no octet beyond ASCII. */
+/** ISO-2022-JP, which uses only ASCII octets. */
 const ESCAPED_JAPANESE = new RegExp(`${String.fromCharCode(0x1b)}[$(][@BJ]`);
-/** Charsets that are declared without a look at the text. */
+/** Declared charsets that are ignored. */
 const NO_CHARSET = /^(?:(?:us-)?ascii|ansi_x3.*|unknown.*|x-unknown|default|8bit|binary)$/i;
-/** In these every octet is a letter or a sign: text in UTF-8 is valid in them too, but makes no words. */
+/** Charsets in which every octet is valid: UTF-8 text decodes without an error, but to nonsense. */
 const SINGLE_BYTE =
   /^(?:(?:x-)?(?:iso[-_]?8859|windows|cp|koi8|latin)[-_]?\w*|macintosh|x-mac-\w+)(?:$|[-_])/i;
 
-/** Octets that a charset is guessed from. */
+/** Octets that the guess is based on. */
 const SAMPLE_OCTETS = 4_096;
 /** Chardet's names of the charsets for Western European languages. */
 const WESTERN = new Set(["ISO-8859-1", "windows-1252"]);
-/** Latin letters of other languages, which are hard to tell from the Western ones. */
+/** Charsets of other Latin languages, which are hard to tell from the Western ones. */
 const OTHER_LATIN = new Set(["ISO-8859-2", "windows-1250", "ISO-8859-9", "windows-1254", "windows-1257"]);
-/** Confidences of chardet, of 100. */
+/** Confidence values of chardet, from 0 to 100. */
 const LEAST_CONFIDENCE = 12;
 const LEAD_OVER_WESTERN = 15;
 
-/** Whether text that was read one character for each octet needs decoding: ISO-2022-JP, or octets beyond ASCII. */
+/** Whether a latin1 string needs decoding: it is ISO-2022-JP, or has octets beyond ASCII. */
 export function needsDecoding(value: string): boolean {
   return ESCAPED_JAPANESE.test(value) || (/[\x80-\xff]/.test(value) && !/[^\0-\xff]/.test(value));
 }
 
-/** A header value with octets in place of encoded words: UTF-8 (RFC 6532), else the charset of the part. */
+/** Decodes a header value with raw octets: UTF-8 (RFC 6532), else the charset of the part. */
 export function decodeHeader(value: string, charset: string | undefined): string {
   const octets = Buffer.from(value, "latin1");
   if (!ESCAPED_JAPANESE.test(value) && isUtf8(octets)) return octets.toString("utf8");
   return decodeText(octets, charset);
 }
 
-/** Text in the charset that is declared, unless that one is unknown or plainly wrong; then in UTF-8, or as guessed. */
+/**
+ * Decodes text in the declared charset, unless that is unknown or clearly wrong; then in UTF-8 or the guessed charset.
+ */
 export function decodeText(octets: Buffer, charset: string | undefined): string {
   const declared = charset?.trim() ?? "";
   const isMislabelled = SINGLE_BYTE.test(declared) && isUtf8(octets);
@@ -74,7 +76,7 @@ function guessCharset(octets: Buffer): string {
   return guess?.name ?? "windows-1252";
 }
 
-/** The lines that are not ASCII, which are all that tells charsets apart. */
+/** The lines with non-ASCII octets, because only those differ between charsets. */
 function sampleOf(octets: Buffer): Buffer {
   const lines = octets
     .toString("latin1")

@@ -1,34 +1,36 @@
 /**
- * Delivery status notifications (RFC 3464, internationalised RFC 6533): the part of a bounce that is made for programs,
- * as the many implementations write it rather than as the RFCs want it.
+ * Delivery status notifications (RFC 3464, internationalized RFC 6533): the machine-readable part of a bounce, read as
+ * mail systems write it, which often differs from the RFCs.
  */
 
 import { decodeWords } from "postal-mime";
 import type { HeaderField } from "#mail/message/header.ts";
 import {
-  fieldOf,
+  headerValue,
   inBrackets,
   type MailPart,
-  octetsOf,
   ownParts,
+  partOctets,
+  partText,
   readFields,
-  textOf,
   withoutComments,
-} from "./report-mail.ts";
+} from "./lenient-mime.ts";
 
 export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
-/** What the report says of one recipient. */
+/** The fields of one recipient. */
 export interface DeliveryStatus {
-  /** Whom we wrote to: Original-Recipient, where there is none Final-Recipient. An address as the reporter wrote it, or
-   * what it has instead of one (an X.400 name, a user name). */
+  /**
+   * The address that we wrote to: Original-Recipient, else Final-Recipient. As the reporter wrote it, which may be an
+   * X.400 name or a user name.
+   */
   readonly recipient: string;
-  /** Whom it went to in the end, after forwarding. */
+  /** The address after forwarding. */
   readonly finalRecipient: string;
   readonly action: DeliveryAction;
-  /** RFC 3463, "5.1.1"; null when there is none that can be read. */
+  /** RFC 3463, "5.1.1"; null if there is none. */
   readonly status: string | null;
-  /** What the receiving server said, and where the status has a comment, that too. */
+  /** The receiving server's reply, and the comment of the Status field. */
   readonly diagnostic: string;
   readonly remoteMta: string | null;
 }
@@ -40,21 +42,21 @@ export interface DeliveryReport {
 }
 
 const STATUS_PARTS = /^message\/(?:global-)?delivery-status$/;
-/** A recipient's fields that somebody put into a text, without a part of its own. */
+/** The fields of a recipient in a text part. */
 const STATUS_IN_TEXT = /^[ \t]*(?:Original|Final)-Recipient[ \t]*:/im;
-/** Octets of a part that may be such a text. */
+/** Limit of a text part that may contain a report, in octets. */
 const maxStatusText = 256 * 1024;
 const maxRecipients = 1_000;
 const TYPE = /^[ \t]*[\w.+-]+[ \t]*;/;
-/** A type with comments around it: a comment in the value itself may be what a server said. */
+/** A type with comments around it. A comment inside the value may be the server's reply, so it is kept. */
 const COMMENTED_TYPE = /^(?:\s*\([^()]*\))*\s*([\w.+-]+)(?:\s*\([^()]*\))*\s*;/;
-/** Types as people misspell them; words before a semicolon that are none of these are part of the value. */
+/** Types with common misspellings; other words before a semicolon are part of the value. */
 const KNOWN_TYPE =
   /^[ \t]*(?:rfc[ -]?\d{3,4}|smtp|esmtp|utf-?8|utf-8-addr\w*|x-?400|dns|local|unknown|internet|x-[\w.-]+)[ \t]*;/i;
-/** A type that another mark or a blank sets apart. */
+/** A type that is separated by another character or a blank. */
 const LOOSE_TYPE = /^(?:(?:rfc[ -]?822|smtp|utf-8|internet)(?:[ \t]*[:,=][ \t]*|[ \t]+)|mailto:)(?=\S*@)/i;
 
-/** The report in a mail; null when it has none that names a recipient. */
+/** The report in a mail; null if there is none that names a recipient. */
 export function deliveryReport(mail: MailPart): DeliveryReport | null {
   for (const part of ownParts(mail)) {
     const report = STATUS_PARTS.test(part.type) || isStatusText(part) ? readReport(part) : null;
@@ -63,7 +65,7 @@ export function deliveryReport(mail: MailPart): DeliveryReport | null {
   return null;
 }
 
-/** The value of a field of the kind `type; value` (RFC 3464 section 2.1.2), with or without the type, or with two. */
+/** The value of a field of the form `type; value` (RFC 3464 section 2.1.2), also without a type or with two. */
 export function typedValue(field: string | null): string {
   let value = (field ?? "").trim().replace(COMMENTED_TYPE, "$1;");
   if (TYPE.test(value)) value = value.replace(TYPE, "");
@@ -71,33 +73,33 @@ export function typedValue(field: string | null): string {
   return value.trim();
 }
 
-/** The value without its type and its comments; null for none. */
+/** The value without its type and its comments; null if it is empty. */
 export function bareValue(field: string | null): string | null {
   return withoutComments(typedValue(field)) || null;
 }
 
-/** A status part that is declared as something else: as a text, or as a file. */
+/** Whether a part is a report although it is declared as a text or a file. */
 function isStatusText(part: MailPart): boolean {
   if (!/^(?:text\/(?!html)|application\/)/.test(part.type) || part.body.length > maxStatusText) return false;
-  const text = octetsOf(part).toString("latin1");
+  const text = partOctets(part).toString("latin1");
   return STATUS_IN_TEXT.test(text) && /^[ \t]*Action[ \t]*:/im.test(text);
 }
 
 function readReport(part: MailPart): DeliveryReport {
-  const text = withoutIndent(textOf(part).replace(/\r\n?/g, "\n"));
+  const text = withoutIndent(partText(part).replace(/\r\n?/g, "\n"));
   const groups = text
     .split(/\n(?:[ \t]*\n)+/, 2 * maxRecipients)
     .flatMap((group) => splitAtRecipients(readFields(`${group.replace(/^\n+/, "")}\n`).headers))
     .reduce<HeaderField[][]>(joinContinued, []);
   const first = { headers: groups[0] ?? [] };
   return {
-    originalEnvelopeId: withoutComments(fieldOf(first, "Original-Envelope-Id") ?? "") || null,
-    reportingMta: bareValue(fieldOf(first, "Reporting-MTA")),
+    originalEnvelopeId: withoutComments(headerValue(first, "Original-Envelope-Id") ?? "") || null,
+    reportingMta: bareValue(headerValue(first, "Reporting-MTA")),
     recipients: groups.flatMap((headers) => readRecipient(headers) ?? []).slice(0, maxRecipients),
   };
 }
 
-/** The fields at the beginning of their lines, where all are indented and so look like one that is folded. */
+/** Removes the indentation if all lines are indented, which would look like folding. */
 function withoutIndent(text: string): string {
   const lines = text.split("\n");
   const indents = lines.filter((line) => line.trim() !== "").map((line) => line.search(/\S/));
@@ -107,7 +109,7 @@ function withoutIndent(text: string): string {
     : text;
 }
 
-/** Some forget the empty line between two recipients: a name that comes a second time begins the next. */
+/** Some systems omit the empty line between two recipients: a repeated name begins the next one. */
 function splitAtRecipients(headers: readonly HeaderField[]): HeaderField[][] {
   const groups: HeaderField[][] = [[]];
   for (const field of headers) {
@@ -120,7 +122,10 @@ function splitAtRecipients(headers: readonly HeaderField[]): HeaderField[][] {
   return groups;
 }
 
-/** Some set empty lines between the fields of one recipient: a group that names none continues the one before. */
+/**
+ * Some systems put empty lines between the fields of one recipient: a group without a recipient belongs to the one
+ * before.
+ */
 function joinContinued(groups: HeaderField[][], group: HeaderField[]): HeaderField[][] {
   const last = groups.at(-1);
   const isContinued = last !== undefined && namesRecipient(last) && !namesRecipient(group);
@@ -134,16 +139,16 @@ function namesRecipient(group: readonly HeaderField[]): boolean {
 }
 
 function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
-  const original = recipientName(fieldOf({ headers }, "Original-Recipient"));
-  const final = recipientName(fieldOf({ headers }, "Final-Recipient"));
-  // Sendmail's name for the mailbox that an alias led to.
-  const actual = recipientName(fieldOf({ headers }, "X-Actual-Recipient"));
-  // Exchange Online writes "rfc822;" alone, others a placeholder.
+  const original = recipientName(headerValue({ headers }, "Original-Recipient"));
+  const final = recipientName(headerValue({ headers }, "Final-Recipient"));
+  // Sendmail's field for the mailbox behind an alias.
+  const actual = recipientName(headerValue({ headers }, "X-Actual-Recipient"));
+  // Exchange Online writes "rfc822;" alone, other systems a placeholder.
   const recipient = original.includes("@") || final === "" ? original : final;
   if (recipient === "") return null;
-  const statusField = fieldOf({ headers }, "Status") ?? "";
+  const statusField = headerValue({ headers }, "Status") ?? "";
   const status = statusIn(withoutComments(statusField)) ?? statusIn(statusField);
-  const diagnostic = decodeWords(typedValue(fieldOf({ headers }, "Diagnostic-Code")));
+  const diagnostic = decodeWords(typedValue(headerValue({ headers }, "Diagnostic-Code")));
   const comment = decodeWords(statusField)
     .replace(status ?? "", "")
     .replace(/[()]/g, " ")
@@ -152,13 +157,13 @@ function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
     recipient,
     finalRecipient: actual.includes("@") ? actual : final || original,
     action: actionOf(
-      bareValue(fieldOf({ headers }, "Action")) ?? fieldOf({ headers }, "Action") ?? "",
+      bareValue(headerValue({ headers }, "Action")) ?? headerValue({ headers }, "Action") ?? "",
       status,
       diagnostic || comment,
     ),
     status,
     diagnostic: [diagnostic, comment].filter((text) => text !== "").join("; "),
-    remoteMta: bareValue(fieldOf({ headers }, "Remote-MTA")),
+    remoteMta: bareValue(headerValue({ headers }, "Remote-MTA")),
   };
 }
 
@@ -166,11 +171,14 @@ function statusIn(text: string): string | null {
   return /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])/.exec(text)?.[0] ?? null;
 }
 
-/** "rfc822; <a@b>" and "a@b" alike; X.400 names and others stay as they are. Characters as in RFC 6533 section 3. */
+/**
+ * The name in "rfc822; <a@b>" or "a@b"; X.400 and other names stay unchanged. Unicode escapes are decoded (RFC 6533
+ * section 3).
+ */
 function recipientName(field: string | null): string {
   const value = typedValue(field);
   const bare = withoutComments(value);
-  // Other names, such as those of X.400, may have parentheses of their own.
+  // Other names, such as those of X.400, may contain parentheses.
   const name = decodeWords(bare.includes("@") ? bare : value)
     .replace(/\\x\{([\da-f]{2,5})\}/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
     .replace(LOOSE_TYPE, "");
@@ -197,7 +205,7 @@ function actionOf(field: string, status: string | null, words: string): Delivery
     case "fail":
       return "failed";
     default:
-      // Without an action the status decides, and a report about nothing else is about a failure.
+      // Without an Action field the status decides; without a status it is a failure.
       if (status?.startsWith("2.")) return "delivered";
       return status?.startsWith("4.") || (status === null && /^4\d\d\b/.test(words)) ? "delayed" : "failed";
   }

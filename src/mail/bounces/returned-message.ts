@@ -1,28 +1,28 @@
 /**
- * What the mail that a report carries (RFC 6522, part 3) says about itself: by this we recognise our own message where
- * the report hides the recipient. Everything in it may be made up; only the signed token proves anything.
+ * The message that a report returns (RFC 6522, part 3). It identifies our message if the report hides the recipient.
+ * Everything in it may be forged; only the signed token proves anything.
  */
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import {
-  fieldOf,
+  headerText,
+  headerValue,
   inBrackets,
   type MailPart,
-  octetsOf,
   ownParts,
+  partOctets,
   readFields,
-  wordsOf,
-} from "./report-mail.ts";
+} from "./lenient-mime.ts";
 import { isReturnPath } from "./verp.ts";
 
 export interface ReturnedMessage {
   /** Without angle brackets. */
   readonly messageId: string | null;
-  /** Our own header with the signed local part of the return path. */
+  /** Our own header field with the signed local part of the return path. */
   readonly token: string | null;
   /** An address, without angle brackets. */
   readonly returnPath: string | null;
-  /** As it was written, may name several. */
+  /** Unchanged, may contain several addresses. */
   readonly to: string | null;
   readonly from: string | null;
   readonly subject: string | null;
@@ -34,7 +34,7 @@ export interface ReturnedMessage {
 
 const HEADER_PARTS = /^(?:text\/rfc822(?:-headers?)?|message\/(?:rfc822|global)-headers?)$/;
 
-/** The returned mail or its header, null when the report carries none. */
+/** The returned message or its header, null if the report contains none. */
 export function returnedMessage(report: MailPart): ReturnedMessage | null {
   for (const part of ownParts(report)) {
     const [carried] = part.type.startsWith("message/") ? part.parts : [];
@@ -45,14 +45,14 @@ export function returnedMessage(report: MailPart): ReturnedMessage | null {
   return null;
 }
 
-/** The returned mail that begins with these header fields. */
+/** Describes the returned message with these header fields. */
 export function describeReturned(headers: readonly HeaderField[]): ReturnedMessage {
-  const field = (name: string) => fieldOf({ headers }, name) || null;
+  const field = (name: string) => headerValue({ headers }, name) || null;
   return {
     messageId: bare(field("Message-ID")),
     token: field(messageTokenHeader),
     returnPath: bare(field("Return-Path")),
-    to: field("To") && wordsOf({ headers, parameters: new Map() }, "To"),
+    to: field("To") && headerText({ headers, parameters: new Map() }, "To"),
     from: field("From"),
     subject: field("Subject"),
     feedbackId: field("Feedback-ID"),
@@ -61,14 +61,14 @@ export function describeReturned(headers: readonly HeaderField[]): ReturnedMessa
   };
 }
 
-/** Whether its header looks like one of ours. That proves nothing. */
-export function isOurs({ token, returnPath }: ReturnedMessage): boolean {
+/** Whether its header looks like one of ours, which proves nothing. */
+export function looksLikeOurs({ token, returnPath }: ReturnedMessage): boolean {
   return token !== null || (returnPath !== null && isReturnPath(returnPath.split("@", 1)[0] ?? ""));
 }
 
-/** A mail that is attached as a file. */
+/** Whether a part is a mail attached as a file. */
 export function isMailFile(part: MailPart): boolean {
-  const disposition = fieldOf(part, "Content-Disposition") ?? "";
+  const disposition = headerValue(part, "Content-Disposition") ?? "";
   return (
     /\.eml$/i.test(part.parameters.get("name") ?? "") ||
     /filename\*?=[^;]*\.eml["']?\s*(?:;|$)/i.test(disposition)
@@ -76,7 +76,7 @@ export function isMailFile(part: MailPart): boolean {
 }
 
 function fieldsOf(part: MailPart): HeaderField[] {
-  return readFields(octetsOf(part).toString("latin1").replace(/\r\n?/g, "\n").replace(/^\n+/, "")).headers;
+  return readFields(partOctets(part).toString("latin1").replace(/\r\n?/g, "\n").replace(/^\n+/, "")).headers;
 }
 
 function bare(value: string | null): string | null {

@@ -1,12 +1,12 @@
 /**
- * Whether two spellings mean one mailbox. Servers report the mailbox we wrote to as they know it: with another quoting,
- * without its sub-address, under the name of the host that keeps it, rewritten for a gateway. This decides what a report
- * is about, never who gets mail.
+ * Compares the address that we wrote to with a mailbox that a report names. Servers report it in their own spelling:
+ * quoted differently, without its sub-address, under the name of the mailbox host, or rewritten for a gateway. The
+ * comparison decides which message a report is about, never who gets mail.
  */
 import { getDomain } from "tldts";
 import { domainOf, mailboxOf, normalizeAddress } from "#mail/address.ts";
 
-/** Domains under which one provider keeps the same mailboxes. */
+/** Domains with the same mailboxes at one provider. */
 const SAME_PROVIDER: readonly (readonly string[])[] = [
   ["gmail.com", "googlemail.com"],
   ["icloud.com", "me.com", "mac.com"],
@@ -17,24 +17,25 @@ const SAME_PROVIDER: readonly (readonly string[])[] = [
 const CANONICAL_DOMAIN = new Map(
   SAME_PROVIDER.flatMap(([first = "", ...others]) => others.map((other) => [other, first] as const)),
 );
-/** Its local parts are the same with and without dots. */
+/** Dots in its local parts are ignored. */
 const DOTLESS = "gmail.com";
-/** First labels of the names of mail servers. */
+/** First labels in the names of mail servers. */
 const HOST_NAME =
   /^(?:[a-z]{0,3}-?)?(?:mail|mailbox|mx|smtp|imap|pop|post|mbox|store|exch\w*|zimbra|server|srv|host|node|web|webmail|www|localhost|outlook|live|inbound|relay|gateway|gw|lmtp|mda|backend|be|ex|ms)s?-?\d{0,4}[a-z]?$/;
-/** A host that does not say whose it is: "localhost", "mail.corp.local", "[192.0.2.1]". */
+/** A host that does not show its organization: "localhost", "mail.corp.local", "[192.0.2.1]". */
 const NAMELESS_HOST = /^(?:\[.*\]|[^.]+|.*\.(?:localdomain|localhost|local|lan|internal|intranet|invalid))$/;
 const LONGEST_NAME = 1_000;
 
-/** Whether what a report names is an address; it may be a user name, a command or a file that mail is handed to. */
+/** Whether a report names an address; it may also name a user, a command or a file. */
 export function isAddress(name: string): boolean {
   const bare = name.trim();
   return bare.includes("@") && !/^["'\\\s]*(?:[|/>]|:\w+:|pipe\b|IMCEAEX-|IMCEAX400-)/i.test(bare);
 }
 
 /**
+ * Whether both names mean the same mailbox.
  * @param own an address that we wrote to
- * @param reported as a report names it
+ * @param reported the name in a report
  */
 export function isSameMailbox(own: string, reported: string): boolean {
   const known = keyOf(own);
@@ -53,7 +54,7 @@ function localOf(address: string): string {
   return address.slice(0, Math.max(address.lastIndexOf("@"), 0));
 }
 
-/** One spelling of a mailbox: lower case, no sub-address, the provider's first domain. */
+/** A canonical spelling: lower case, no sub-address, the provider's first domain. */
 function keyOf(text: string): string {
   const address = mailboxOf(normalizeAddress(text.trim().replace(/\.$/, "")));
   const domain = CANONICAL_DOMAIN.get(domainOf(address)) ?? domainOf(address);
@@ -61,7 +62,7 @@ function keyOf(text: string): string {
   return `${domain === DOTLESS ? local.replaceAll(".", "") : local}@${domain}`;
 }
 
-/** The text, and the addresses that it was made of, if a gateway has rewritten one. */
+/** The name, and the addresses from which a gateway may have made it. */
 function spellingsOf(reported: string): string[] {
   const bare = reported
     .trim()
@@ -70,7 +71,7 @@ function spellingsOf(reported: string): string[] {
     .replace(/^@[^:]*:/, "");
   const local = localOf(bare);
   const found = [bare];
-  // xtext (RFC 3461 section 4) that was not decoded.
+  // xtext (RFC 3461 section 4) that was not decoded
   const decoded = bare.replace(/\+([\dA-F]{2})/g, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
@@ -100,13 +101,13 @@ function spellingsOf(reported: string): string[] {
   return found.filter((text) => text.includes("@"));
 }
 
-/** Whether two hosts keep the mail of one organisation, as far as their names say so. */
+/** Whether two hosts serve the same organization, judging by their names. */
 function areHostsOfOne(one: string, other: string): boolean {
   if (isBelow(one, other) || isBelow(other, one) || NAMELESS_HOST.test(other)) return true;
   const organisation = organisationOf(one);
   const [first = "", ...rest] = other.split(".");
   if (organisation === organisationOf(other)) return HOST_NAME.test(first);
-  // What a hosting provider keeps a domain under: example.onmicrosoft.com, example.com.test-google-a.com,
+  // Domains under which a hosting provider serves a customer: example.onmicrosoft.com, example.com.test-google-a.com,
   // example-com.mail.protection.outlook.com.
   const name = organisation.split(".")[0] ?? "";
   return (

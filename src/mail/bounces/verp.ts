@@ -1,11 +1,11 @@
 /**
- * Signed return paths: every message has a MAIL FROM of its own (variable envelope return path), so that a bounce
- * names the message it is about, and nobody who has not seen it can make one up and have somebody suppressed.
+ * Signed return paths (VERP): every message has its own MAIL FROM, so that a bounce names the message it is about. The
+ * signature prevents forged bounces: only somebody who has seen the return path can cause its recipient's suppression.
  *
  *     b.<42 characters>      base32hex (RFC 4648 section 7) of message id (128 bits) and keyed MAC (80 bits)
  *
- * Lower case when written, any case when read, because some servers change it on the way. The same message always has
- * the same return path: greylists recognise the retry.
+ * Lower case when written, any case when read, because some servers change it. A message keeps its return path in every
+ * attempt, so that greylists recognize the retry.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
@@ -18,8 +18,9 @@ const LOCAL_PART = new RegExp(`^b\\.[0-9a-v]{${TOKEN_LENGTH}}$`, "i");
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
- * The local part of a message's return path. Throws when the id is not a UUID. (The key is a KeyObject because Node.js
- * takes five times as long with the octets.)
+ * The local part of a message's return path. The key is a KeyObject because octets would take Node.js five times as
+ * long.
+ * @throws TypeError if the id is not a UUID
  */
 export function encodeReturnPath(messageId: string, key: KeyObject): string {
   if (!UUID.test(messageId)) throw new TypeError(`not a UUID: ${messageId}`);
@@ -32,23 +33,23 @@ export function encodeReturnPath(messageId: string, key: KeyObject): string {
   );
 }
 
-/** Whether a local part has the form of a return path, whoever made it. */
+/** Whether a local part has the form of a return path; its signature is not checked. */
 export function isReturnPath(localPart: string): boolean {
   return LOCAL_PART.test(localPart);
 }
 
-/** The message id, or null when the local part is not one that `encodeReturnPath` made with this key. */
+/** The message id, or null if `encodeReturnPath` did not make this local part with this key. */
 export function decodeReturnPath(localPart: string, key: KeyObject): string | null {
   if (!isReturnPath(localPart)) return null;
   const claimed = localPart.toLowerCase();
   const id = hexOf(claimed.slice(PREFIX.length)).slice(0, ID_HEX_DIGITS);
   const messageId = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
-  // The whole text is compared, so that no second spelling of the same bits passes.
+  // The whole text is compared, so that no second spelling of the same bits is accepted.
   const genuine = encodeReturnPath(messageId, key);
   return timingSafeEqual(Buffer.from(genuine), Buffer.from(claimed)) ? messageId : null;
 }
 
-/** HMAC-SHA256 cut to 80 bits, in hexadecimal; the label keeps it apart from other uses of the key. */
+/** HMAC-SHA256 truncated to 80 bits, in hexadecimal; the label separates it from other uses of the key. */
 function mac(id: string, key: KeyObject): string {
   return createHmac("sha256", key)
     .update(`return-path:${id}`)

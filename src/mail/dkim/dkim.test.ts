@@ -2,7 +2,7 @@ import { generateKeyPairSync, hash } from "node:crypto";
 import fc from "fast-check";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { describe, expect, test } from "vitest";
-import { relaxedBody } from "#mail/message/canonical.ts";
+import { relaxedBody } from "#mail/message/dkim-canonicalization.ts";
 import { type HeaderField, renderMessage } from "#mail/message/header.ts";
 import { dkimKeyMatches, dkimRecordValue, generateDkimKey, messageTokenHeader, signDkim } from "./dkim.ts";
 

@@ -1,20 +1,20 @@
 /**
- * DKIM (RFC 6376, key sizes RFC 8301): signing a message with rsa-sha256 in relaxed/relaxed form, and the key
- * record that lets others verify it.
+ * DKIM (RFC 6376, key sizes RFC 8301): signs messages with rsa-sha256 in relaxed/relaxed form, and makes and checks the
+ * key record.
  *
- * The RSA operation is nine tenths of the cost of a message, so it runs in the thread pool and the key arrives as
- * a KeyObject that the caller keeps (parsing a PEM costs twice the signature). Further signatures of the same
- * message, with another domain, share its relaxed body.
+ * The RSA operation takes nine tenths of the time of a message, so it runs in the thread pool. The caller keeps the key
+ * as a KeyObject, because parsing a PEM takes twice as long as a signature. Further signatures of the same message, by
+ * other domains, share its relaxed body.
  */
 
 import { generateKeyPair, hash, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
-import { readWrittenText, unseenRecord } from "#mail/dns/written-text.ts";
-import { relaxedBody, relaxedHeader } from "#mail/message/canonical.ts";
+import { cleanTxt, unrecognizedRecordMessage } from "#mail/dns/txt-cleanup.ts";
+import { relaxedBody, relaxedHeader } from "#mail/message/dkim-canonicalization.ts";
 import { encodeValue, type HeaderField } from "#mail/message/header.ts";
 import { joinOctets, lengthOf, type Octets, writeOctets } from "#mail/message/octets.ts";
 
-/** Our own opaque mark on every message: complaint reports that hide the recipient still carry it. */
+/** Our own opaque header on every message. Complaint reports that hide the recipient still contain it. */
 export const messageTokenHeader = "X-Posthaste-Message";
 
 export type DkimKeyBits = 1024 | 2048 | 4096;
@@ -24,7 +24,7 @@ export interface DkimSigning {
   readonly headers: readonly HeaderField[];
   /** The body as it is sent, before dot-stuffing. */
   readonly body: Octets;
-  /** The body in relaxed form, where it was made with it or for another signature. */
+  /** The body in relaxed form, if the caller has it already. */
   readonly relaxedBody?: Octets | null;
   /** The d= tag in lower-case A-labels. */
   readonly domain: string;
@@ -33,7 +33,9 @@ export interface DkimSigning {
   readonly timestamp: Date;
 }
 
-/** What the DNS says about a key: what stands there, and in a sentence what is wrong or what to do. */
+/**
+ * The result of checking the published key: the records found, and a sentence that says what is wrong or what to do.
+ */
 export interface DkimKeyFinding {
   readonly status: "verified" | "missing" | "mismatch";
   readonly found: readonly string[];
@@ -41,9 +43,9 @@ export interface DkimKeyFinding {
 }
 
 /**
- * The fields that are signed when present, each as often as it is there. From is named once more than that, so
- * that a second one added on the way breaks the signature (section 8.15). RFC 8058 section 4 wants both
- * List-Unsubscribe fields in, RFC 9477 section 3.1.4 both of CFBL, Gmail wants Feedback-ID.
+ * The fields that are signed if present, each as often as it occurs. From is named once more than it occurs, so that
+ * adding a second From breaks the signature (section 8.15). RFC 8058 section 4 requires both List-Unsubscribe fields,
+ * RFC 9477 section 3.1.4 both CFBL fields, Gmail requires Feedback-ID.
  */
 const signedFields = [
   "From",
@@ -71,8 +73,8 @@ const signature = "DKIM-Signature";
 const generateKeys = promisify(generateKeyPair);
 
 /**
- * The value of a DKIM-Signature field, folded, to be put in front of the signed fields. Throws when the message
- * has no From field or the key is no RSA private key.
+ * Returns the value of a DKIM-Signature field, folded; the caller puts it before the signed fields.
+ * @throws Error if the message has no From field or the key is not an RSA private key
  */
 export async function signDkim(signing: DkimSigning): Promise<string> {
   const { headers, domain, selector, privateKey, timestamp } = signing;
@@ -88,14 +90,14 @@ export async function signDkim(signing: DkimSigning): Promise<string> {
     `bh=${bodyHash(signing)}`,
     "b=",
   ].join("; ");
-  // The field signs itself with an empty b= and without a CRLF at the end (section 3.7).
+  // The field itself is signed with an empty b= and without the CRLF at its end (section 3.7).
   const input = Buffer.from(`${signed.lines}${relaxedHeader(signature, unsigned)}`);
   const base64 = (await rsaSha256(input, privateKey)).toString("base64");
-  // White space inside b= does not count, so the value can be folded like any other.
+  // White space inside b= is ignored, so the value can be folded like any other.
   return encodeValue(`${unsigned}${base64.match(/.{1,72}/g)?.join(" ") ?? ""}`, signature.length + 2);
 }
 
-/** A new key pair, made off the main thread: 2048 bits take about 0.1 s, 4096 bits about 1 s of one core. */
+/** Generates a key pair off the main thread: 2048 bits take about 0.1 s, 4096 bits about 1 s of one core. */
 export async function generateDkimKey(
   bits: DkimKeyBits,
 ): Promise<{ readonly privateKey: KeyObject; readonly publicKey: string }> {
@@ -109,11 +111,11 @@ export function dkimRecordValue(publicKey: KeyObject | string): string {
 }
 
 /**
- * Whether the TXT records at the key's name publish this public key (base64 of its SubjectPublicKeyInfo). Only the
- * p= value counts: white space and the order of tags differ from one DNS panel to the next. Quotation marks and backslashes
- * in the text make a record that verifiers cannot read.
- * Records of other kinds at the same name are ignored; different keys side by side are a mismatch, because
- * verifiers may take any of them (section 3.6.2.2).
+ * Checks whether the TXT records at the key's name publish this public key (base64 of its SubjectPublicKeyInfo). Only
+ * the p= value is compared: white space and the order of tags differ between DNS panels. Verifiers cannot read a record
+ * with quotation marks or backslashes in its text.
+ * Records of other kinds at the same name are ignored. Different keys side by side are a mismatch, because verifiers
+ * may use any of them (section 3.6.2.2).
  */
 export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string): DkimKeyFinding {
   const keys = [...new Set(txtRecords.map(publishedKey).filter((key) => key !== null))];
@@ -121,7 +123,7 @@ export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string)
   const mismatch = (message: string): DkimKeyFinding => ({ status: "mismatch", found: txtRecords, message });
   if (key === undefined) {
     const meant = txtRecords.filter(isMeantAsDkim);
-    if (meant.length > 0) return mismatch(unseenRecord("DKIM", meant));
+    if (meant.length > 0) return mismatch(unrecognizedRecordMessage("DKIM", meant));
     return {
       status: "missing",
       found: txtRecords,
@@ -148,7 +150,7 @@ export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string)
     : mismatch("Another key is published; replace the value of p= by the expected one.");
 }
 
-/** The names for h= and the canonical lines they stand for; of a repeated field the last goes first (5.4.2). */
+/** The field names for h= and their canonical lines; of a repeated field the last one comes first (section 5.4.2). */
 function signedLines(headers: readonly HeaderField[]): { names: string[]; lines: string } {
   const fields = Map.groupBy(headers, ([name]) => name.toLowerCase());
   const names = ["From"];
@@ -168,7 +170,7 @@ function bodyHash({ body, relaxedBody: relaxed }: Pick<DkimSigning, "body" | "re
   return hash("sha256", octets, "base64");
 }
 
-/** Where most bodies are gathered for their hash, which is made before anything else may come here. */
+/** Buffer for the hash input of most bodies. It can be shared because hashing is synchronous. */
 const hashingPlace = Buffer.alloc(262_144);
 
 function gathered(octets: Octets): Buffer {
@@ -188,7 +190,7 @@ function keyData(publicKey: KeyObject | string): string {
     : publicKey.export({ type: "spki", format: "der" }).toString("base64");
 }
 
-/** The p= value of a key record, "" when revoked, null when the record is something else or no list of tags. */
+/** The p= value of a key record, "" if the key is revoked, null if the text is not a valid key record. */
 function publishedKey(record: string): string | null {
   const tags = tagsOf(record);
   const key = tags?.get("p");
@@ -196,7 +198,10 @@ function publishedKey(record: string): string | null {
   return /["\\]|[^\x20-\x7e]/.test(key + (tags.get("k") ?? "")) ? null : key;
 }
 
-/** What a key record says that makes verifiers reject our signatures although the key is right (section 3.6.1). */
+/**
+ * Why verifiers reject our signatures although the published key is right (section 3.6.1): its k=, h= or s= tag; null
+ * if they do not.
+ */
 function restrictionFault(record: string): string | null {
   const tags = tagsOf(record);
   if (publishedKey(record) === null || tags === null) return null;
@@ -211,9 +216,9 @@ function restrictionFault(record: string): string | null {
   return null;
 }
 
-/** Whether a record that is none to receivers was meant as a key record. */
+/** Whether a TXT record that receivers do not recognize was probably meant as a DKIM key record. */
 export function isMeantAsDkim(text: string): boolean {
-  const plain = readWrittenText(text).plain.replace(/\s/g, "");
+  const plain = cleanTxt(text).plain.replace(/\s/g, "");
   return (
     !/^v=(?:spf1|dmarc1)/i.test(plain) &&
     /^v[=:]?dkim|(?:^|;|,)(?:k=rsa|p=mi[ig])|^mi[ig][a-z0-9+/=]{100}/i.test(plain)
@@ -221,8 +226,8 @@ export function isMeantAsDkim(text: string): boolean {
 }
 
 /**
- * The tags of a record without white space, which differs from one DNS panel to the next; null where it is no list of tags,
- * which is invalid as a whole (section 3.2): a part without "=", or a name that stands twice.
+ * The tags of a record without white space, which differs between DNS panels. Null if the record is invalid as a whole
+ * (section 3.2): a part without "=", or a repeated name.
  */
 function tagsOf(record: string): Map<string, string> | null {
   const tags = new Map<string, string>();

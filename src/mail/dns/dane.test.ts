@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { fakeMxCertificate, issuedChain } from "#test/support/fake-mx.ts";
-import { isUsable, type TlsaRecord, vouchFor } from "./dane.ts";
+import { isUsableTlsa, matchesTlsa, type TlsaRecord } from "./dane.ts";
 
 const [issued, authority] = issuedChain
   .split(/(?=-----BEGIN)/)
@@ -40,14 +40,14 @@ describe("DANE-EE vouches for the host's own certificate or key, whatever its na
     ["its certificate, whole", `3 0 0 ${issued.raw.toString("hex")}`],
     ["its key, whole", `3 1 0 ${issued.publicKey.export({ type: "spki", format: "der" }).toString("hex")}`],
   ])("%s", (_what, record) => {
-    for (const when of [now, long, elsewhere]) expect(vouchFor([tlsa(record)], chain, when)).toBe(true);
-    expect(vouchFor([tlsa(record)], [stranger], now)).toBe(false);
-    expect(vouchFor([tlsa(record)], [stranger, issued], now)).toBe(false);
+    for (const when of [now, long, elsewhere]) expect(matchesTlsa([tlsa(record)], chain, when)).toBe(true);
+    expect(matchesTlsa([tlsa(record)], [stranger], now)).toBe(false);
+    expect(matchesTlsa([tlsa(record)], [stranger, issued], now)).toBe(false);
   });
 
   test("one of several is enough, as while a key is being changed", () => {
     const records = [tlsa(`3 1 1 ${"00".repeat(32)}`), tlsa(`3 1 1 ${KEY_SHA256}`)];
-    expect(vouchFor(records, chain, now)).toBe(true);
+    expect(matchesTlsa(records, chain, now)).toBe(true);
   });
 });
 
@@ -56,24 +56,24 @@ describe("DANE-TA vouches for what an authority has issued, for its host and its
     ["its certificate", `2 0 1 ${AUTHORITY_SHA256}`],
     ["its key", `2 1 1 ${AUTHORITY_KEY_SHA256}`],
   ])("%s", (_what, record) => {
-    expect(vouchFor([tlsa(record)], chain, now)).toBe(true);
-    expect(vouchFor([tlsa(record)], chain, elsewhere)).toBe(false);
-    expect(vouchFor([tlsa(record)], chain, long)).toBe(false);
-    expect(vouchFor([tlsa(record)], chain, { ...now, at: new Date("2020-01-01") })).toBe(false);
-    expect(vouchFor([tlsa(record)], [issued], now)).toBe(false);
+    expect(matchesTlsa([tlsa(record)], chain, now)).toBe(true);
+    expect(matchesTlsa([tlsa(record)], chain, elsewhere)).toBe(false);
+    expect(matchesTlsa([tlsa(record)], chain, long)).toBe(false);
+    expect(matchesTlsa([tlsa(record)], chain, { ...now, at: new Date("2020-01-01") })).toBe(false);
+    expect(matchesTlsa([tlsa(record)], [issued], now)).toBe(false);
   });
 
   test("an authority that has not issued the certificate before it vouches for nothing", () => {
-    expect(vouchFor([tlsa(`2 0 1 ${AUTHORITY_SHA256}`)], [stranger, authority], now)).toBe(false);
+    expect(matchesTlsa([tlsa(`2 0 1 ${AUTHORITY_SHA256}`)], [stranger, authority], now)).toBe(false);
   });
 
   test("a host is not its own authority", () => {
-    expect(vouchFor([tlsa(`2 1 1 ${KEY_SHA256}`)], chain, now)).toBe(false);
+    expect(matchesTlsa([tlsa(`2 1 1 ${KEY_SHA256}`)], chain, now)).toBe(false);
   });
 });
 
 test("nothing vouches for a host without a certificate", () => {
-  expect(vouchFor([tlsa(`3 1 1 ${KEY_SHA256}`)], [], now)).toBe(false);
+  expect(matchesTlsa([tlsa(`3 1 1 ${KEY_SHA256}`)], [], now)).toBe(false);
 });
 
 test.each([
@@ -89,5 +89,5 @@ test.each([
   ["3 1 2 0011", false],
   ["3 0 0 ", false],
 ])("whether a record can be used: %s", (record, is) => {
-  expect(isUsable(tlsa(record))).toBe(is);
+  expect(isUsableTlsa(tlsa(record))).toBe(is);
 });

@@ -1,10 +1,10 @@
 /**
- * DANE for SMTP (RFC 7672): a host's TLSA records say which certificate it shows. The records and what they vouch for;
- * looking them up is delivery's (delivery/routes/tls-demands.ts), and so is the proof by DNSSEC that they are the host's own.
+ * DANE for SMTP (RFC 7672): which certificates the TLSA records of a host accept. Looking up the records, and DNSSEC
+ * validation, is in delivery/routes/tls-demands.ts.
  */
 import { createHash, type X509Certificate } from "node:crypto";
 
-/** A TLSA record (RFC 6698 section 2.1), its numbers as they came. */
+/** A TLSA record (RFC 6698 section 2.1), with the numbers of its fields. */
 export interface TlsaRecord {
   readonly usage: number;
   readonly selector: number;
@@ -12,7 +12,7 @@ export interface TlsaRecord {
   readonly certificate: Buffer;
 }
 
-/** RFC 7672 section 3.1: the two usages that need no public roots. The other two are as good as none. */
+/** RFC 7672 section 3.1: the two usages that need no public roots. Records with the other two are unusable. */
 const DANE_TA = 2;
 const DANE_EE = 3;
 const DIGESTS = new Map([
@@ -20,8 +20,11 @@ const DIGESTS = new Map([
   [2, { name: "sha512", octets: 64 }],
 ]);
 
-/** Whether a record can vouch for anything; a host that has none of these is spoken to over TLS whoever answers (section 2.2). */
-export function isUsable({ usage, selector, matchingType, certificate }: TlsaRecord): boolean {
+/**
+ * Whether a record is usable. With a host that has only unusable records, TLS with any certificate is required (section
+ * 2.2).
+ */
+export function isUsableTlsa({ usage, selector, matchingType, certificate }: TlsaRecord): boolean {
   const octets = DIGESTS.get(matchingType)?.octets;
   const isWhole =
     octets === undefined ? matchingType === 0 && certificate.length > 0 : certificate.length === octets;
@@ -29,11 +32,11 @@ export function isUsable({ usage, selector, matchingType, certificate }: TlsaRec
 }
 
 /**
- * Whether usable records vouch for what a host has shown: `chain` begins with its own certificate, and each is followed
- * by its issuer. DANE-EE looks at nothing but the key or certificate itself (section 3.1.1); DANE-TA wants the host's
- * name and the dates, too (section 3.1.2).
+ * Whether usable records match the certificates of a host. `chain` begins with the host's own certificate; each is
+ * followed by its issuer. DANE-EE checks only the key or certificate itself (section 3.1.1); DANE-TA also checks host
+ * name and dates (section 3.1.2).
  */
-export function vouchFor(
+export function matchesTlsa(
   records: readonly TlsaRecord[],
   chain: readonly X509Certificate[],
   { host, at }: { readonly host: string; readonly at: Date },
@@ -45,7 +48,7 @@ export function vouchFor(
   return anchors.length > 0 && own.checkHost(host) !== undefined && isAnchored(anchors, chain, at);
 }
 
-/** Walks from the host's own certificate up to one that a record names. */
+/** Follows the chain from the host's own certificate up to one that a record names. */
 function isAnchored(anchors: readonly TlsaRecord[], chain: readonly X509Certificate[], at: Date): boolean {
   for (const [index, certificate] of chain.entries()) {
     if (at < certificate.validFromDate || at > certificate.validToDate) return false;
@@ -60,7 +63,7 @@ function hasIssued(issuer: X509Certificate, certificate: X509Certificate): boole
   return issuer.ca && certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 }
 
-/** RFC 6698 section 2.1.2 and 2.1.3: the whole certificate or its key, as it is or as a digest. */
+/** RFC 6698 sections 2.1.2 and 2.1.3: the whole certificate or its key, in full or as a digest. */
 function matches({ selector, matchingType, certificate }: TlsaRecord, shown: X509Certificate): boolean {
   const octets = selector === 0 ? shown.raw : shown.publicKey.export({ type: "spki", format: "der" });
   const digest = DIGESTS.get(matchingType);

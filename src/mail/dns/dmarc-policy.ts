@@ -1,12 +1,12 @@
 /**
- * What a domain asks receivers to do with mail that fails DMARC: the record's text (RFC 7489 section 6.3, RFC 9989
- * section 4.7) and where it is found, at the domain or at its organisational parent by the public suffix list.
+ * The DMARC policy of a domain: parses the record (RFC 7489 section 6.3, RFC 9989 section 4.7) and finds it at the
+ * domain or at its organizational domain by the public suffix list.
  */
 import { getDomain } from "tldts";
 import type { Resolver } from "#dns/resolver.ts";
-import { isMeantAsDmarc } from "./dmarc-mending.ts";
-import { findMisplaced, misplacedRecord } from "./misplaced.ts";
-import { decodedText, unseenRecord } from "./written-text.ts";
+import { isMeantAsDmarc } from "./dmarc-repair.ts";
+import { findMisplaced, misplacedRecordMessage } from "./misplaced-record.ts";
+import { decodedText, unrecognizedRecordMessage } from "./txt-cleanup.ts";
 
 export type DmarcDisposition = "none" | "quarantine" | "reject";
 type Alignment = "relaxed" | "strict";
@@ -20,7 +20,7 @@ export interface DmarcRecord {
   readonly spfAlignment: Alignment;
   /** RFC 9989 "t=y": receivers apply the policy one step weaker. */
   readonly testing: boolean;
-  /** Share of failing mail the policy applies to, 0 to 100; RFC 9989 dropped it. */
+  /** Percentage of failing mail that the policy applies to, 0 to 100; RFC 9989 removed it. */
   readonly percent: number;
   /** URIs of aggregate and of failure reports. */
   readonly aggregateReports: readonly string[];
@@ -29,9 +29,9 @@ export interface DmarcRecord {
 
 export interface DmarcCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
-  /** The name that holds the record, or the domain's own name for one. */
+  /** The name of the record found, or the name where the domain's own record belongs. */
   readonly host: string;
-  /** Every TXT record there that begins as a DMARC record does. */
+  /** Every TXT record there that begins like a DMARC record. */
   readonly found: readonly string[];
   /** The policy that applies to this domain; null unless verified. */
   readonly policy: DmarcDisposition | null;
@@ -40,8 +40,8 @@ export interface DmarcCheck {
 }
 
 /**
- * Finds and checks the DMARC record that governs a domain. Like a receiver it passes over a faulty record to the
- * parent's. A DNS fault is the status "error": it settles nothing.
+ * Finds and checks the DMARC record that applies to a domain. Like a receiver it ignores an invalid record and uses the
+ * one of the organizational domain. A DNS failure gives the status "error": the check is inconclusive.
  */
 export async function checkDmarc(resolver: Resolver, domain: string): Promise<DmarcCheck> {
   const name = domain.toLowerCase();
@@ -59,16 +59,16 @@ export async function checkDmarc(resolver: Resolver, domain: string): Promise<Dm
   return inherited.status === "mismatch" ? inherited : askElsewhere(resolver, name, own);
 }
 
-/** The check of a missing record, which may be published at another name. */
+/** Checks whether a missing record is published at a wrong name. */
 async function askElsewhere(resolver: Resolver, domain: string, missing: DmarcCheck): Promise<DmarcCheck> {
   const { host } = missing;
   const misplaced = await findMisplaced(resolver, host, [`dmarc.${domain}`, domain], isMeantAsDmarc);
   if (misplaced === null) return missing;
-  const message = misplacedRecord("DMARC", misplaced.host, host);
+  const message = misplacedRecordMessage("DMARC", misplaced.host, host);
   return { ...missing, status: "mismatch", found: misplaced.texts, message };
 }
 
-/** The registrable domain (RFC 7489 section 3.2), or the name itself where there is none. */
+/** The registrable domain (RFC 7489 section 3.2), or the name itself if it has none. */
 export function organisationalDomain(domain: string): string {
   return getDomain(domain, { allowPrivateDomains: true }) ?? domain;
 }
@@ -98,7 +98,8 @@ async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> 
   if (text === undefined) {
     const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
     const meant = texts.filter(isMeantAsDmarc);
-    if (meant.length > 0) return { ...conclude("mismatch", unseenRecord("DMARC", meant)), found: meant };
+    if (meant.length > 0)
+      return { ...conclude("mismatch", unrecognizedRecordMessage("DMARC", meant)), found: meant };
     return conclude("missing", `${host} has no DMARC record.`);
   }
   if (found.length > 1)
@@ -126,7 +127,7 @@ interface Tag {
   /** Lower case. */
   readonly name: string;
   readonly value: string;
-  /** Name and value as they are published. */
+  /** Name and value as published. */
   readonly written: string;
 }
 
@@ -134,7 +135,7 @@ interface RecordFault {
   readonly fault: string;
 }
 
-/** The tags of a record in its order (RFC 7489 section 6.4), or what is wrong with them. */
+/** The tags of a record in order (RFC 7489 section 6.4), or the syntax error. */
 function readTags(text: string): readonly Tag[] | RecordFault {
   const tags: Tag[] = [];
   const names = new Set<string>();
@@ -152,7 +153,9 @@ function readTags(text: string): readonly Tag[] | RecordFault {
   return tags;
 }
 
-/** Values that receivers ignore, although the record is valid; addresses for reports have to be URIs. */
+/**
+ * One sentence for each value that receivers ignore although the record is valid. Addresses for reports must be URIs.
+ */
 function valueRemarks(tags: readonly Tag[]): string[] {
   return tags.flatMap(({ name, value, written }) => {
     if (name === "rua" || name === "ruf")
@@ -170,8 +173,8 @@ function uriRemark(tag: string, uri: string): string[] {
 }
 
 /**
- * The record, or what is wrong with it. "v=DMARC1" must come first and "p" must be there with a known value; other
- * tags that are unknown or have an unknown value count as absent.
+ * Parses a record. "v=DMARC1" must come first and "p" must have a known value; other unknown tags or values are treated
+ * as absent.
  */
 export function parseDmarcRecord(text: string): DmarcRecord | RecordFault {
   const read = readTags(text);
@@ -208,7 +211,7 @@ function alignment(value: string | undefined): Alignment {
   return value?.toLowerCase() === "s" ? "strict" : "relaxed";
 }
 
-/** A comma-separated list; RFC 7489's size limit after "!" is left off. */
+/** Splits a comma-separated list of URIs and removes RFC 7489's size limits ("!10m"). */
 function uris(value: string | undefined): string[] {
   const items = (value ?? "").split(",").map((uri) => uri.trim().replace(/![0-9]+[kmgt]?$/i, ""));
   return items.filter((uri) => URL.canParse(uri));

@@ -1,35 +1,34 @@
 /**
- * Blacklists in the DNS (RFC 5782): what is asked about an address or a domain, and what an answer means. Pure; who asks
- * is somebody else.
+ * DNS blacklists (RFC 5782): the name to query for an address or a domain, and the meaning of the answer. Pure
+ * functions; the caller sends the query.
  *
- * An answer is a listing only inside 127.0.0.0/8, and not even there always: operators of zones refuse questions by
- * codes of their own, and resolvers on the way answer what does not exist. Taking those for listings is the classic
- * mistake.
+ * An answer is a listing only inside 127.0.0.0/8, and not always there: operators refuse queries with codes of their
+ * own, and some resolvers answer queries for names that do not exist. Treating those as listings is a common mistake.
  */
 import { isIP } from "node:net";
 import type { Lookup } from "#dns/resolver.ts";
 import { backwards } from "./reverse-name.ts";
 
-/** What the codes of a zone mean; each is an IPv4 address in text. */
+/** The meaning of a zone's return codes; each code is an IPv4 address in text. */
 export interface DnsblCodes {
   readonly codes?: Readonly<Record<string, string>>;
-  /** Where the last octet is a sum: "8" is the bit of that value. */
+  /** For zones whose last octet is a bit mask: "8" is the bit with that value. */
   readonly bits?: Readonly<Record<string, string>>;
-  /** Answers that list the target as something harmless. */
+  /** Codes that do not count as a listing. */
   readonly not_listed?: Readonly<Record<string, string>>;
-  /** Answers that refuse the question. */
+  /** Codes by which the zone refuses the query. */
   readonly errors?: Readonly<Record<string, string>>;
-  /** Whether only what stands in `codes` is a listing. */
+  /** If true, only the codes in `codes` are listings. */
   readonly only_known_codes?: boolean;
 }
 
-export interface DnsblReading {
+export interface DnsblResult {
   readonly status: "listed" | "not_listed" | "timeout" | "error";
-  /** A phrase: why it is listed, or why nobody knows; null where there is nothing to say. */
+  /** A phrase: why the target is listed, or why the result is unknown; null if there is nothing to say. */
   readonly description: string | null;
 }
 
-/** Any zone may use these; Spamhaus defined them. */
+/** Codes that any zone may use; defined by Spamhaus. */
 const generalErrors: Readonly<Record<string, string>> = {
   "127.0.0.1": "no code of a blacklist (RFC 5782 section 2.1): something on the way blocks the question",
   "127.255.255.252": "the name of the zone is wrong",
@@ -43,13 +42,15 @@ const failures: Readonly<Record<string, string>> = {
   ESERVFAIL: "the DNS server could not answer (SERVFAIL)",
 };
 
-/** The name to ask for: octets (RFC 5782 section 2.1) or nibbles (section 2.4) backwards, a domain as it is. */
+/**
+ * The name to query: the octets (RFC 5782 section 2.1) or nibbles (section 2.4) in reverse order, or the domain itself.
+ */
 export function dnsblName(target: string, zone: string): string {
   return `${isIP(target) === 0 ? target : backwards(target)}.${zone}`;
 }
 
-/** What a zone said about a target: the answer to a question for A records. One refusal among them settles it. */
-export function readDnsblAnswer(meanings: DnsblCodes, answer: Lookup<string>): DnsblReading {
+/** Evaluates the answer to a query for A records. If one of its codes is an error, the result is an error. */
+export function readDnsblAnswer(meanings: DnsblCodes, answer: Lookup<string>): DnsblResult {
   if (answer.outcome === "absent") return { status: "not_listed", description: null };
   if (answer.outcome === "failed") {
     const { reason } = answer;
@@ -68,7 +69,7 @@ export function readDnsblAnswer(meanings: DnsblCodes, answer: Lookup<string>): D
 function readCode(
   { codes, bits, not_listed, errors, only_known_codes }: DnsblCodes,
   code: string,
-): DnsblReading {
+): DnsblResult {
   const harmless = not_listed?.[code];
   if (harmless !== undefined) return { status: "not_listed", description: harmless };
   const refusal = errors?.[code] ?? generalErrors[code];
@@ -86,7 +87,7 @@ function readCode(
   return { status: "listed", description: lists.map(([, list]) => list).join("; ") };
 }
 
-function error(code: string, reason: string): DnsblReading {
+function error(code: string, reason: string): DnsblResult {
   return { status: "error", description: `${code}: ${reason}` };
 }
 
@@ -96,7 +97,7 @@ function byNumber(a: string, b: string): number {
 
 const LONGEST_REASON = 300;
 
-/** What the zone says about a listing in TXT, as one short line; null when it says nothing. */
+/** The reason for a listing that the zone gives in TXT, as one short line; null if it gives none. */
 export function readDnsblReason(answer: Lookup<string>): string | null {
   if (answer.outcome !== "found") return null;
   const line = answer.records

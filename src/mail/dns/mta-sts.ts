@@ -1,16 +1,19 @@
 /**
- * MTA-STS (RFC 8461): a domain says over HTTPS which hosts take its mail, and that they are to be talked to under a
- * certificate that holds. The two texts, and what follows from them; fetching is delivery's (delivery/routes/sts-policies.ts).
+ * MTA-STS (RFC 8461): a domain publishes over HTTPS which hosts accept its mail, and requires TLS with a valid
+ * certificate. Parses the TXT record and the policy; fetching is in delivery/routes/sts-policies.ts.
  */
 
-/** `enforce` forbids what does not match; `testing` only reports it; `none` takes an earlier policy back. */
+/**
+ * `enforce` forbids hosts and certificates that do not match; `testing` only reports them; `none` withdraws an earlier
+ * policy.
+ */
 export type StsMode = "enforce" | "testing" | "none";
 
 export interface StsPolicy {
   readonly mode: StsMode;
-  /** Host names in lower case, or `*.` and the rest of one. */
+  /** Host names in lower case, or wildcards such as `*.example.com`. */
   readonly mx: readonly string[];
-  /** For how long it may be kept. */
+  /** How long the policy may be cached. */
   readonly maxAgeSeconds: number;
 }
 
@@ -22,8 +25,8 @@ const MOST_MX = 100;
 const fieldName = /^[A-Za-z0-9][\w.-]*$/;
 
 /**
- * The id of the policy in force, from the TXT records at `_mta-sts.<domain>`; null where there is none, or more than
- * one record claims to be it (section 3.1).
+ * The id of the current policy, from the TXT records at `_mta-sts.<domain>`; null if there is no such record, or more
+ * than one (section 3.1).
  */
 export function readStsRecord(records: readonly string[]): string | null {
   const claims = records.filter((record) => /^v=STSv1\s*(;|$)/.test(record));
@@ -32,7 +35,9 @@ export function readStsRecord(records: readonly string[]): string | null {
   return /;\s*id\s*=\s*([A-Za-z0-9]{1,32})\s*(;|$)/.exec(record)?.[1] ?? null;
 }
 
-/** Reads `/.well-known/mta-sts.txt` (section 3.2). Unknown keys are passed over, of a key given twice the first counts. */
+/**
+ * Parses `/.well-known/mta-sts.txt` (section 3.2). Unknown keys are ignored; of a repeated key the first value counts.
+ */
 export function readStsPolicy(text: string): StsPolicyText {
   const fields = text.split(/\r?\n/).flatMap((line) => {
     const colon = line.indexOf(":");
@@ -61,7 +66,7 @@ function isHostPattern(name: string): boolean {
   );
 }
 
-/** Whether the policy names a host. A wildcard stands for exactly one label (section 4.1). */
+/** Whether the policy lists a host. A wildcard stands for exactly one label (section 4.1). */
 export function namesHost({ mx }: StsPolicy, host: string): boolean {
   const name = host.toLowerCase().replace(/\.$/, "");
   const parent = name.slice(name.indexOf(".") + 1);

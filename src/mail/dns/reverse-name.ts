@@ -1,18 +1,18 @@
-/** IP addresses as the DNS has them: from the end to the beginning. */
+/** IP addresses in the reverse order that the DNS uses. */
 import { isIPv4 } from "node:net";
 
-/** Where the name of an address stands (RFC 1035 section 3.5, RFC 3596 section 2.5). */
+/** The name of an address in reverse DNS (RFC 1035 section 3.5, RFC 3596 section 2.5). */
 export function reverseName(address: string): string {
   return `${backwards(address)}.${isIPv4(address) ? "in-addr" : "ip6"}.arpa`;
 }
 
-/** The octets of an IPv4 address or the nibbles of an IPv6 address backwards, with dots between them. */
+/** The octets of an IPv4 address, or the nibbles of an IPv6 address, in reverse order with dots between them. */
 export function backwards(address: string): string {
   const pieces = isIPv4(address) ? address.split(".") : nibblesOf(address).split("");
   return pieces.reverse().join(".");
 }
 
-/** The 32 hexadecimal digits of an IPv6 address in any of its spellings. */
+/** The 32 hexadecimal digits of an IPv6 address in any notation. */
 function nibblesOf(address: string): string {
   const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...octets: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = octets.slice(0, 4).map(Number);

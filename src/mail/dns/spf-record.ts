@@ -1,11 +1,12 @@
-/** The text of an SPF record (RFC 7208 sections 4.5, 4.6 and 12). A record with any syntax error counts for nothing. */
-import { splitAtSeams } from "./spf-seam.ts";
+/** Parses an SPF record (RFC 7208 sections 4.5, 4.6 and 12). A syntax error makes the whole record invalid. */
+import type { Lookup, Resolver } from "#dns/resolver.ts";
+import { splitJoinedTerms } from "./spf-joined-terms.ts";
 import { mechanisms, readTerm, type SpfDirective } from "./spf-term.ts";
 
 export interface SpfRecord {
-  /** In order, up to and including "all": nothing after it is ever read (section 5.1). */
+  /** In order, up to and including "all": receivers never read the rest (section 5.1). */
   readonly directives: readonly SpfDirective[];
-  /** Only where there is no "all" (section 6.1). */
+  /** Null if there is an "all" (section 6.1). */
   readonly redirect: string | null;
 }
 
@@ -15,22 +16,45 @@ export interface SpfFault {
   readonly why: string;
 }
 
+/** What a domain publishes: one valid record, no record, several records, or one with a fault. */
+export type PublishedSpf =
+  | { readonly kind: "record"; readonly record: SpfRecord }
+  | { readonly kind: "failed" | "none" }
+  | { readonly kind: "several"; readonly count: number }
+  | { readonly kind: "invalid"; readonly fault: SpfFault };
+
+/** Looks up the record that an include or a redirect refers to (RFC 7208 sections 4.4 and 4.5). */
+export async function findSpfRecord(
+  resolver: Pick<Resolver, "txt">,
+  domain: string,
+): Promise<{ readonly answer: Lookup<string>; readonly published: PublishedSpf }> {
+  const answer = await resolver.txt(domain);
+  if (answer.outcome === "failed") return { answer, published: { kind: "failed" } };
+  const texts = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
+  const [text] = texts;
+  if (text === undefined) return { answer, published: { kind: "none" } };
+  if (texts.length > 1) return { answer, published: { kind: "several", count: texts.length } };
+  const record = parseSpfRecord(text);
+  const isInvalid = "faulty" in record;
+  return { answer, published: isInvalid ? { kind: "invalid", fault: record } : { kind: "record", record } };
+}
+
 /** Whether a TXT record claims to be SPF. */
 export function isSpfRecord(text: string): boolean {
   return /^v=spf1(?: |$)/i.test(text);
 }
 
-/** A domain whose name depends on the mail at hand (section 7). */
+/** Whether the name contains a macro, and so depends on the message (section 7). */
 export function hasMacro(domain: string): boolean {
   return domain.includes("%");
 }
 
-/** The terms behind the version. */
+/** The terms after the version. */
 export function termsOf(text: string): string[] {
   return text.split(" ").slice(1).filter(Boolean);
 }
 
-/** The record, or the first term that is wrong. */
+/** The parsed record, or its first faulty term. */
 export function parseSpfRecord(text: string): SpfRecord | SpfFault {
   const [fault] = spfFaults(text);
   if (fault !== undefined) return fault;
@@ -42,12 +66,12 @@ export function parseSpfRecord(text: string): SpfRecord | SpfFault {
   return { directives, redirect: redirect?.kind === "modifier" ? redirect.value : null };
 }
 
-/** Every term that is wrong. "redirect" and "exp" stand once (section 6). */
+/** All faulty terms. "redirect" and "exp" may occur once (section 6). */
 export function spfFaults(text: string): SpfFault[] {
   const seen = new Set<string>();
   return termsOf(text).flatMap((faulty) => {
     const term = readTerm(faulty);
-    if (term.kind === "fault") return { faulty, why: seamSentence(faulty) ?? term.why };
+    if (term.kind === "fault") return { faulty, why: missingBlankMessage(faulty) ?? term.why };
     if (term.kind !== "modifier" || !["redirect", "exp"].includes(term.name)) return [];
     if (seen.has(term.name)) return { faulty, why: `a record has one "${term.name}"` };
     seen.add(term.name);
@@ -55,14 +79,14 @@ export function spfFaults(text: string): SpfFault[] {
   });
 }
 
-function seamSentence(term: string): string | null {
-  const joined = splitAtSeams(term);
+function missingBlankMessage(term: string): string | null {
+  const joined = splitJoinedTerms(term);
   if (joined === null) return null;
   const named = joined.map((one) => `"${one}"`).join(" and ");
   return `the blank between ${named} is missing; where a TXT record is split into strings, receivers join them without one, so write the blank at the end of a string`;
 }
 
-/** What is valid and yet not what the owner meant. */
+/** Remarks on terms that are valid but not what the owner meant. */
 export function spfRemarks(text: string): string[] {
   const terms = termsOf(text);
   const read = terms.map(readTerm);
@@ -83,7 +107,7 @@ export function spfRemarks(text: string): string[] {
 
 const LONGEST_SHOWN = 150;
 
-/** A term in quotation marks, cut where it is long. */
+/** A term in quotation marks, shortened if it is long. */
 export function shownTerm(term: string): string {
   return term.length > LONGEST_SHOWN ? `"${term.slice(0, LONGEST_SHOWN)}…"` : `"${term}"`;
 }

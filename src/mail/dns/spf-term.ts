@@ -1,6 +1,6 @@
-/** One term of an SPF record (RFC 7208 sections 4.6.1, 5, 6 and 12): a directive, a modifier, or what is wrong with it. */
+/** Parses one term of an SPF record (RFC 7208 sections 4.6.1, 5, 6 and 12): a directive, a modifier, or a fault. */
 import { isIPv4, isIPv6 } from "node:net";
-import { domainSpecFault, macroFault, shownCharacter } from "./spf-domain.ts";
+import { domainSpecFault, macroFault, shownCharacter } from "./spf-domain-spec.ts";
 
 export const mechanisms = ["all", "include", "a", "mx", "ptr", "ip4", "ip6", "exists"] as const;
 export type SpfMechanism = (typeof mechanisms)[number];
@@ -8,9 +8,9 @@ export type SpfMechanism = (typeof mechanisms)[number];
 export interface SpfDirective {
   readonly qualifier: "+" | "-" | "~" | "?";
   readonly mechanism: SpfMechanism;
-  /** The text after the colon, lower-case, a domain without the trailing dot; null without one. */
+  /** The text after the colon in lower case; a domain has no trailing dot. Null without an argument. */
   readonly value: string | null;
-  /** How many bits of an address have to agree. */
+  /** How many bits of an address must match. */
   readonly prefix: { readonly ipv4: number; readonly ipv6: number };
 }
 
@@ -20,11 +20,11 @@ export type SpfTerm =
   /** `why` completes "… cannot be understood: …". */
   | { readonly kind: "fault"; readonly why: string };
 
-/** More than a name and its macros take. */
+/** Enough for a name and its macros. */
 const LONGEST_TERM = 512;
 const MODIFIER = /^([a-z][a-z0-9_.-]*)=(.*)$/is;
 const DIRECTIVE = /^([-+~?]?)([a-z][a-z0-9_.-]*)(.*)$/is;
-/** Of "a" and "mx": a domain, a prefix for each family. */
+/** The argument of "a" and "mx": a domain, and a prefix length for each family. */
 const HOST = /^(?::((?:[^/{]|\{[^}]*\}?)*))?(?:\/([^/]*))?(?:\/\/([^/]*))?$/s;
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,2})$/;
 
@@ -50,7 +50,7 @@ export function isValidTerm(term: string): boolean {
   return readTerm(term).kind !== "fault";
 }
 
-/** "redirect" and "exp" name a domain; unknown modifiers are ignored, but their macros are read (section 6). */
+/** "redirect" and "exp" name a domain. Unknown modifiers are ignored, but their macros must be valid (section 6). */
 function readModifier(name: string, value: string): SpfTerm {
   const isDomain = name === "redirect" || name === "exp";
   const why = isDomain ? domainSpecFault(value) : macroFault(value);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeEntities, readReference } from "./entities.ts";
+import { decodeEntities, readCharacterReference } from "./entities.ts";
 
 describe("a text with character references", () => {
   test.each([
@@ -55,7 +55,7 @@ describe("a text with character references", () => {
       fc.property(fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 }), (grapheme) => {
         const code = grapheme.codePointAt(0) ?? 0;
         const decimal = `&#${code};`;
-        expect(readReference(decimal, 0)).toEqual({
+        expect(readCharacterReference(decimal, 0)).toEqual({
           characters: String.fromCodePoint(code),
           end: decimal.length,
         });

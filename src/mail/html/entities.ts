@@ -1,6 +1,7 @@
 /**
- * Character references of HTML: the numeric ones, the 252 names of HTML 4, and those names of HTML 5 that mail has
- * been seen to use. Others stay as they are written.
+ * Character references of HTML: the numeric ones, the 252 names of HTML 4, and the names of HTML 5 that occur in mail.
+ * Unknown names stay as they are. htmlparser2 decodes references only inside its tokenizer, which is too slow here (see
+ * tag-reader.ts).
  */
 
 const namedCharacters = new Map<string, string>();
@@ -13,7 +14,7 @@ const latin1 =
   "Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute " +
   "ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc " +
   "uuml yacute thorn yuml";
-/** U+0391 to U+03A9 and U+03B1 to U+03C9; no capital letter has the place of the final sigma. */
+/** U+0391 to U+03A9 and U+03B1 to U+03C9; the capital at the position of the final sigma does not exist. */
 const greekCapitals =
   "Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho - Sigma Tau Upsilon Phi " +
   "Chi Psi Omega";
@@ -31,7 +32,7 @@ const others =
   "lfloor ⌊ rfloor ⌋ lang ⟨ rang ⟩ loz ◊ spades ♠ clubs ♣ hearts ♥ diams ♦ check ✓ cross ✗ star ☆ starf ★ phone ☎ " +
   "excl ! num # dollar $ percnt % lpar ( rpar ) ast * plus + comma , period . sol / colon : semi ; equals = quest ? " +
   "commat @ lsqb [ bsol \\ rsqb ] lowbar _ grave ` lcub { verbar | rcub } hyphen ‐";
-/** Characters that cannot be seen here when written as themselves. */
+/** Characters that are invisible when written as themselves. */
 const unseen: Readonly<Record<string, number>> = {
   Tab: 0x09,
   NewLine: 0x0a,
@@ -47,28 +48,31 @@ const unseen: Readonly<Record<string, number>> = {
 
 nameInARow(latin1, 0xa0);
 namePairs(markup);
-/** Names that HTML reads without the semicolon too. */
+/** Names that HTML also decodes without the semicolon. */
 const unterminated: ReadonlySet<string> = new Set(namedCharacters.keys());
 nameInARow(greekCapitals, 0x391);
 nameInARow(greek, 0x3b1);
 namePairs(others);
 for (const [name, code] of Object.entries(unseen)) namedCharacters.set(name, String.fromCodePoint(code));
 
-/** Windows-1252 at 0x80 to 0x9F: what people mean who write `&#150;`, and what browsers show. */
+/** Windows-1252 at 0x80 to 0x9F: `&#150;` means its dash, and browsers show it so. */
 const windows1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
 const numberSign = 0x23;
 const semicolon = 0x3b;
 const equalsSign = 0x3d;
 const letterX = 0x78;
 
-/** A character reference that has been read: what it stands for, and the offset behind it. */
+/** The characters that a reference stands for, and the offset after it. */
 export interface CharacterReference {
   readonly characters: string;
   readonly end: number;
 }
 
-/** The character reference at an `&`, null where there is none. Without a semicolon it is one as browsers see it. */
-export function readReference(text: string, ampersand: number): CharacterReference | null {
+/**
+ * The character reference at an `&`; null if there is none. References without a semicolon follow the rules of
+ * browsers.
+ */
+export function readCharacterReference(text: string, ampersand: number): CharacterReference | null {
   const isNumber = text.charCodeAt(ampersand + 1) === numberSign;
   const isHexadecimal = isNumber && (text.charCodeAt(ampersand + 2) | 0x20) === letterX;
   const start = ampersand + 1 + Number(isNumber) + Number(isHexadecimal);
@@ -78,19 +82,19 @@ export function readReference(text: string, ampersand: number): CharacterReferen
   let characters: string | undefined;
   if (word === "") return null;
   if (isNumber) characters = characterOf(Number.parseInt(word, isHexadecimal ? 16 : 10));
-  // Before `=` such a name is a parameter of an address: `?a=1&copy=2`.
+  // Before `=` the name is a query parameter of a URL: `?a=1&copy=2`.
   else if (behind === semicolon || (unterminated.has(word) && behind !== equalsSign)) {
     characters = namedCharacters.get(word);
   }
   return characters === undefined ? null : { characters, end: behind === semicolon ? end + 1 : end };
 }
 
-/** The text with its character references resolved, as in the attribute values of HTML. */
+/** Decodes the character references in a text or an attribute value. */
 export function decodeEntities(text: string): string {
   let decoded = "";
   let start = 0;
   for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) {
-    const reference = readReference(text, at);
+    const reference = readCharacterReference(text, at);
     if (reference === null) continue;
     decoded += text.slice(start, at) + reference.characters;
     start = reference.end;
@@ -98,7 +102,7 @@ export function decodeEntities(text: string): string {
   return start === 0 ? text : decoded + text.slice(start);
 }
 
-/** The end of a number in base 10 or 16; in base 36, of a name of letters and digits. */
+/** The end of a number in base 10 or 16; with base 36, the end of a name of letters and digits. */
 function digitsEnd(text: string, start: number, base: number): number {
   let end = start;
   for (; end < text.length; end++) {

@@ -1,6 +1,6 @@
 /**
- * What the style sheets of a mail declare that decides whether an element is seen. Only properties that decide are
- * kept, each once and cut to a short value, so that the cost of an element does not depend on the size of the sheets.
+ * Reads from the style sheets of a mail which elements are hidden. Only the properties that decide this are kept, each
+ * once and with a short value, so that the cost of an element does not depend on the size of the style sheets.
  */
 
 interface Declared {
@@ -13,11 +13,11 @@ interface Declared {
 export type Declarations = ReadonlyMap<string, Declared>;
 
 export interface StyleSheets {
-  /** For a class or an id, with its `.` or `#`: by element, in lower case, or for all elements (""). */
+  /** By class or id, with its `.` or `#`: declarations by element in lower case, or for all elements (""). */
   readonly rules: ReadonlyMap<string, ReadonlyMap<string, Declarations>>;
   /**
-   * To what all other rules may give letters of a visible size, those for some screens included: elements, classes and
-   * ids, or any element (`*`).
+   * Elements, classes and ids that any other rule may give a visible font size, including rules for certain screens;
+   * `*` for any element.
    */
   readonly sized: ReadonlySet<string>;
 }
@@ -28,12 +28,12 @@ interface Rule {
   readonly declarations: Declarations;
 }
 
-/** Characters of HTML that are searched for style sheets, and of style sheets that are read. */
+/** Limits: characters of HTML that are searched for style sheets, and characters of style sheets that are read. */
 const LONGEST_HTML = 256 * 1024;
 const LONGEST_STYLES = 100_000;
-/** Of a value that decides anything. */
+/** Values that decide anything are shorter. */
 const LONGEST_VALUE = 40;
-/** More rules about these properties, or selectors of one rule, are not read. */
+/** Limit of rules with these properties, and of selectors of one rule. */
 const MOST_RULES = 200;
 const DECIDING: ReadonlySet<string> = new Set([
   "display",
@@ -49,15 +49,15 @@ const DECIDING: ReadonlySet<string> = new Set([
   "mso-hide",
 ]);
 const mayDecide = /(?:display|visibility|opacity|height|width|overflow|font|font-size|mso-hide)\s*:/i;
-/** Of one element by its class or its id, with nothing around it but the page. */
+/** A selector of one class or id, optionally with an element, and nothing around it except html and body. */
 const simpleSelector = /^(?:(?:html|body)\s+)*([a-z][a-z0-9]*|\*)?([.#][\w-]+)$/i;
-/** The part of a selector that may hold commas and blanks. */
+/** Parts of a selector that may contain commas and blanks. */
 const bracketed = /\[[^\]]{0,200}\]|\([^()]{0,200}\)/g;
-/** Style sheets that hold on every screen. */
+/** Media queries that match every screen. */
 const everyScreen = /^@media\s+(?:all|(?:only\s+)?screen|(?:all\s*,\s*)?print\s*,\s*screen)\s*$/i;
-/** Of letters: 1 px or less. */
+/** A font size of 1 px or less. */
 export const noSize = /^(?:0*\.?0+(?:[a-z]+|%)?|(?:0?\.\d+|1(?:\.0+)?)(?:px|pt)|0?\.0\d*r?em)$/;
-/** Of letters: that of the element around. */
+/** A font size that is inherited. */
 const sameSize = /^(?:inherit|unset|100%|1em)$/;
 
 /** Reads the style sheets in the HTML, in time linear in its length. */
@@ -74,7 +74,7 @@ export function styleSheetsOf(html: string): StyleSheets {
   return { rules: byName, sized };
 }
 
-/** Those of the text of a rule or a `style` attribute that decide. */
+/** The relevant declarations in the text of a rule or a `style` attribute. */
 export function declarationsOf(text: string): Declarations {
   const found = new Map<string, Declared>();
   if (!mayDecide.test(text)) return found;
@@ -94,7 +94,7 @@ export function declarationsOf(text: string): Declarations {
   return found;
 }
 
-/** Of each property the last, or the last that is important. */
+/** Of each property the last declaration, or the last important one. */
 export function merged(parts: readonly (Declarations | undefined)[]): Declarations {
   const present = parts.filter((part) => part !== undefined);
   if (present.length === 1 && present[0] !== undefined) return present[0];
@@ -108,7 +108,7 @@ function add(declarations: Map<string, Declared>, name: string, declared: Declar
   declarations.set(name, declared);
 }
 
-/** The style sheets that are no comments. */
+/** The content of all style elements outside of comments. */
 function styleTextOf(html: string): string {
   let styles = "";
   const marks = /<!--|<style\b[^>]{0,200}>/gi;
@@ -122,18 +122,18 @@ function styleTextOf(html: string): string {
   return styles.replaceAll(/<!--|-->/g, "");
 }
 
-/** The place of a mark behind an offset, or the end. */
+/** The offset of the next match, or the end. */
 function endOf(html: string, mark: RegExp, from: number): number {
   mark.lastIndex = from;
   return mark.exec(html)?.index ?? html.length;
 }
 
-/** The rules that decide whether an element is seen: in order those for a class or an id that hold on every screen. */
+/** The rules that decide visibility: in order, those for a class or an id that apply to every screen. */
 function rulesOf(css: string): { rules: Rule[]; sized: Set<string>; isCut: boolean } {
   const rules: Rule[] = [];
   const sized = new Set<string>();
   let start = 0;
-  /** How many blocks are open that hold on some screens only, or are around another rule. */
+  /** Number of open blocks that apply only to some screens or contain other rules. */
   let skipped = 0;
   let selectors: string | null = null;
   const braces = /[{};]/g;
@@ -173,7 +173,7 @@ function addRule(
   }
 }
 
-/** The class, id or element of what a selector selects, or `*`. */
+/** The class, id or element that a selector selects, or `*`. */
 function lastNameOf(selector: string): string {
   const last =
     selector

@@ -1,8 +1,7 @@
-/** The characters that tags are made of, and where names, values and blanks in a tag end. */
+/** The characters that delimit tags, and functions that find the end of names, values and blanks in a tag. */
 
-export const lineFeed = 0x0a;
-export const carriageReturn = 0x0d;
-const blank = 0x20;
+import { blank } from "#mail/text/characters.ts";
+
 export const exclamationMark = 0x21;
 export const quotationMark = 0x22;
 export const apostrophe = 0x27;
@@ -16,7 +15,7 @@ export function isLetter(code: number | undefined): boolean {
   return lower >= 0x61 && lower <= 0x7a;
 }
 
-/** The end of a name: at white space, `/`, `>`, one more character, or the end of the HTML. */
+/** The end of a name: at white space, `/`, `>`, `delimiter`, or the end of the HTML. */
 export function nameEnd(codes: Uint16Array, length: number, start: number, delimiter = greaterThan): number {
   let end = start;
   for (; end < length; end++) {

@@ -5,11 +5,11 @@ import { headerTextFault } from "#mail/address.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
 import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
-import { type MergeValues, renderingEngine, renderWithLiquid } from "./engine.ts";
 import { textOf, unescapeHtml } from "./escape.ts";
-import { bodyEnd, placeInsertions } from "./html.ts";
-import { withInsertions } from "./pieces.ts";
-import { compileSegments } from "./segments.ts";
+import { compileFast } from "./fast-render.ts";
+import { bodyEnd, placeInsertions } from "./html-template.ts";
+import { type MergeValues, renderingEngine, renderWithLiquid } from "./liquid-engine.ts";
+import { withInsertions } from "./template-pieces.ts";
 import { trackLinks } from "./tracked-links.ts";
 
 const links = {
@@ -177,7 +177,7 @@ describe("the fast way", () => {
         const pixel = { at: bodyEnd(template), text: "{% open_pixel %}" };
         const insertions = [...placeInsertions(template), ...trackLinks(template).insertions, pixel];
         const made = withInsertions(source, insertions);
-        const write = compileSegments(engine, made);
+        const write = compileFast(engine, made);
         if (write === null) return;
         const values = valuesOf(given);
         expect(outcome(() => String(write(values)))).toBe(
@@ -193,7 +193,7 @@ describe("the fast way", () => {
     "{{ city | date: '%Y' }}{% raw %}{{{% endraw %}",
     "{% open_pixel %}",
   ])("takes %j", (source) => {
-    expect(compileSegments(renderingEngine("html", "UTC"), source)).not.toBeNull();
+    expect(compileFast(renderingEngine("html", "UTC"), source)).not.toBeNull();
   });
 
   test.each([
@@ -203,7 +203,7 @@ describe("the fast way", () => {
     "{{ a == b }}",
     "{{ (1..2) }}",
   ])("leaves %j to LiquidJS", (source) => {
-    expect(compileSegments(renderingEngine("html", "UTC"), source)).toBeNull();
+    expect(compileFast(renderingEngine("html", "UTC"), source)).toBeNull();
   });
 });
 

@@ -1,29 +1,29 @@
-/** Templates that are ready to be rendered for one recipient after the other. */
+/** Compiles templates so that they can be rendered for many recipients. */
 import { type Liquid, Parser } from "liquidjs";
 import type { MailText } from "#mail/message/template-text.ts";
-import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./engine.ts";
-import { renderFault } from "./faults.ts";
-import { compileSegments } from "./segments.ts";
+import { compileFast } from "./fast-render.ts";
+import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./liquid-engine.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";
+import { renderFault } from "./template-errors.ts";
 
-/** The text, or a sentence that says why there is none with these values. Never an exception. */
+/** The text, or a sentence that says why the template cannot be rendered with these values. */
 export type Rendered<Text = string> =
   | { readonly ok: true; readonly text: Text }
   | { readonly ok: false; readonly message: string };
 export interface Render {
   (values: MergeValues): Rendered;
-  /** The same as composing takes it: not joined, where the template allows that. */
-  woven(values: MergeValues): Rendered<MailText>;
+  /** Renders in the form that the composer takes: shared pieces and values, if the template allows that. */
+  mailText(values: MergeValues): Rendered<MailText>;
 }
 
 /**
- * Compiles a template that has been read, with what was inserted into it since.
+ * Compiles a template that has been read, including what was inserted since.
  * @param timezone IANA name, for the filter `date`
- * @throws LiquidError when the insertions broke it
+ * @throws LiquidError if the insertions broke the template
  */
 export function compileTemplate(source: string, kind: TemplateKind, timezone: string): Render {
   const engine = renderingEngine(kind, timezone);
-  const write = compileSegments(engine, source) ?? liquidRenderer(engine, source);
+  const write = compileFast(engine, source) ?? liquidRenderer(engine, source);
   return renderOf((values) => {
     try {
       return { ok: true, text: write(values) };
@@ -33,13 +33,13 @@ export function compileTemplate(source: string, kind: TemplateKind, timezone: st
   });
 }
 
-/** Both forms of what renders as composing takes it. */
-export function renderOf(woven: Render["woven"]): Render {
+/** Makes both forms of rendering from the one that the composer takes. */
+export function renderOf(mailText: Render["mailText"]): Render {
   const render = (values: MergeValues): Rendered => {
-    const rendered = woven(values);
+    const rendered = mailText(values);
     return rendered.ok ? { ok: true, text: String(rendered.text) } : rendered;
   };
-  return Object.assign(render, { woven });
+  return Object.assign(render, { mailText });
 }
 
 function liquidRenderer(engine: Liquid, source: string): (values: MergeValues) => string {

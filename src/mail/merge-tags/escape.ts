@@ -1,6 +1,6 @@
 /**
- * How a value is written where a merge tag stands. Values come from strangers (a subscriber may call himself
- * `<script>`), so each place takes them in a form that cannot end it: the value stays a value.
+ * How a value is written at the place of its merge tag. Values are untrusted (a subscriber may be called `<script>`),
+ * so each place escapes them in a way that the value cannot end it.
  */
 import { domainToASCII } from "node:url";
 import { toValue } from "liquidjs";
@@ -13,10 +13,10 @@ const htmlReferences: Readonly<Record<string, string>> = {
   '"': "&#34;",
   "'": "&#39;",
 };
-/** Addresses that a value alone may make; others could run a program in the reader's browser. */
+/** Schemes that a value may bring along; others could run a program in the reader's browser. */
 const schemes: ReadonlySet<string> = new Set(["http", "https", "mailto", "tel", "sms", "cid"]);
 
-/** The text of a value: nothing for null and for objects, the members of an array one behind the other. */
+/** The text of a value: empty for null and objects, the joined members of an array. */
 export function textOf(value: unknown): string {
   const plain: unknown = typeof value === "string" ? value : toValue(value);
   switch (typeof plain) {
@@ -30,14 +30,14 @@ export function textOf(value: unknown): string {
   }
 }
 
-/** What a value that may be escaped for HTML already shows there. */
+/** Undoes HTML escaping in a value that may already be escaped. */
 export function unescapeHtml(value: unknown): string {
   return textOf(value).replaceAll(/&(?:#\d+|#x[\da-f]+|[a-z]\w*);/gi, (reference) =>
     decodeEntities(reference),
   );
 }
 
-/** For the text of HTML and for attribute values in quotes: what LiquidJS's filter `escape` does. */
+/** For HTML text and for attribute values in quotes: the same as LiquidJS's filter `escape`. */
 export function escapeHtml(value: unknown): string {
   const text = textOf(value);
   return /[&<>"']/.test(text)
@@ -45,31 +45,33 @@ export function escapeHtml(value: unknown): string {
     : text;
 }
 
-/** For attribute values without quotes, and elsewhere in a tag: nothing in it ends a value or begins an attribute. */
+/** For unquoted attribute values and elsewhere in a tag: the value cannot end or begin an attribute. */
 export function escapeUnquoted(value: unknown): string {
   return textOf(value).replaceAll(/[^\w.:~%+@#-]/gu, (character) => `&#${character.codePointAt(0)};`);
 }
 
-/** For a whole address, in HTML: `#` when it is none that a mail should lead to. */
+/** For a whole URL in HTML: `#` if its scheme is not allowed. */
 export function escapeUrl(value: unknown): string {
   const address = soundAddress(value);
   if (address === null) return "#";
   return escapeHtml(withAsciiHost(address).replaceAll(/[^\w!#$%&()*+,./:;=?@[\]~-]/gu, percentEncode));
 }
 
-/** For a whole address in the brackets of a plain text: the same, and nothing in it ends them. */
+/**
+ * For a whole URL in angle brackets in plain text: `#` if its scheme is not allowed; the value cannot end the brackets.
+ */
 export function cleanUrl(value: unknown): string {
   return soundAddress(value)?.replaceAll(/[\s<>]/gu, percentEncode) ?? "#";
 }
 
-/** With the host in A-labels: many mail programs do not open one that is percent-encoded. */
+/** Converts the host to A-labels: many mail programs do not open a percent-encoded host. */
 function withAsciiHost(address: string): string {
   return address.replace(/^((?:https?:)?\/\/(?:[^/?#\\]*@)?)([^/?#\\@:]+)/i, (written, before, host) =>
     /\P{ASCII}/u.test(host) ? before + (domainToASCII(host) || host) : written,
   );
 }
 
-/** Null for what would lead where no mail should. */
+/** The URL without control characters; null if its scheme is not allowed. */
 function soundAddress(value: unknown): string | null {
   const address = textOf(value)
     .toWellFormed()
@@ -79,21 +81,21 @@ function soundAddress(value: unknown): string | null {
   return scheme === undefined || schemes.has(scheme) ? address : null;
 }
 
-/** For a part of an address (RFC 3986 section 2.3: everything but the unreserved characters is encoded). */
+/** For a part of a URL: percent-encodes all but the unreserved characters (RFC 3986 section 2.3). */
 export function escapeUrlPart(value: unknown): string {
   return textOf(value)
     .toWellFormed()
     .replaceAll(/[^\w.~-]/gu, percentEncode);
 }
 
-/** For a part of a mailto:, tel: or sms: address, in which `@` and `+` stand for themselves. */
+/** For a part of a mailto:, tel: or sms: URL, where `@` and `+` need no encoding. */
 export function escapeMailbox(value: unknown): string {
   return textOf(value)
     .toWellFormed()
     .replaceAll(/[^\w.~@+-]/gu, percentEncode);
 }
 
-/** For a body of plain text: without control characters other than line breaks and tabs. */
+/** For a plain text body: removes control characters except line breaks and tabs. */
 export function cleanText(value: unknown): string {
   const text = textOf(value);
   return /[^\n\P{Cc}]|\p{Cs}/u.test(text)
@@ -104,7 +106,7 @@ export function cleanText(value: unknown): string {
     : text;
 }
 
-/** For a header: one line, whatever the value holds; headerTextFault (address.ts) finds nothing in it. */
+/** For a header field: always one line that headerTextFault (address.ts) accepts. */
 export function cleanLine(value: unknown): string {
   const text = textOf(value);
   return /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.test(text)

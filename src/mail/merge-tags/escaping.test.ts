@@ -4,8 +4,8 @@ import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
 import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
-import { placeInsertions } from "./html.ts";
-import { withInsertions } from "./pieces.ts";
+import { placeInsertions } from "./html-template.ts";
+import { withInsertions } from "./template-pieces.ts";
 
 const links = { pixel: null, tracked: (_index: number, target: string) => target };
 

@@ -1,8 +1,21 @@
 /**
- * What the work of filters, comparisons and outputs costs, in the units of a rendering's budget: measured with the
- * values that are worst for each, so that no template gets much more work out of its budget than out of another.
+ * The cost of filters, comparisons and outputs in units of the render budget. The costs were measured with the worst
+ * values of each, so that every template gets about the same amount of work out of its budget.
+ * LiquidJS's own limits do not suffice: its memoryLimit counts only some filters, and its renderLimit is checked only
+ * between tags, so one filter on a long value can run for minutes (render-budget.test.ts shows it).
  */
-import { type Context, defaultOperators, type FilterImplOptions, type Operators } from "liquidjs";
+import {
+  CaseTag,
+  type Context,
+  defaultOperators,
+  type Emitter,
+  evalToken,
+  type FilterImplOptions,
+  ForTag,
+  type Operators,
+  TypeGuards,
+  toValue,
+} from "liquidjs";
 import { textOf } from "./escape.ts";
 
 type Filter = Exclude<FilterImplOptions, { raw: boolean }>;
@@ -10,21 +23,21 @@ interface Filtering {
   readonly context: Context;
 }
 
-/** To find and to call a filter or an operator. */
+/** Finding and calling a filter or an operator. */
 const call = 20;
-/** An argument that is written out, or the property of a value. */
+/** An argument that is written out, or a property of a value. */
 const read = 15;
-/** To take an element of an array in hand; and to compare it, for which LiquidJS makes generators. */
+/** Reading an element of an array; and comparing it, for which LiquidJS creates generators. */
 const element = 4;
 const comparedElement = 40;
-/** What is neither text nor an array, as text. */
+/** Converting a value that is neither text nor an array. */
 const scalar = 8;
-/** Characters that are compared, or searched for others, for one unit. */
+/** Characters that are compared or searched for one unit. */
 const comparedCharacters = 4;
-/** To look for a word from behind takes time in the product of the two lengths. */
+/** Searching a word from the end takes time in the product of both lengths. */
 const productOfLengths = 128;
 
-/** For a character, where a filter, or what writes HTML, takes more than a unit for it. */
+/** Units a character of filters and writers that need more than one. */
 const unitsOfCharacter: ReadonlyMap<string, number> = new Map(
   Object.entries({
     as_address_more: 7,
@@ -47,32 +60,35 @@ const unitsOfCharacter: ReadonlyMap<string, number> = new Map(
   }),
 );
 
-/** To write a date; in a zone that has a name; and a part of it for which the words of a language are looked up. */
+/** Units of formatting a date; in a named time zone; and of each part that needs words of a language. */
 const dateCost = 300;
 const zoneCost = 3_000;
 const wordsCost = 1_500;
 const wordyParts = /%[^a-zA-Z%]*[AaBbchXxZ]/g;
 
-/** What has to be looked at of a value. */
-export function sizeOf(value: unknown): number {
+/** The size of a value: characters of text, elements of arrays. */
+export function sizeInUnits(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (!Array.isArray(value)) return scalar;
-  return value.reduce<number>((size, item) => size + element + sizeOf(item), element);
+  return value.reduce<number>((size, item) => size + element + sizeInUnits(item), element);
 }
 
-/** What it costs to read a property by a name, which may be a value. */
+/** The cost of reading a property by a name, which may itself be a value. */
 export function readingCost(name: unknown): number {
   return read + comparingCost(name);
 }
 
-/** A filter that is paid for before it works. Those that yield still do: LiquidJS runs them, and nobody else can. */
-export function pricedFilter(name: string, filter: FilterImplOptions): FilterImplOptions {
-  if (typeof filter === "object") return { ...filter, handler: paidFirst(name, filter.handler) };
-  return paidFirst(name, filter);
+/**
+ * Wraps a filter so that it is charged before it runs. Filters that are generators stay generators, because LiquidJS
+ * runs them.
+ */
+export function meteredFilter(name: string, filter: FilterImplOptions): FilterImplOptions {
+  if (typeof filter === "object") return { ...filter, handler: chargedFirst(name, filter.handler) };
+  return chargedFirst(name, filter);
 }
 
-/** The operators, each paid for before it works. The last of their arguments is the context. */
-export const pricedOperators: Operators = Object.fromEntries(
+/** The operators, each charged before it runs. The last argument of an operator is the context. */
+export const meteredOperators: Operators = Object.fromEntries(
   Object.entries(defaultOperators).map(([name, operator]) => [
     name,
     (...given: unknown[]) => {
@@ -83,15 +99,15 @@ export const pricedOperators: Operators = Object.fromEntries(
   ]),
 );
 
-/** The same for what writes the outputs that no filter writes. */
-export function pricedWriter(kind: "html" | "text" | "line", write: (value: unknown) => string) {
+/** Wraps the function that writes outputs without a filter for their position. */
+export function meteredWriter(kind: "html" | "text" | "line", write: (value: unknown) => string) {
   return function (this: Filtering, value: unknown): string {
     this.context.memoryLimit.use(filterCost(kind, [value]));
     return write(value);
   };
 }
 
-function paidFirst(name: string, filter: Filter): Filter {
+function chargedFirst(name: string, filter: Filter): Filter {
   const pay = ({ context }: Filtering, values: readonly unknown[]) =>
     context.memoryLimit.use(filterCost(name, values));
   if (filter.constructor === Function) {
@@ -108,16 +124,16 @@ function paidFirst(name: string, filter: Filter): Filter {
 
 function filterCost(name: string, values: readonly unknown[]): number {
   const [value, argument] = values;
-  const size = values.reduce<number>((sum, one) => sum + read + sizeOf(one), call);
+  const size = values.reduce<number>((sum, one) => sum + read + sizeInUnits(one), call);
   switch (name) {
     case "sort":
     case "sort_natural": {
       const length = Array.isArray(value) ? value.length : 1;
-      return size * Math.log2(length + 2) + length * (argument === undefined ? 0 : sizeOf(argument));
+      return size * Math.log2(length + 2) + length * (argument === undefined ? 0 : sizeInUnits(argument));
     }
     case "remove_last":
     case "replace_last":
-      return size + (sizeOf(value) * sizeOf(argument)) / productOfLengths;
+      return size + (sizeInUnits(value) * sizeInUnits(argument)) / productOfLengths;
     case "date":
       return size + costOfDate(values);
     default:
@@ -137,7 +153,7 @@ export function isDay(value: unknown): boolean {
 }
 
 function operatorCost(name: string, [left, right]: readonly unknown[]): number {
-  // Of these, only the truth is asked.
+  // These operators only test whether a value is true.
   if (name === "and" || name === "or" || name === "not") return call;
   return call + comparingCost(left) + comparingCost(right);
 }
@@ -146,4 +162,39 @@ function comparingCost(value: unknown): number {
   if (typeof value === "string") return value.length / comparedCharacters;
   if (!Array.isArray(value)) return 0;
   return value.reduce<number>((cost, item) => cost + comparedElement + comparingCost(item), 0);
+}
+
+/** Elements of an array that are copied for one unit. */
+const copiedElements = 4;
+
+/** The tag `case`, which compares as the operator `==` does; LiquidJS does not charge its comparisons. */
+export class MeteredCase extends CaseTag {
+  override *render(context: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    const { lenientIf, operators } = context.opts;
+    const value = toValue(yield this.value.value(context, lenientIf));
+    const { renderer } = this.liquid;
+    let isElse = true;
+    for (const { values, templates } of this.branches) {
+      for (const token of values) {
+        const other = yield evalToken(token, context, lenientIf);
+        if (!(yield operators["=="]?.(value, other, context))) continue;
+        yield renderer.renderTemplates(templates, context, emitter);
+        isElse = false;
+        break;
+      }
+    }
+    if (isElse) yield renderer.renderTemplates(this.elseTemplates, context, emitter);
+  }
+}
+
+/** The tag `for`; options such as `reversed` copy the array, which LiquidJS does not charge. */
+export class MeteredFor extends ForTag {
+  override *render(context: Context, emitter: Emitter): ReturnType<ForTag["render"]> {
+    // A range has already been charged, and evaluating it here would create it twice.
+    if (!TypeGuards.isRangeToken(this.collection)) {
+      const collection: unknown = yield evalToken(this.collection, context);
+      if (Array.isArray(collection)) context.memoryLimit.use(collection.length / copiedElements);
+    }
+    return yield* super.render(context, emitter);
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { trackHtml } from "./tracked-html.ts";
+import { trackHtml } from "./tracked-links.ts";
 
 /** The HTML with links to `t/INDEX`, and where each of them led. */
 function tracked(html: string) {

@@ -3,8 +3,8 @@ import { Parser } from "htmlparser2";
 import { describe, expect, test } from "vitest";
 import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
-import { placeInsertions } from "./html.ts";
-import { withInsertions } from "./pieces.ts";
+import { placeInsertions } from "./html-template.ts";
+import { withInsertions } from "./template-pieces.ts";
 import { trackLinks } from "./tracked-links.ts";
 
 /** What somebody gets whose links lead to `t/INDEX>TARGET`. */

@@ -1,12 +1,15 @@
-/** References from a mail's HTML to its other parts: `cid:<content id>` (RFC 2392). */
+/** References from the HTML to other parts of a message: `cid:<content id>` (RFC 2392). */
 
 /**
- * Where an address can begin, in an attribute (srcset holds several) or in a style's url(); rarely so in what people
- * read. (Looked back at from behind the scheme, so that blanks are gone through only where there is one.)
+ * `cid:` where a URL can begin: in an attribute (srcset has several) or in a style's url(). The look-behind comes after
+ * the scheme, so that blanks are scanned only where a `cid:` is.
  */
 const reference = /cid:(?<=["'=(,]\s*cid:)([^\s"'()<>]+)/gi;
 
-/** @param addressOf what stands there instead, without quotes and brackets; undefined leaves the reference as it is */
+/**
+ * Replaces the references.
+ * @param addressOf returns the new URL, without quotes and brackets; undefined keeps the reference
+ */
 export function replaceContentIds(
   html: string,
   addressOf: (contentId: string) => string | undefined,
@@ -14,7 +17,7 @@ export function replaceContentIds(
   return html.replace(reference, (whole, id: string) => addressOf(decoded(id)) ?? whole);
 }
 
-/** Section 2: a Content-ID is percent-encoded where a URL needs it. */
+/** RFC 2392 section 2: a Content-ID is percent-encoded if needed in a URL. */
 function decoded(id: string): string {
   try {
     return decodeURIComponent(id);
@@ -23,7 +26,7 @@ function decoded(id: string): string {
   }
 }
 
-/** What `make` makes of the parts that may be shown as pictures, by their content ids. */
+/** Calls `make` for the parts that may be shown as pictures; the results by content id. */
 export function imagesById<
   Part extends { readonly content_id: string | null; readonly content_type: string },
   Image,
@@ -35,5 +38,5 @@ export function imagesById<
   );
 }
 
-/** A scalable one cannot run scripts inside <img>. */
+/** SVG is included: it cannot run scripts inside <img>. */
 const imageType = /^image\/[\w.+-]+$/i;

@@ -1,14 +1,15 @@
 /**
- * The header section of a message that somebody else wrote (RFC 5322 section 2.2), read strictly: what mail software
- * reads in different ways (blanks before the colon, lines of blanks, lines without a colon) is a fault, never a guess.
+ * Parses the header section of a message from another program (RFC 5322 section 2.2), strictly: forms that mail
+ * software reads in different ways (blanks before the colon, lines of blanks, lines without a colon) are faults.
+ * bounces/lenient-mime.ts is the opposite: it reads whatever a bounce contains.
  */
 import { isUtf8 } from "node:buffer";
 
 export interface GivenField {
   readonly name: string;
-  /** All behind the colon, as it stands: folded, without the CRLF at its end. */
+  /** Everything after the colon, unchanged: folded, without the CRLF at its end. */
   readonly value: string;
-  /** Its octets in the message, with the CRLF. */
+  /** Offsets of the field in the message, including its CRLF. */
   readonly start: number;
   readonly end: number;
 }
@@ -26,8 +27,8 @@ const fieldName = /^[!-9;-~]+$/;
 const NO_LIMITS: HeaderLimits = { octets: Number.POSITIVE_INFINITY, fields: Number.POSITIVE_INFINITY };
 
 /**
- * `message` has CRLF line ends only. One without an empty line is all header.
- * @param most for a stranger's, of which no more is looked at; what has been accepted needs none
+ * Parses a header section. `message` has CRLF line ends only; without an empty line it is all header.
+ * @param most limits for an untrusted message; a message that has been accepted needs none
  */
 export function readHeaderSection(message: Buffer, most: HeaderLimits = NO_LIMITS): HeaderSection {
   const blankLine = message.subarray(0, most.octets + 2).indexOf("\r\n\r\n");
@@ -36,7 +37,7 @@ export function readHeaderSection(message: Buffer, most: HeaderLimits = NO_LIMIT
   if (sectionEnd > most.octets) return tooLarge(most);
   const section = message.subarray(0, sectionEnd);
   if (!isUtf8(section)) return refuse("The header is neither ASCII nor UTF-8.");
-  // One character an octet, so that positions are those of the message.
+  // As latin1, so that positions are those of the octets.
   const text = section.toString("latin1");
   const fields: GivenField[] = [];
   for (let start = 0; start < text.length; ) {
@@ -62,7 +63,7 @@ export function readHeaderSection(message: Buffer, most: HeaderLimits = NO_LIMIT
   return { ok: true, fields, bodyStart: Math.min(sectionEnd + 2, message.length) };
 }
 
-/** A folded value as one line (RFC 5322 section 2.2.3), without the blanks around it. */
+/** A folded value as one line (RFC 5322 section 2.2.3), without surrounding blanks. */
 export function unfold(value: string): string {
   return value.replaceAll("\r\n", "").replaceAll("\t", " ").trim();
 }
@@ -80,7 +81,7 @@ function isBlank(character: string | undefined): boolean {
   return character === " " || character === "\t";
 }
 
-/** Counted from 1. */
+/** The line number, counted from 1. */
 function lineAt(text: string, position: number): number {
   return text.slice(0, position).split("\r\n").length;
 }

@@ -1,40 +1,42 @@
 /**
- * Header fields as they go over the wire: encoded (RFC 2047 for text, RFC 2231 for parameters), folded to 76
- * octets where the syntax allows it (RFC 5322 section 2.2.3), and joined with a body into a message.
+ * Header fields as they are sent: encoded (RFC 2047 for text, RFC 2231 for parameters), folded to 76 octets where the
+ * syntax allows it (RFC 5322 section 2.2.3), and joined with a body into a message.
  *
  * Every fold is written CRLF SPACE, so unfolding is replacing CRLF by nothing. All functions take the `column` at
- * which the value starts in its first line, that is the length of the field's name plus 2.
+ * which the value starts in its first line: the length of the field's name plus 2.
  */
 
 import { joinOctets, type Octets } from "./octets.ts";
 
-/** A field as it is sent: the value is encoded and folded, without the CRLF at its end. */
+/** A field as it is sent: name, and encoded and folded value without the CRLF at its end. */
 export type HeaderField = readonly [name: string, value: string];
 
-/** One mailbox of a header: an address of the grammar in address.ts and a display name of any content. */
+/** An address that parseAddress accepted, and a display name of any content. */
 export interface Mailbox {
   readonly name?: string | null;
   readonly address: string;
 }
 
-/** Of a Subject, in characters: RFC 5322 section 2.1.1 has no longer line, and a subject is one line to people. */
+/** Limit of a subject in characters: RFC 5322 section 2.1.1 allows no longer line. */
 export const LONGEST_SUBJECT = 998;
 
 const lineLength = 76;
-/** RFC 2047 section 2: an encoded-word is at most 75 characters; this much of it is not content. */
+/** RFC 2047 section 2: an encoded-word has at most 75 characters, including this frame. */
 const encodedWordLength = 75;
 const encodedWordFrame = "=?UTF-8?B??=".length;
 /** A word longer than this cannot be folded under the 998 octets of RFC 5322 section 2.1.1. */
 export const maxWordLength = 900;
 const fold = "\r\n ";
 
-/** Human text (RFC 5322 unstructured) that readers show exactly as given, even where it imitates an encoded-word. */
+/**
+ * Encodes human text (RFC 5322 unstructured). Readers show it exactly as given, even if it looks like an encoded-word.
+ */
 export function encodeText(text: string, column: number): string {
   const plain = /^(?:[!-~]+(?: [!-~]+)*)?$/.test(text) && !text.includes("=?") && isFoldable(text);
   return plain ? foldWords(text, column) : encodedWords(text, column);
 }
 
-/** A value that already is header syntax: folded between its words; encoded only where it could not be sent. */
+/** Folds a value that already is header syntax. It is encoded only if it could not be sent otherwise. */
 export function encodeValue(value: string, column: number): string {
   const trimmed = value.trim();
   return /^[ -~]*$/.test(trimmed) && isFoldable(trimmed)
@@ -43,9 +45,9 @@ export function encodeValue(value: string, column: number): string {
 }
 
 /**
- * A mailbox (RFC 5322 section 3.4) that parsers read as exactly one, whatever the name holds: plain words stand as
- * they are, other ASCII is quoted, everything else becomes encoded-words. The address is written raw, so a
- * non-ASCII local part makes the field UTF-8 (RFC 6532).
+ * Encodes a mailbox (RFC 5322 section 3.4) so that parsers read exactly one, whatever the name contains: plain words
+ * unchanged, other ASCII quoted, everything else as encoded-words. The address is written raw, so a non-ASCII local
+ * part makes the field UTF-8 (RFC 6532).
  */
 export function encodeMailbox({ name, address }: Mailbox, column: number): string {
   const display = name?.trim() ?? "";
@@ -56,12 +58,12 @@ export function encodeMailbox({ name, address }: Mailbox, column: number): strin
   return `${phrase}${width + address.length + 3 > lineLength ? fold : " "}<${address}>`;
 }
 
-/** One parameter of a structured value (RFC 2045 section 5.1), in RFC 2231 form when it is not short ASCII. */
+/** Encodes one parameter of a structured value (RFC 2045 section 5.1); in RFC 2231 form unless it is short ASCII. */
 export function encodeParameter(name: string, value: string): string {
   if (/^[\w!#$&+.^`{|}~-]{1,60}$/.test(value)) return `${name}=${value}`;
   if (/^[ -~]{0,60}$/.test(value) && !value.includes("=?")) return `${name}=${quoted(value)}`;
   const percent = encodeURIComponent(value.toWellFormed()).replace(/[*'()]/g, percentEscape);
-  // One character of the value, however many octets it takes, stays in one segment.
+  // All octets of one character stay in one segment.
   const characters = percent.match(/%[0-9A-F]{2}(?:%[89AB][0-9A-F])*|[^%]/g) ?? [];
   const segments = packed(characters, () => lineLength - name.length - "*00*=UTF-8'';".length);
   const [only, ...more] = segments;
@@ -71,21 +73,22 @@ export function encodeParameter(name: string, value: string): string {
     .join(`;${fold}`);
 }
 
-/** The moment in UTC as a Date field writes it (RFC 5322 section 3.3). */
+/** A time in UTC in the form of a Date field (RFC 5322 section 3.3). */
 export function encodeDate(date: Date): string {
   return date.toUTCString().replace("GMT", "+0000");
 }
 
 /**
- * The complete message: header lines, an empty line, the body. Further fields (DKIM-Signature, Received) go in
- * front of the list. A line break that is not a fold means that a caller let foreign text through unchecked; it
- * throws, because the next line would be the attacker's own field.
+ * Renders the complete message: header fields, an empty line, the body. Further fields (DKIM-Signature, Received) are
+ * put before the others.
+ * @throws Error on a line break that is not a fold: the caller has not checked untrusted text, and the next line would
+ * be a field of the attacker
  */
 export function renderMessage(headers: readonly HeaderField[], body: Octets): Buffer {
   return joinOctets([Buffer.from(`${renderHeaders(headers)}\r\n`), body]);
 }
 
-/** The header lines alone, each with its CRLF; throws as renderMessage does. */
+/** Renders the header fields alone, each with its CRLF. Throws as renderMessage does. */
 export function renderHeaders(headers: readonly HeaderField[]): string {
   let lines = "";
   for (const [name, value] of headers) {
@@ -115,7 +118,7 @@ function isFoldable(value: string): boolean {
   return value.length <= maxWordLength || value.split(" ").every((word) => word.length <= maxWordLength);
 }
 
-/** Folds before words; the blanks between two words stay together, so unfolding restores the value exactly. */
+/** Folds before words. Blanks between two words stay together, so unfolding restores the value exactly. */
 function foldWords(value: string, column: number): string {
   if (column + value.length <= lineLength) return value;
   let folded = "";
@@ -131,7 +134,7 @@ function foldWords(value: string, column: number): string {
   return folded;
 }
 
-/** RFC 2047 encoded-words in base64, none splitting a character, one a line after the first. */
+/** RFC 2047 encoded-words in base64, one a line after the first. No character is split. */
 function encodedWords(text: string, column: number): string {
   const octetsFor = (start: number) =>
     Math.max(1, Math.floor((Math.min(encodedWordLength, lineLength - start) - encodedWordFrame) / 4)) * 3;
@@ -140,7 +143,7 @@ function encodedWords(text: string, column: number): string {
     .join(fold);
 }
 
-/** Packs the characters, in order, into as few pieces as hold at most `room(index of the piece)` octets each. */
+/** Packs the characters in order into pieces of at most `room(index of the piece)` octets each. */
 function packed(characters: readonly string[], room: (index: number) => number): string[] {
   const pieces: string[] = [];
   let piece = "";

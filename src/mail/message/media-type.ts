@@ -1,30 +1,39 @@
-/** Content-Type (RFC 2045 section 5) of a message or part from another program, read leniently. */
+/** Content-Type (RFC 2045 section 5) of a message or part that another program composed, read leniently. */
 import { type GivenField, unfold } from "./header-section.ts";
 
 export interface MediaType {
-  /** Lower case, without parameters; "text/plain" where the field is missing. */
+  /** Lower case, without parameters; "text/plain" if the field is missing. */
   readonly type: string;
   readonly boundary: string | null;
   readonly charset: string | null;
-  /** The name of a file, or the beginning of it (RFC 2231). */
+  /** The file name, or its first segment (RFC 2231). */
   readonly name: string | null;
 }
 
-const BOUNDARY = /;\s*boundary\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i;
-const CHARSET = /;\s*charset\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i;
-const NAME = /;\s*name(?:\*|\*0\*?)?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/i;
+const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g;
+const NAME = /^name(?:\*|\*0\*?)?$/;
 
 export function readMediaType(fields: readonly GivenField[]): MediaType {
   const value = unfold(fields.find(({ name }) => /^content-type$/i.test(name))?.value ?? "");
-  const type = value.split(";", 1)[0]?.trim().toLowerCase() ?? "";
-  const parameter = (form: RegExp) => {
-    const [, quoted, plain] = form.exec(value) ?? [];
-    return quoted?.replace(/\\(.)/g, "$1") ?? plain ?? null;
-  };
+  const { type, parameters } = parseMediaType(value);
+  const [, name] = [...parameters].find(([key]) => NAME.test(key)) ?? [];
   return {
     type: type || "text/plain",
-    boundary: parameter(BOUNDARY),
-    charset: parameter(CHARSET),
-    name: parameter(NAME),
+    boundary: parameters.get("boundary") || null,
+    charset: parameters.get("charset") || null,
+    name: name || null,
   };
+}
+
+/**
+ * The media type of a Content-Type value in lower case, "" if there is none, and its parameters by lower-case name. If a
+ * parameter is repeated, the first one counts.
+ */
+export function parseMediaType(value: string): { type: string; parameters: Map<string, string> } {
+  const parameters = new Map<string, string>();
+  for (const [, name = "", quoted, plain = ""] of value.matchAll(PARAMETER)) {
+    const key = name.toLowerCase();
+    if (!parameters.has(key)) parameters.set(key, quoted?.replace(/\\(.)/g, "$1") ?? plain);
+  }
+  return { type: value.split(";", 1)[0]?.trim().toLowerCase() ?? "", parameters };
 }

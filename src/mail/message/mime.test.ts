@@ -4,7 +4,7 @@ import fc from "fast-check";
 import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
 import { headerTextFault } from "#mail/address.ts";
-import { relaxedBody } from "./canonical.ts";
+import { relaxedBody } from "./dkim-canonicalization.ts";
 import { type HeaderField, renderMessage } from "./header.ts";
 import { type Attachment, attachmentFault, composeMessage, type MessageContent } from "./mime.ts";
 import { joinOctets } from "./octets.ts";

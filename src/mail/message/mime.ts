@@ -1,6 +1,6 @@
 /**
  * Composes one message (RFC 5322, RFC 2045 to 2049): fields in the order they are sent, and a body whose structure
- * follows from what there is to carry:
+ * depends on the content:
  *
  *     multipart/mixed                 when there are attachments
  *       multipart/alternative         when there is text and HTML
@@ -10,14 +10,14 @@
  *           image/png, inline, Content-ID
  *       application/pdf, attachment
  *
- * All content is 7bit, quoted-printable or base64, so no message needs 8BITMIME. Header fields are ASCII but for
- * raw UTF-8 addresses. The composer is pure but for the random boundary; a 10 KB message costs some 20 to 40
- * microseconds, so that the signature stays the price of a message.
+ * All content is 7bit, quoted-printable or base64, so no message needs 8BITMIME. Header fields are ASCII except for raw
+ * UTF-8 addresses. Composing is deterministic except for the random boundary. A message of 10 KB takes 20 to 40
+ * microseconds, little compared with its DKIM signature.
  */
 
 import { randomUUID } from "node:crypto";
 import { headerTextFault, needsSmtpUtf8 } from "#mail/address.ts";
-import { relaxedText } from "./canonical.ts";
+import { relaxedText } from "./dkim-canonicalization.ts";
 import {
   encodeDate,
   encodeMailbox,
@@ -34,16 +34,16 @@ import { encodeTextContent, type TransferEncoding } from "./transfer-encoding.ts
 
 export interface Attachment {
   readonly filename: string;
-  /** The file as encodeBase64 gives it: encoded once, however many messages carry it. */
+  /** The file as encodeBase64 returns it: encoded once, however many messages contain it. */
   readonly encoded: Buffer;
-  /** A media type such as `application/pdf`, parameters allowed. */
+  /** A media type such as `application/pdf`, optionally with parameters. */
   readonly contentType: string;
   readonly disposition: "attachment" | "inline";
   /** Without angle brackets; the HTML refers to it as `cid:<contentId>`. */
   readonly contentId?: string | null;
 }
 
-/** What a message is made of. Texts must be free of line breaks and control characters (headerTextFault). */
+/** The content of a message. Texts must not contain line breaks and control characters (headerTextFault). */
 export interface MessageContent {
   /** Without angle brackets. */
   readonly messageId: string;
@@ -51,11 +51,11 @@ export interface MessageContent {
   readonly from: Mailbox;
   readonly to: Mailbox;
   readonly subject: string;
-  /** At least one of the two bodies is given. */
+  /** At least one of the two bodies is not null. */
   readonly html: MailText | null;
   readonly text: MailText | null;
   readonly attachments: readonly Attachment[];
-  /** Further fields, unencoded, sent after Message-ID in this order. */
+  /** Further fields, not encoded, sent after Message-ID in this order. */
   readonly headers: readonly HeaderField[];
 }
 
@@ -63,9 +63,12 @@ export interface ComposedMessage {
   /** All fields, encoded and folded, in the order they are sent. */
   readonly headers: HeaderField[];
   readonly body: Octets;
-  /** Its relaxed form (RFC 6376 section 3.4.4), where no text had to be encoded; null where it has to be made of the body. */
+  /**
+   * The body in relaxed form (RFC 6376 section 3.4.4) if no text had to be encoded; null if it has to be computed from
+   * the body.
+   */
   readonly relaxedBody: Octets | null;
-  /** Whether a header address is not ASCII, so that the message can travel only over SMTPUTF8. */
+  /** Whether a header address is not ASCII, so that the message needs SMTPUTF8. */
   readonly needsSmtpUtf8: boolean;
 }
 
@@ -73,7 +76,7 @@ export interface ComposedMessage {
 interface Part {
   readonly headers: readonly HeaderField[];
   readonly content: Octets;
-  /** The content in relaxed form, as long as a line break follows it. */
+  /** The content in relaxed form, provided that a line break follows it. */
   readonly relaxed: Octets | null;
   readonly isMultipart?: boolean;
 }
@@ -84,8 +87,9 @@ const lineBreak = Buffer.from("\r\n");
 const maxMediaTypeLength = 255;
 
 /**
- * Composes a message. Throws on content that the caller had to refuse (attachmentFault, headerTextFault), on
- * further fields that the composer writes itself, and when there is no body at all.
+ * Composes a message.
+ * @throws Error on content that the caller should have refused (attachmentFault, headerTextFault), on further fields
+ * that the composer writes itself, and if there is no body
  */
 export function composeMessage(
   content: MessageContent,
@@ -106,13 +110,13 @@ export function composeMessage(
       ...body.headers,
     ],
     body: endedByLineBreak(body),
-    // A text by itself may end in empty lines, which do not count.
+    // A text that is the whole body may end in empty lines, which relaxed form drops.
     relaxedBody: body.isMultipart ? body.relaxed : null,
     needsSmtpUtf8: needsSmtpUtf8(from.address) || needsSmtpUtf8(to.address),
   };
 }
 
-/** What keeps a file from being attached, as a sentence for the person who sent it, or null. */
+/** Why a file cannot be attached, as a sentence for the sender; null if it can. */
 export function attachmentFault({
   filename,
   contentType,
@@ -189,8 +193,8 @@ function textPart(subtype: "plain" | "html", text: MailText): Part {
 function encodedText(
   text: MailText,
 ): Pick<Part, "content" | "relaxed"> & { readonly encoding: TransferEncoding } {
-  const woven = typeof text === "string" ? null : text.sevenBit();
-  if (woven !== null) return { encoding: "7bit", content: woven.wire, relaxed: woven.relaxed };
+  const sevenBit = typeof text === "string" ? null : text.sevenBit();
+  if (sevenBit !== null) return { encoding: "7bit", content: sevenBit.wire, relaxed: sevenBit.relaxed };
   const { encoding, content } = encodeTextContent(String(text));
   return {
     encoding,
@@ -200,7 +204,7 @@ function encodedText(
 }
 
 function attachmentPart({ filename, encoded, contentType, disposition, contentId }: Attachment): Part {
-  // Messages and multiparts may not be base64 (RFC 2045 section 6.4), and only base64 keeps every octet.
+  // Messages and multiparts must not be base64 (RFC 2045 section 6.4), and only base64 preserves every octet.
   const type = /^(?:message|multipart)\//i.test(contentType) ? "application/octet-stream" : contentType;
   const headers: HeaderField[] = [
     ["Content-Type", encodeValue(type, 14)],
@@ -211,7 +215,7 @@ function attachmentPart({ filename, encoded, contentType, disposition, contentId
   return { headers, content: [encoded], relaxed: null };
 }
 
-/** The parts between boundaries; a single part stands for itself, without a multipart around it. */
+/** Joins parts with boundaries; a single part is returned without a multipart around it. */
 function multipart(subtype: string, parts: readonly Part[], boundary: string): Part {
   const [only, ...more] = parts;
   if (only !== undefined && more.length === 0) return only;
@@ -231,16 +235,15 @@ function multipart(subtype: string, parts: readonly Part[], boundary: string): P
   };
 }
 
-/** SMTP ends every message with CRLF; a body that has it already is hashed, sent and stored as the same octets. */
+/** SMTP ends every message with CRLF. A body that ends with it is hashed, sent and stored as the same octets. */
 function endedByLineBreak({ content, isMultipart }: Part): Octets {
   const isEnded = isMultipart || joinOctets(content).subarray(-2).equals(lineBreak);
   return isEnded ? content : [...content, lineBreak];
 }
 
 /**
- * The common tail of a message's boundaries. Random, so that nobody can write a body that ends a part early, and
- * looked for all the same in texts that came in one piece; base64 and quoted-printable cannot hold the "=_" in front of
- * it.
+ * The common suffix of a message's boundaries. It is random, so that no body can end a part early, and it is also
+ * searched for in texts of one piece. Base64 and quoted-printable cannot contain the "=_" before it.
  */
 function unusedBoundary(leaves: readonly (Part | null)[], randomId: () => string): string {
   const whole = leaves.flatMap((leaf) => (leaf?.content.length === 1 ? leaf.content : []));

@@ -1,11 +1,9 @@
-/**
- * Octets in pieces, which are joined once: what many messages share is encoded once for all of them and only copied.
- */
+/** Octets in pieces that are joined once: content that many messages share is encoded once and only copied. */
 
-/** A string stands for one octet a character (latin1), which for ASCII is the text itself. */
+/** A string has one octet a character (latin1), which for ASCII is the text itself. */
 export type Octets = readonly (Buffer | string | Octets)[];
 
-/** How many octets they are together. */
+/** The total number of octets. */
 export function lengthOf(octets: Octets): number {
   let length = 0;
   for (const piece of octets) {
@@ -14,7 +12,7 @@ export function lengthOf(octets: Octets): number {
   return length;
 }
 
-/** Copies them into a buffer that has room for them from `at` on; answers where they end. */
+/** Copies the octets into a buffer from `at` on; returns the offset after them. */
 export function writeOctets(target: Buffer, octets: Octets, at = 0): number {
   let end = at;
   for (const piece of octets) {
@@ -27,11 +25,11 @@ export function writeOctets(target: Buffer, octets: Octets, at = 0): number {
   return end;
 }
 
-/** All of them in one buffer, which is their own where there are several. */
+/** All octets in one buffer; a single buffer is returned without a copy. */
 export function joinOctets(octets: Octets): Buffer {
   const [only] = octets;
   if (octets.length === 1 && Buffer.isBuffer(only)) return only;
-  // Outside the engine's pool: a message lives longer than what else is in there, and would keep all of it.
+  // Not from the Buffer pool: a message lives longer than its neighbours there and would keep the whole pool in memory.
   const joined = Buffer.allocUnsafeSlow(lengthOf(octets));
   writeOctets(joined, octets);
   return joined;

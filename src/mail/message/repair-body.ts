@@ -1,10 +1,10 @@
 /**
- * Repairs the body of a message that somebody else composed, where it is not as RFC 5322 and RFC 2045 want it: content
- * with lines beyond 998 octets gets a transfer encoding, and part headers in raw UTF-8 are written in ASCII. All other
- * octets stay as they are. What its author signed is never changed: a signature would no longer fit.
+ * Repairs the body of a submitted message that violates RFC 5322 or RFC 2045: content with lines beyond 998 octets gets
+ * a transfer encoding, and part headers in raw UTF-8 are converted to ASCII. All other octets stay unchanged. Signed or
+ * encrypted parts are never changed, because that would break the signature.
  */
 import { isAscii } from "node:buffer";
-import { asciiField } from "./ascii-field.ts";
+import { asciiField } from "./ascii-header.ts";
 import { renderHeaders } from "./header.ts";
 import { type GivenField, type HeaderLimits, readHeaderSection, unfold } from "./header-section.ts";
 import { readMediaType } from "./media-type.ts";
@@ -13,13 +13,13 @@ import { encodeBase64, encodeQuotedPrintable, maxLineLength } from "./transfer-e
 
 export interface RepairedBody {
   readonly octets: Octets;
-  /** The transfer encoding that it has now; null when it has the one it had. */
+  /** The new transfer encoding; null if it has not changed. */
   readonly encoding: "quoted-printable" | "base64" | null;
 }
 
 /**
- * How many octets of one message may be encoded or folded. All of this runs on the event loop, so that every other
- * session waits for it.
+ * Limit of octets of one message that may be encoded or folded. The work runs on the event loop, so every other session
+ * waits for it.
  */
 export class RepairAllowance {
   #left: number;
@@ -45,7 +45,7 @@ export class RepairAllowance {
 }
 
 const maxDepth = 10;
-/** Delimiter lines of a multipart: more parts than any mail has. */
+/** Limit of delimiter lines of a multipart; no real message has so many parts. */
 const maxDelimiters = 1_000;
 const PART_HEADER: HeaderLimits = { octets: 64 * 1024, fields: 200 };
 const LF = 10;
@@ -57,7 +57,7 @@ const OPAQUE = /^(?:multipart\/(?:signed|encrypted)|message\/|application\/(?:x-
 const PGP_SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----";
 
 /**
- * Null when the body has a line that is too long and cannot be repaired.
+ * Returns the repaired body; null if a line is too long and cannot be repaired.
  * @param body lines end with CRLF
  */
 export function repairBody(
@@ -100,8 +100,8 @@ export function hasLongLine(octets: Buffer): boolean {
 }
 
 /**
- * Where the first line that is too long begins; -1 when there is none. It leaps from line end to line end, so that
- * millions of empty lines cost little.
+ * The start of the first line that is too long, -1 if there is none. It jumps ahead by whole lines, so that millions of
+ * empty lines cost little.
  * @param start the beginning of a line
  */
 export function longLineFrom(octets: Buffer, start: number): number {
@@ -113,7 +113,7 @@ export function longLineFrom(octets: Buffer, start: number): number {
   return -1;
 }
 
-/** The parts between delimiter lines (RFC 2046 section 5.1.1), each repaired; null when that is not possible. */
+/** Repairs each part between the delimiter lines (RFC 2046 section 5.1.1); null if that is impossible. */
 function repairParts(
   body: Buffer,
   boundary: string | null,
@@ -127,7 +127,7 @@ function repairParts(
   const octets: (Buffer | Octets)[] = [preamble];
   let written = first.end;
   for (const { start, end } of others) {
-    // Two delimiters with an empty part between them share a CRLF, which is written already.
+    // Two delimiters with an empty part between them share a CRLF, which is already written.
     const partEnd = Math.max(written, start);
     const delimiter = body.subarray(partEnd, end);
     const part = hasLongLine(delimiter)
@@ -141,7 +141,7 @@ function repairParts(
   return hasLongLine(epilogue) ? null : [...octets, epilogue];
 }
 
-/** A part without the CRLF that belongs to the delimiter behind it. */
+/** Repairs a part, given without the CRLF that belongs to the delimiter after it. */
 function repairPart(part: Buffer, allowance: RepairAllowance, depth: number): Octets | null {
   const section = readHeaderSection(part, PART_HEADER);
   if (!section.ok) return hasLongLine(part) ? null : [part];
@@ -161,12 +161,12 @@ function repairPart(part: Buffer, allowance: RepairAllowance, depth: number): Oc
 }
 
 interface Delimiter {
-  /** Where its line begins, with the CRLF before it, and where the next line begins. */
+  /** The offset of the delimiter line with the CRLF before it, and of the next line. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Up to the closing one; the body's end stands for one that is missing. Null when there are too many. */
+/** The delimiters up to the closing one; if that is missing, the end of the body. Null if there are too many. */
 function delimitersOf(body: Buffer, boundary: string): Delimiter[] | null {
   const mark = `--${boundary}`;
   const delimiters: Delimiter[] = [];
@@ -180,7 +180,7 @@ function delimitersOf(body: Buffer, boundary: string): Delimiter[] | null {
     const rest = body.toString("latin1", markEnd, Math.min(end, markEnd + 100)).trimEnd();
     if (rest === "" || rest === "--") delimiters.push({ start: at, end });
     if (rest === "--") return delimiters;
-    // The CRLF at the end of one delimiter is the one before the next, when a part is empty.
+    // If a part is empty, the CRLF at the end of one delimiter is also the one before the next.
     at = body.indexOf(`\r\n${mark}`, Math.max(markEnd, end - lineBreak.length));
   }
   return delimiters.length === 0 ? [] : [...delimiters, { start: body.length, end: body.length }];
@@ -192,13 +192,13 @@ function encodingOf(fields: readonly GivenField[]): string {
 }
 
 interface Folding {
-  /** What is written where a line is broken. */
+  /** Written at each break of a line. */
   readonly lineEnd: "\r\n" | "=\r\n";
-  /** Where the line that begins at `start` is broken, when it has more than 76 octets. */
+  /** The offset at which the line that begins at `start` is broken, if it has more than 76 octets. */
   readonly cut: (octets: Buffer, start: number) => number;
 }
 
-/** Breaks the lines that are too long, and no others: decoders do not see these breaks. */
+/** Breaks only the lines that are too long. Decoders ignore these breaks. */
 function foldLongLines(body: Buffer, allowance: RepairAllowance, folding: Folding): RepairedBody | null {
   const octets: Buffer[] = [];
   let written = 0;
@@ -208,7 +208,7 @@ function foldLongLines(body: Buffer, allowance: RepairAllowance, folding: Foldin
     if (!allowance.take(end - at)) return null;
     octets.push(body.subarray(written, at), foldLine(body.subarray(at, end), folding));
     written = end;
-    // longLineFrom() wants the beginning of a line.
+    // longLineFrom() expects the beginning of a line.
     if (found >= 0) {
       octets.push(lineBreak);
       written += lineBreak.length;
@@ -232,7 +232,7 @@ function foldLine(line: Buffer, { lineEnd, cut }: Folding): Buffer {
   return output.subarray(0, written);
 }
 
-/** Leaves room for the "=" of a soft line break, and does not tear an escape apart (RFC 2045 section 6.7 rule 5). */
+/** Leaves room for the "=" of a soft line break, and keeps escapes whole (RFC 2045 section 6.7 rule 5). */
 function softBreakIn(line: Buffer, start: number): number {
   const end = start + maxEncodedLine - 1;
   if (line[end - 1] === EQUALS) return end - 1;

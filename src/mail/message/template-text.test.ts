@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { relaxedBody } from "./canonical.ts";
+import { relaxedBody } from "./dkim-canonicalization.ts";
 import { composeMessage } from "./mime.ts";
 import { joinOctets, lengthOf } from "./octets.ts";
-import { TextForm, WovenText } from "./template-text.ts";
+import { TemplatePieces, TemplateText } from "./template-text.ts";
 import { encodeTextContent } from "./transfer-encoding.ts";
 
 const words = fc.oneof(
@@ -32,11 +32,11 @@ const words = fc.oneof(
   fc.string({ maxLength: 6 }),
 );
 const piece = fc.array(words, { maxLength: 5 }).map((some) => some.join(""));
-const woven = fc
+const template = fc
   .array(fc.record({ value: piece, behind: piece }), { maxLength: 6 })
   .chain((rest) => fc.record({ first: piece, rest: fc.constant(rest) }))
   .map(({ first, rest }) => {
-    const form = new TextForm([first, ...rest.map(({ behind }) => behind)]);
+    const form = new TemplatePieces([first, ...rest.map(({ behind }) => behind)]);
     return { form, values: rest.map(({ value }) => value) };
   });
 
@@ -50,11 +50,11 @@ const someMail = {
   headers: [],
 };
 
-describe("a woven text", () => {
+describe("a text made of shared pieces and values", () => {
   test("is sent and hashed as the same text in one piece would be, or left to the encoder", () => {
     fc.assert(
-      fc.property(woven, ({ form, values }) => {
-        const text = new WovenText(form, values);
+      fc.property(template, ({ form, values }) => {
+        const text = new TemplateText(form, values);
         const made = text.sevenBit();
         if (made === null) return;
         const { encoding, content } = encodeTextContent(text.toString());
@@ -73,7 +73,7 @@ describe("a woven text", () => {
     ["two hundred thousand lines", ["Hello ", "\n".repeat(200_000)], ["Ada"]],
     ["no value at all", ["Hello", "  \n you"], [""]],
   ])("needs no encoder with %s", (_, pieces, values) => {
-    expect(new WovenText(new TextForm(pieces), values).sevenBit()).not.toBeNull();
+    expect(new TemplateText(new TemplatePieces(pieces), values).sevenBit()).not.toBeNull();
   });
 
   test.each([
@@ -87,12 +87,15 @@ describe("a woven text", () => {
     ["a line break that a value may cut in two", ["Hello\r", "\nyou"], [""]],
     ["NUL", ["Hello ", ""], ["\0"]],
   ])("is left to the encoder with %s", (_, pieces, values) => {
-    expect(new WovenText(new TextForm(pieces), values).sevenBit()).toBeNull();
+    expect(new TemplateText(new TemplatePieces(pieces), values).sevenBit()).toBeNull();
   });
 
   test("makes the same message, with its relaxed form, as the text in one piece", () => {
-    const html = new WovenText(new TextForm(["<p>  Hello\t", " \n</p>  ", "\n\n"]), ["Ada", "<br> "]);
-    const text = new WovenText(new TextForm(["Hello ", "\n"]), ["Ada"]);
+    const html = new TemplateText(new TemplatePieces(["<p>  Hello\t", " \n</p>  ", "\n\n"]), [
+      "Ada",
+      "<br> ",
+    ]);
+    const text = new TemplateText(new TemplatePieces(["Hello ", "\n"]), ["Ada"]);
     const made = composeMessage({ ...someMail, html, text }, () => "same");
     const whole = composeMessage({ ...someMail, html: String(html), text: String(text) }, () => "same");
     const body = joinOctets(whole.body);
@@ -108,7 +111,7 @@ describe("a woven text", () => {
   });
 
   test("may have hundreds of thousands of values", () => {
-    const html = new WovenText(new TextForm(Array(300_001).fill("\n")), Array(300_000).fill("Ada"));
+    const html = new TemplateText(new TemplatePieces(Array(300_001).fill("\n")), Array(300_000).fill("Ada"));
     const { body } = composeMessage({ ...someMail, html, text: "Hello" });
     expect(lengthOf(body)).toBeGreaterThan(1_500_000);
   });

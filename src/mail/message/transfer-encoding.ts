@@ -1,13 +1,13 @@
 /**
- * Content transfer encodings (RFC 2045 section 6), written for the hot path: a text that needs no encoding is
- * passed through after native scans, quoted-printable is one loop over octets with a lookup table.
+ * Content transfer encodings (RFC 2045 section 6) for the hot path: a text that needs no encoding is only scanned by
+ * native functions, and quoted-printable is one loop over octets with a lookup table.
  */
 
 export type TransferEncoding = "7bit" | "quoted-printable" | "base64";
 
 export interface EncodedContent {
   readonly encoding: TransferEncoding;
-  /** Lines end in CRLF; none is longer than 998 octets (7bit, which stays a string of ASCII) or 76 (the others). */
+  /** Lines end in CRLF and have at most 998 octets (7bit, a string of ASCII) or 76 octets (the others). */
   readonly content: Buffer | string;
 }
 
@@ -25,16 +25,16 @@ const space = 0x20;
 const equals = 0x3d;
 const hexDigits = Buffer.from("0123456789ABCDEF");
 
-/** 1 for the octets that quoted-printable writes as themselves (rules 2 and 3). */
+/** 1 for the octets that quoted-printable does not escape (rules 2 and 3). */
 const literal = new Uint8Array(256)
   .fill(1, space, 0x7f)
   .fill(1, tab, lf)
   .fill(0, equals, equals + 1);
 
 /**
- * A text as UTF-8 in the mildest encoding that survives every relay: 7bit for ASCII in lines that fit,
- * quoted-printable for most text, base64 where more than about a third of the characters are not ASCII and
- * quoted-printable would triple them. Line breaks of every kind become CRLF.
+ * Encodes a text as UTF-8 in the simplest encoding that survives every relay: 7bit for ASCII in short lines,
+ * quoted-printable for most text, and base64 if more than about a third of the characters are not ASCII. All line
+ * breaks become CRLF.
  */
 export function encodeTextContent(text: string): EncodedContent {
   const lines = text.includes("\r") ? text.replaceAll(/\r\n?|\n/g, "\r\n") : text.replaceAll("\n", "\r\n");
@@ -46,12 +46,12 @@ export function encodeTextContent(text: string): EncodedContent {
 }
 
 /**
- * Quoted-printable (RFC 2045 section 6.7) of text whose line breaks are CRLF. Bare CR and LF are encoded as
- * octets; so are blanks at the end of a line, which relays strip.
+ * Quoted-printable (RFC 2045 section 6.7) of text whose line breaks are CRLF. Bare CR and LF are escaped, and so are
+ * blanks at line ends, which relays strip.
  */
 export function encodeQuotedPrintable(octets: Buffer): Buffer {
   const end = octets.length;
-  // The worst octet takes 3, and every 25 of those a soft line break of 3 more.
+  // An octet takes at most 3, and every 25 escaped octets need a soft line break of 3 more.
   const output = Buffer.allocUnsafe(end * 3 + Math.ceil(end / 25) * 3 + 6);
   let written = 0;
   let room = maxQuotedLength;
@@ -79,7 +79,7 @@ export function encodeQuotedPrintable(octets: Buffer): Buffer {
   return output.subarray(0, protectBlank(output, written, room));
 }
 
-/** Writes a blank that ended up last in its line again, as an octet; answers how much is written then. */
+/** Escapes a blank at the end of a line; returns the new number of octets written. */
 function protectBlank(output: Buffer, written: number, room: number): number {
   const last = output[written - 1] ?? 0;
   if (written === 0 || (last !== space && last !== tab)) return written;

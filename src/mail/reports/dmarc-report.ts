@@ -1,9 +1,8 @@
 /**
- * DMARC aggregate reports (RFC 7489 appendix C, RFC 9990): what receivers saw of mails that claim a domain. Both shapes
- * are read, with and without the new one's namespace. Strangers write them, so nothing in them is believed: no DTD, no
- * entities of their own, sizes and numbers within limits. A report keeps what can be kept: records that cannot be read
- * are counted with the reason, and only a report without any record that can be read is refused. A refusal is a value,
- * because it is counted and shown.
+ * Parses DMARC aggregate reports (RFC 7489 appendix C, RFC 9990) in both formats, with and without the newer XML
+ * namespace. Reports are untrusted: no DTD, no custom entities, limited sizes and numbers. Readable records are kept:
+ * unreadable ones are counted by reason, and only a report without any readable record is refused. A refusal is a
+ * value, because it is counted and shown.
  */
 import { decodeEntities } from "#mail/html/entities.ts";
 import { ipAddressIn } from "#mail/ip-address.ts";
@@ -15,13 +14,13 @@ import {
   type XmlNode,
 } from "./dmarc-xml.ts";
 import {
-  countIn,
   domainIn,
   fileParts,
   idFor,
   inOrder,
   instantOf,
   noHints,
+  parseCount,
   type ReportHints,
   reporterOf,
 } from "./report-values.ts";
@@ -35,23 +34,23 @@ export interface DmarcReport {
   readonly begin: Date;
   readonly end: Date;
   readonly errors: readonly string[];
-  /** The program that wrote it (RFC 9990). */
+  /** The program that wrote the report (RFC 9990). */
   readonly generator: string | null;
   readonly policy: DmarcPublishedPolicy;
   readonly rows: readonly DmarcRow[];
   /** The sum of the rows' counts. */
   readonly messages: number;
-  /** Records that cannot be read, by reason. */
+  /** Unreadable records by reason. */
   readonly unread: readonly UnreadRecords<RecordFault>[];
 }
 
-/** How many records of a report cannot be read for this reason. */
+/** The number of records that are unreadable for one reason. */
 export interface UnreadRecords<Reason extends string = string> {
   readonly reason: Reason;
   readonly records: number;
 }
 
-/** The record as the receiver found it; null where it says nothing. */
+/** The DMARC record as the receiver found it; null for missing values. */
 export interface DmarcPublishedPolicy {
   /** Lower case. */
   readonly domain: string;
@@ -60,18 +59,18 @@ export interface DmarcPublishedPolicy {
   readonly p: string | null;
   readonly sp: string | null;
   readonly np: string | null;
-  /** Percent, of RFC 7489 only. */
+  /** Percent; only in RFC 7489. */
   readonly pct: number | null;
   readonly fo: string | null;
   readonly testing: string | null;
   readonly discoveryMethod: string | null;
 }
 
-/** Mails of one source with the same results. */
+/** Messages of one source with the same results. */
 export interface DmarcRow {
   readonly sourceIp: string;
   readonly count: number;
-  /** "none", "quarantine", "reject", and "pass" in RFC 9990. */
+  /** "none", "quarantine", "reject"; in RFC 9990 also "pass". */
   readonly disposition: string | null;
   /** Aligned results: "pass" or "fail". */
   readonly dkim: string | null;
@@ -86,9 +85,9 @@ export interface DmarcRow {
 
 export interface DmarcAuthResult {
   readonly domain: string;
-  /** The key's selector, for DKIM. */
+  /** The selector of a DKIM key. */
   readonly selector: string | null;
-  /** "mfrom" or "helo", for SPF. */
+  /** "mfrom" or "helo" of an SPF result. */
   readonly scope: string | null;
   readonly result: string;
 }
@@ -97,15 +96,15 @@ export type DmarcReading =
   | { readonly ok: true; readonly report: DmarcReport }
   | { readonly ok: false; readonly reason: DmarcRefusal };
 
-/** The largest receivers send some thousand; more than this would stop everything else for seconds. */
+/** The largest receivers send some thousand records; many more would block the process for seconds. */
 export const dmarcRecordLimit = 10_000;
 const maxCount = 1_000_000_000;
 const maxResults = 20;
 const maxTextLength = 500;
 
 /**
- * Reads the text of a report, or of several behind one another. Never throws.
- * @param most records, of all of them together
+ * Parses the text of one report, or of several that follow each other. Never throws.
+ * @param most limit of records of all of them together
  */
 export function readDmarcReports(
   text: string,
@@ -161,7 +160,7 @@ function readRange(range: XmlNode | null, hints: ReportHints): { readonly begin:
   return inOrder(begin, end);
 }
 
-/** Without a policy, the report is about the domain of the file's name, or that of its mails. */
+/** If the policy is missing, its domain is taken from the file name, or from the records. */
 function readPolicy(
   published: XmlNode | null,
   rows: readonly DmarcRow[],
@@ -180,14 +179,14 @@ function readPolicy(
     p: word("p"),
     sp: word("sp"),
     np: word("np"),
-    pct: countIn(pct, 100),
+    pct: parseCount(pct, 100),
     fo: word("fo"),
     testing: word("testing"),
     discoveryMethod: word("discovery_method"),
   };
 }
 
-/** Throws when there are records, and none of them can be read. */
+/** @throws DmarcRefused if there are records and none of them is readable */
 function readRows(
   records: readonly (XmlNode | string)[],
   isCutOff: boolean,
@@ -212,7 +211,7 @@ function readRow(record: XmlNode): DmarcRow | RecordFault {
   const evaluated = row && childOf(row, "policy_evaluated");
   const results = childOf(record, "auth_results");
   const sourceIp = ipAddressIn(textOf(row, "source_ip") ?? "");
-  const count = countIn(textOf(row, "count"), maxCount);
+  const count = parseCount(textOf(row, "count"), maxCount);
   if (sourceIp === null) return "bad_source_ip";
   if (count === null) return "bad_count";
   const domain = (name: string) => {
@@ -253,7 +252,7 @@ function textOf(node: XmlNode | null, name: string): string | null {
   return textsOf(node, name)[0] ?? null;
 }
 
-/** The words of the elements of that name, without those that have none. */
+/** The texts of the elements with that name, without empty ones. */
 function textsOf(node: XmlNode | null, name: string): string[] {
   return elementsOf(node, name).flatMap((element) => {
     const text = typeof element === "string" ? decodeEntities(element).trim().slice(0, maxTextLength) : "";

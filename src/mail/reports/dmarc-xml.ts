@@ -1,7 +1,7 @@
 /**
- * The XML of DMARC reports as a tree of their elements, names in lower case and without namespaces. Everything is bounded
- * before the parser sees it. What comes behind the last report is no part of it, and of a report that is cut off the
- * records before the cut stay.
+ * Parses the XML of DMARC reports into a tree of elements, with names in lower case and without namespaces. All limits
+ * are checked before the parser runs. Text after the last report is ignored. If a report is truncated, the records
+ * before the cut are kept.
  */
 import { XMLParser } from "fast-xml-parser";
 import { maxReportsOfDocument, ReportRefused } from "./report-documents.ts";
@@ -11,15 +11,15 @@ export interface XmlNode {
 }
 
 export interface DmarcXml {
-  /** One for each report. */
+  /** One element for each report. */
   readonly roots: readonly XmlNode[];
-  /** The last of them has no end. */
+  /** The last report has no end tag. */
   readonly isCutOff: boolean;
-  /** There are more reports than `roots`. */
+  /** There are more reports than in `roots`. */
   readonly hasMore: boolean;
 }
 
-/** What keeps a record from being read. "cut_off": the report ends in the middle of it. */
+/** Why a record is unreadable. "cut_off": the report ends inside it. */
 export type RecordFault = "bad_count" | "bad_source_ip" | "cut_off";
 
 export type DmarcRefusal =
@@ -34,11 +34,11 @@ export type DmarcRefusal =
 
 export class DmarcRefused extends ReportRefused<DmarcRefusal> {}
 
-/** Tags, those that end an element included; a record has about fifty. */
+/** Limit of tags, including end tags; a record has about fifty. */
 const maxTags = 600_000;
-/** Characters between the beginnings of two tags; for longer ones the parser takes the square of their number. */
+/** Limit of characters between two tags; for longer gaps the parser needs quadratic time. */
 const maxGap = 16 * 1024;
-/** Of the XML declaration's kind. */
+/** Limit of processing instructions. */
 const maxInstructions = 3;
 const RECORD = /<(?:[\w-]+:)?record[\s/>]/gi;
 const ROOT = /<((?:[\w-]+:)?feedback)[\s>]/gi;
@@ -46,7 +46,7 @@ const ROOT_END = /<\/(?:[\w-]+:)?feedback\s*>/gi;
 const RECORD_END = /<\/(?:[\w-]+:)?record\s*>/gi;
 const DECLARATION = /<\?xml\s[^<>]{0,200}\?>/gi;
 
-/** @throws DmarcRefused, or what the parser throws */
+/** @throws DmarcRefused, or the parser's error */
 export function parseDmarcXml(xml: string, mostRecords: number): DmarcXml {
   if (/<!(?:doctype|entity)/i.test(xml)) throw new DmarcRefused("document_type");
   let records = 0;
@@ -54,7 +54,7 @@ export function parseDmarcXml(xml: string, mostRecords: number): DmarcXml {
     if (++records > mostRecords) throw new DmarcRefused("too_many_records");
   if (isUnlikely(xml)) throw new DmarcRefused("too_large");
   const { text, isCutOff } = withoutRest(xml);
-  // Reports behind one another have a declaration each.
+  // Each of several reports in one document has a declaration.
   const bare = text.replace(DECLARATION, "");
   if (bare.split("<?", maxInstructions + 2).length > maxInstructions + 1) throw new DmarcRefused("malformed");
   const parser = new XMLParser({
@@ -73,7 +73,7 @@ export function parseDmarcXml(xml: string, mostRecords: number): DmarcXml {
   return { roots: all.slice(0, maxReportsOfDocument), isCutOff: isCutOff && !hasMore, hasMore };
 }
 
-/** Without what is behind the end of the last report, or behind the last record of one that has no end. */
+/** Removes text after the last report, or after the last record of a truncated report. */
 function withoutRest(xml: string): { readonly text: string; readonly isCutOff: boolean } {
   const end = lastMatch(xml, ROOT_END);
   const begin = lastMatch(xml, ROOT);
@@ -92,7 +92,7 @@ function lastMatch(text: string, pattern: RegExp): RegExpExecArray | null {
   return last;
 }
 
-/** Whether a document has more tags, or longer words, than a report can have. */
+/** Whether a document has more tags, or longer gaps, than a report can have. */
 function isUnlikely(xml: string): boolean {
   let tags = 0;
   for (let at = -1, next = 0; next >= 0; at = next, tags++) {

@@ -1,7 +1,7 @@
 /**
- * Gzip (RFC 1952) and zlib streams (RFC 1950). A gzip file is one member or several, and ends behind the last one: octets
- * behind that, such as a CRLF, NULs or the footer of a mailing list, are not part of it. Of a stream that breaks off, what
- * comes before the break is kept; one that contradicts its checksum is corrupt.
+ * Gzip (RFC 1952) and zlib streams (RFC 1950). A gzip file has one or more members; octets after the last one, such as
+ * a CRLF, NULs or the footer of a mailing list, are ignored. Of a truncated stream the data before the cut is kept; a
+ * stream with a wrong checksum is corrupt.
  */
 
 import { constants, crc32, type InflateRaw, inflateRawSync, inflateSync } from "node:zlib";
@@ -12,9 +12,9 @@ const TRAILER_LENGTH = 8;
 const DEFLATED = 8;
 const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16 };
 const MOST_MEMBERS = 1_000;
-/** Octets of a zlib stream that are inflated to see whether it is one. */
+/** Octets of a zlib stream that are inflated to recognize it. */
 const ZLIB_SAMPLE = 512;
-/** Octets of the first attempt to inflate, and how much larger each further attempt is. */
+/** Octets of the first attempt to inflate, and the growth factor of each further attempt. */
 const FIRST_ATTEMPT = 256 * 1024;
 const GROWTH = 4;
 
@@ -25,16 +25,16 @@ export type Inflated =
       readonly ok: true;
       readonly octets: Buffer;
       readonly packedLength: number;
-      /** The stream has no end: these are the octets before the break. */
+      /** The stream is truncated: `octets` are the data before the cut. */
       readonly isCutOff: boolean;
     }
   | { readonly ok: false; readonly reason: UnpackRefusal };
 
 /**
- * Octets that may still be inflated for a mail. What is refused counts as well, because inflating it takes as long:
- * otherwise many small files that are refused after inflating could keep a thread busy.
+ * The octets that may still be inflated for one mail. Refused files count as well, because inflating them takes as
+ * long: otherwise many small files that are refused after inflating could keep a thread busy.
  */
-export class InflateRoom {
+export class InflateBudget {
   #left: number;
 
   constructor(limit: number) {
@@ -54,7 +54,7 @@ export function isGzip(octets: Buffer): boolean {
   return octets[0] === 0x1f && octets[1] === 0x8b;
 }
 
-export function gunzip(octets: Buffer, room: InflateRoom): Inflated {
+export function gunzip(octets: Buffer, room: InflateBudget): Inflated {
   const members: Buffer[] = [];
   let at = 0;
   let isCutOff = false;
@@ -71,7 +71,9 @@ export function gunzip(octets: Buffer, room: InflateRoom): Inflated {
   return { ok: true, octets: Buffer.concat(members), packedLength: at, isCutOff };
 }
 
-/** Whether octets are a zlib stream: its header alone could as well begin a text. */
+/**
+ * Whether octets are a zlib stream. Its header alone is not enough, because a text could begin with the same octets.
+ */
 export function isZlib(octets: Buffer): boolean {
   const [method = 0, flags = 0] = octets;
   const hasHeader =
@@ -84,16 +86,16 @@ export function isZlib(octets: Buffer): boolean {
   return beginning.ok ? beginning.octets.length > 0 : beginning.reason === "too_large";
 }
 
-/** Its checksum is compared by Node.js. */
-export function unzlib(octets: Buffer, room: InflateRoom): Inflated {
+/** Node.js verifies the checksum. */
+export function unzlib(octets: Buffer, room: InflateBudget): Inflated {
   return inflate(octets, room, inflateSync);
 }
 
 /**
- * Deflate (RFC 1951) up to its own end. Node.js does not say how much it inflated before a fault in the stream, so the
- * attempts grow, and a corrupt stream counts as much as the attempt that found the fault could inflate.
+ * Inflates a Deflate stream (RFC 1951) up to its end. Node.js does not report how much it inflated before an error, so
+ * the attempts grow, and a corrupt stream is charged with the size of the attempt that found the error.
  */
-export function inflate(packed: Buffer, room: InflateRoom, method: Inflate = inflateRawSync): Inflated {
+export function inflate(packed: Buffer, room: InflateBudget, method: Inflate = inflateRawSync): Inflated {
   for (let most = Math.min(FIRST_ATTEMPT, room.left); ; most = Math.min(most * GROWTH, room.left)) {
     const result = inflateUpTo(packed, most, method);
     if (!result.ok && result.reason === "too_large" && most < room.left) continue;
@@ -115,14 +117,14 @@ function inflateBeforeBreak(packed: Buffer, limit: number, method: Inflate): Inf
 interface Attempt {
   readonly limit: number;
   readonly method: Inflate;
-  /** Takes what there is before the break, instead of asking for the end of the stream. */
+  /** Returns the data before the cut instead of requiring the end of the stream. */
   readonly isCutOff: boolean;
 }
 
 function inflateOnce(packed: Buffer, { limit, method, isCutOff }: Attempt): Inflated | "cut_off" {
   try {
     const finishFlush = isCutOff ? constants.Z_SYNC_FLUSH : constants.Z_FINISH;
-    // With `info` the answer says how many octets the stream took; the type of Node.js knows nothing of that.
+    // With `info` the result has the number of octets consumed, which the type definitions do not contain.
     const options = { maxOutputLength: Math.max(1, limit), info: true, finishFlush };
     const { buffer, engine } = method(packed, options) as unknown as {
       readonly buffer: Buffer;
@@ -138,7 +140,7 @@ function inflateOnce(packed: Buffer, { limit, method, isCutOff }: Attempt): Infl
   }
 }
 
-function gunzipMember(octets: Buffer, room: InflateRoom): Inflated {
+function gunzipMember(octets: Buffer, room: InflateBudget): Inflated {
   const start = endOfHeader(octets);
   if (start < 0) return { ok: false, reason: "corrupt" };
   const inflated = inflate(octets.subarray(start), room);
@@ -153,12 +155,12 @@ function gunzipMember(octets: Buffer, room: InflateRoom): Inflated {
   return { ...inflated, packedLength, isCutOff: length === null };
 }
 
-/** Null where the octets break off before it. */
+/** Null if the octets end before it. */
 export function numberAt(octets: Buffer, at: number): number | null {
   return at + 4 <= octets.length ? octets.readUInt32LE(at) : null;
 }
 
-/** Where the compressed octets begin; -1 when the header is broken. */
+/** The offset of the compressed octets, -1 if the header is broken. */
 function endOfHeader(octets: Buffer): number {
   if (octets.length < HEADER_LENGTH || octets[2] !== DEFLATED) return -1;
   const flags = octets[3] ?? 0;

@@ -1,4 +1,4 @@
-/** All reports of a mail: DMARC aggregate reports and TLS reports, and what is put aside of it. */
+/** Reads all reports of a mail: DMARC aggregate reports and TLS reports, and the documents that are refused. */
 import { type DmarcReport, dmarcRecordLimit, readDmarcReports } from "./dmarc-report.ts";
 import type { DmarcRefusal } from "./dmarc-xml.ts";
 import {
@@ -12,25 +12,25 @@ import { readTlsReports, type TlsRefusal, type TlsReport } from "./tls-report.ts
 
 export type ReportRefusal = DocumentRefusal | DmarcRefusal | TlsRefusal;
 
-export type ReadReport =
+export type ParsedReport =
   | { readonly kind: "dmarc"; readonly name: string | null; readonly report: DmarcReport }
   | { readonly kind: "tls"; readonly name: string | null; readonly report: TlsReport };
 
 export interface ReportsOfMail {
-  /** The domain in From, null where there is none. */
+  /** The domain in From, null if there is none. */
   readonly sender: string | null;
-  readonly reports: readonly ReadReport[];
-  /** What is no report that can be read; not empty when there are no reports. */
+  readonly reports: readonly ParsedReport[];
+  /** Documents that are not readable reports; not empty if there are no reports. */
   readonly refused: readonly RefusedDocument<ReportRefusal>[];
 }
 
 /**
- * Reads a mail as it was received, or an attachment's content: XML, JSON, gzip, zip or a zlib stream. Never throws. All DMARC reports
- * of a mail have together no more records than one may have.
+ * Reads a mail as it was received, or the content of an attachment: XML, JSON, gzip, zip or a zlib stream. Never
+ * throws. All DMARC reports of a mail together have at most `dmarcRecordLimit` records.
  */
 export function readReports(raw: Uint8Array): ReportsOfMail {
   const { sender, documents, refused } = reportDocuments(raw);
-  const reports: ReadReport[] = [];
+  const reports: ParsedReport[] = [];
   const unread: RefusedDocument<ReportRefusal>[] = [...refused];
   let left = dmarcRecordLimit;
   for (const document of documents) {
@@ -51,7 +51,7 @@ function readDocument(
   { kind, name, text }: ReportDocument,
   hints: ReportHints,
   mostRecords: number,
-): (ReadReport | RefusedDocument<ReportRefusal>)[] {
+): (ParsedReport | RefusedDocument<ReportRefusal>)[] {
   if (kind === "dmarc") {
     return readDmarcReports(text, hints, mostRecords).map((reading) =>
       reading.ok ? { kind, name, report: reading.report } : { kind, name, reason: reading.reason },

@@ -1,28 +1,29 @@
 /**
- * Finds the reports in a mail of a mailbox provider (DMARC aggregate reports, TLS reports), or takes what it is given
- * when that is a report itself. What is one is told by its content, not by media type or file name.
+ * Finds the reports in a mail (DMARC aggregate reports, TLS reports), or in the content of an attachment. A report is
+ * recognized by its content, not by media type or file name.
  */
 
+import { isUtf8 } from "node:buffer";
+import iconv from "iconv-lite";
 import { decodeWords } from "postal-mime";
-import { fieldOf, type MailPart, octetsOf, readReportMail } from "#mail/bounces/report-mail.ts";
-import { InflateRoom } from "./gzip.ts";
-import { beginningOf, reportText } from "./report-text.ts";
+import { headerValue, type MailPart, partOctets, readMime } from "#mail/bounces/lenient-mime.ts";
+import { InflateBudget } from "./gzip.ts";
 import { isPacked, unpack } from "./unpack.ts";
 import type { UnpackRefusal } from "./unpacked.ts";
 
-/** What kind of report a document is, or would be: aggregate reports are XML, TLS reports JSON. */
+/** The kind of a report, also of an unreadable one: aggregate reports are XML, TLS reports JSON. */
 export type ReportKind = "dmarc" | "tls";
 
 export interface ReportDocument {
   readonly kind: ReportKind;
-  /** The file's. */
+  /** The file name. */
   readonly name: string | null;
   readonly text: string;
-  /** The archive that it comes in breaks off: this is the text before the break. */
+  /** The archive is truncated: `text` ends at the cut. */
   readonly isCutOff: boolean;
 }
 
-/** Why a document is refused; "too_many_in_mail": reports, or parts, beyond those that are read of a mail. */
+/** Why a document is refused. "too_many_in_mail": more reports or parts than are read of one mail. */
 export type DocumentRefusal = UnpackRefusal | "no_report" | "too_many_in_mail";
 
 export interface RefusedDocument<Reason extends string = DocumentRefusal> {
@@ -32,13 +33,13 @@ export interface RefusedDocument<Reason extends string = DocumentRefusal> {
 }
 
 export interface ReportDocuments {
-  /** The domain in From; null where there is none, as for an attachment's content. */
+  /** The domain in From; null if there is none, as for the content of an attachment. */
   readonly sender: string | null;
   readonly documents: readonly ReportDocument[];
   readonly refused: readonly RefusedDocument[];
 }
 
-/** Ends the reading of a report that is not as it has to be. */
+/** Thrown inside the parsers to refuse a report. */
 export class ReportRefused<Reason extends string> extends Error {
   readonly reason: Reason;
   constructor(reason: Reason) {
@@ -47,25 +48,27 @@ export class ReportRefused<Reason extends string> extends Error {
   }
 }
 
-/** Octets of a mail that are read: aggregate reports are larger than bounces (RFC 9990 lets senders send 10 MB). */
+/** Limit of a mail in octets: aggregate reports are larger than bounces (RFC 9990 allows 10 MB). */
 export const attachmentMailLimit = 14 * 1024 * 1024;
-/** Octets that the files of a mail may unpack to: what ten thousand DMARC records take, and some more. */
+/** Limit of unpacked octets of a mail; more than ten thousand DMARC records need. */
 const reportTextLimit = 16 * 1024 * 1024;
-/** Parts of a mail that are looked into. */
+/** Limit of parts of a mail that are read. */
 const maxParts = 50;
-/** Reports of a document that are read: those of a JSON list, or XML reports behind one another. */
+/** Limit of reports in one document: of a JSON list, or of XML reports that follow each other. */
 export const maxReportsOfDocument = 20;
 const XML = /^<(?:\?xml|!--|!doctype|(?:[\w-]+:)?feedback)/i;
 const JSON_TEXT = /^\s*[{[]/;
-/** A document of a mail that is not packed is a report only when it holds a name that all reports have. */
+/** An unpacked document of a mail is a report only if it contains a name that all reports have. */
 const REPORT_WORDS = {
   dmarc: /<(?:[\w-]+:)?feedback[\s>]/i,
   tls: /"(?:policies|date[-_]range|report[-_]id)"/i,
 };
-/** How gzip, zip, zlib streams, XML and JSON begin in Base64. */
+const DECLARED = /^\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*["']\s*([\w.:-]{1,40})/;
+const WIDE = /^(?:utf|ucs|iso-?10646|unicode|csunicode)[-_]?(?:16|32|2|4|ucs)/i;
+/** The first characters of gzip, zip, zlib, XML and JSON in Base64. */
 const BASE64_TEXT = /^\s*(?:H4sI|UEsDB|eJ[w-z]|eNo|PD94|PGZlZWRiYWNr|77u\/|\/\/48|eyJ|ewo|ew0K)[\w+/=\s]+$/;
 
-/** The reports of a mail as it was received, or of an attachment's content. Never throws. */
+/** The reports of a mail as it was received, or of the content of an attachment. Never throws. */
 export function reportDocuments(raw: Uint8Array, limit = reportTextLimit): ReportDocuments {
   const octets = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
   const collected = new Collection(limit);
@@ -73,7 +76,7 @@ export function reportDocuments(raw: Uint8Array, limit = reportTextLimit): Repor
     collected.add({ name: null, octets, isDeclaredTls: false, needsWords: false });
     return { sender: null, ...collected.result() };
   }
-  const mail = readReportMail(octets, attachmentMailLimit);
+  const mail = readMime(octets, attachmentMailLimit);
   const leaves = leavesOf(mail);
   for (const part of leaves.slice(0, maxParts)) collected.add(fileOf(part));
   const [unread] = leaves.slice(maxParts);
@@ -88,14 +91,14 @@ interface GivenFile {
   readonly needsWords: boolean;
 }
 
-/** Gathers documents, until the mail has unpacked to as much as it may. */
+/** Collects documents until the limit of unpacked octets is reached. */
 class Collection {
   readonly #documents: ReportDocument[] = [];
   readonly #refused: RefusedDocument[] = [];
-  readonly #room: InflateRoom;
+  readonly #room: InflateBudget;
 
   constructor(limit: number) {
-    this.#room = new InflateRoom(limit);
+    this.#room = new InflateBudget(limit);
   }
 
   add({ name, octets, isDeclaredTls, needsWords }: GivenFile): void {
@@ -126,7 +129,7 @@ class Collection {
     if (found === 0) this.#refused.push({ kind: guess(null), name, reason: "no_report" });
   }
 
-  /** Notes that the mail has more parts than are looked into, of which this is the first. */
+  /** Records that the mail has more parts than the limit; `part` is the first of them. */
   leaveOut(part: MailPart): void {
     this.#refused.push({
       kind: likelyKind(isDeclaredTls(part), nameOf(part)),
@@ -156,15 +159,15 @@ function kindOf(octets: Buffer): ReportKind | null {
 }
 
 function fileOf(part: MailPart): GivenFile {
-  const given = octetsOf(part);
+  const given = partOctets(part);
   const isUnmarkedBase64 = !isPacked(given) && BASE64_TEXT.test(part.body);
   const octets = isUnmarkedBase64 ? Buffer.from(part.body, "base64") : given;
   return { name: nameOf(part), octets, isDeclaredTls: isDeclaredTls(part), needsWords: true };
 }
 
-/** The file name of a part (RFC 2183, RFC 2231), or the one that older programs write as the name of its type. */
+/** The file name of a part (RFC 2183, RFC 2231), or the name parameter of its type, which older programs use. */
 function nameOf(part: MailPart): string | null {
-  const disposition = fieldOf(part, "Content-Disposition") ?? "";
+  const disposition = headerValue(part, "Content-Disposition") ?? "";
   const pieces = [
     ...disposition.matchAll(/;\s*filename(?:\*\d*\*?)?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/gi),
   ];
@@ -174,13 +177,13 @@ function nameOf(part: MailPart): string | null {
 }
 
 function senderDomain(mail: MailPart): string | null {
-  const from = fieldOf(mail, "From") ?? "";
+  const from = headerValue(mail, "From") ?? "";
   return /@([\w.-]{1,253})[^@]*$/.exec(from)?.[1]?.toLowerCase() ?? null;
 }
 
 /**
- * Parts with content, those of carried mails included, because reports are forwarded as well: those that are looked
- * into, and one more where there are more.
+ * Parts with content, including those of attached mails, because reports are also forwarded: up to the limit, and one
+ * more if there are more.
  */
 function leavesOf(mail: MailPart): MailPart[] {
   const leaves: MailPart[] = [];
@@ -191,4 +194,33 @@ function leavesOf(mail: MailPart): MailPart[] {
   };
   visit(mail);
   return leaves;
+}
+
+/**
+ * The text of a report: UTF-8, UTF-16 or UTF-32, with or without a byte order mark, or the charset that an XML
+ * declaration names. A declaration that the octets contradict is ignored: some programs declare UTF-16 and write UTF-8.
+ */
+function reportText(octets: Buffer): string {
+  return iconv.decode(octets, encodingOf(octets));
+}
+
+/** The first characters, to recognize the kind of text. */
+function beginningOf(octets: Buffer): string {
+  return iconv.decode(octets.subarray(0, 400), encodingOf(octets.subarray(0, 400)));
+}
+
+function encodingOf(octets: Buffer): string {
+  const [a, b, c, d] = [octets[0], octets[1], octets[2], octets[3]];
+  if (a === 0xff && b === 0xfe) return c === 0 && d === 0 ? "utf-32le" : "utf-16le";
+  if (a === 0xfe && b === 0xff) return "utf-16be";
+  if (a === 0 && b === 0 && c === 0xfe && d === 0xff) return "utf-32be";
+  if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8";
+  // XML and JSON begin with an ASCII character, whose other octets are NUL.
+  if (a === 0 && b === 0 && c === 0 && d !== 0) return "utf-32be";
+  if (a !== 0 && b === 0) return c === 0 && d === 0 ? "utf-32le" : "utf-16le";
+  if (a === 0 && b !== 0) return "utf-16be";
+  const declared = DECLARED.exec(octets.toString("latin1", 0, 400))?.[1];
+  const isUsable = declared !== undefined && !WIDE.test(declared) && iconv.encodingExists(declared);
+  if (isUsable && !/^(?:utf-?8|(?:us-)?ascii)$/i.test(declared)) return declared;
+  return isUtf8(octets) ? "utf-8" : "windows-1252";
 }

@@ -1,18 +1,18 @@
 /**
- * SMTP TLS reports (RFC 8460): how often other servers could, and could not, deliver to a domain over TLS. Strangers write
- * them, so sizes and numbers are limited, and a refusal is a value. As of a DMARC report, what can be read is kept:
- * policies and failures that cannot be read are counted with the reason.
+ * Parses SMTP TLS reports (RFC 8460): how often other servers could, and could not, deliver to a domain over TLS.
+ * Reports are untrusted, so sizes and numbers are limited, and a refusal is a value. As in DMARC reports, readable
+ * parts are kept: unreadable policies and failures are counted by reason.
  */
 import type { UnreadRecords } from "./dmarc-report.ts";
 import { maxReportsOfDocument, ReportRefused } from "./report-documents.ts";
 import {
-  countIn,
   domainIn,
   fileParts,
   idFor,
   inOrder,
   instantOf,
   noHints,
+  parseCount,
   type ReportHints,
   reporterOf,
 } from "./report-values.ts";
@@ -24,7 +24,7 @@ export interface TlsReport {
   readonly begin: Date;
   readonly end: Date;
   readonly policies: readonly TlsPolicyReport[];
-  /** Policies and failures that cannot be read, by reason. */
+  /** Unreadable policies and failures by reason. */
   readonly unread: readonly UnreadRecords<TlsFault>[];
 }
 
@@ -35,7 +35,7 @@ export interface TlsPolicyReport {
   readonly domain: string;
   readonly policyStrings: readonly string[];
   readonly mxHosts: readonly string[];
-  /** Sessions. */
+  /** Number of sessions. */
   readonly successful: number;
   readonly failed: number;
   readonly failures: readonly TlsFailure[];
@@ -53,7 +53,7 @@ export interface TlsFailure {
   readonly additionalInformation: string | null;
 }
 
-/** What keeps a policy or a failure from being read. */
+/** Why a policy or a failure is unreadable. */
 export type TlsFault = "malformed" | "missing_field" | "bad_count";
 
 export type TlsRefusal = TlsFault | "bad_date" | "too_many_records" | "too_many_in_mail" | "too_large";
@@ -62,20 +62,20 @@ export type TlsReading =
   | { readonly ok: true; readonly report: TlsReport }
   | { readonly ok: false; readonly reason: TlsRefusal };
 
-/** Characters of the JSON text. */
+/** Limit of the JSON text in characters. */
 const tlsReportLimit = 10 * 1024 * 1024;
-/** Policies of a report, and failures of all of them together. */
+/** Limit of the policies and failures of a report together. */
 export const tlsRecordLimit = 10_000;
 const maxCount = 1_000_000_000_000;
 const maxHosts = 100;
 const maxTextLength = 500;
 
-/** Names in lower case, with hyphens. */
+/** An object whose keys are in lower case with hyphens. */
 type JsonObject = Readonly<Record<string, unknown>>;
 
 class TlsRefused extends ReportRefused<TlsRefusal> {}
 
-/** Reads the text of a report, or of a list of them. Never throws. */
+/** Parses the text of a report, or of a list of reports. Never throws. */
 export function readTlsReports(text: string, hints: ReportHints = noHints): TlsReading[] {
   if (text.length > tlsReportLimit) return [{ ok: false, reason: "too_large" }];
   const value = parseJson(text);
@@ -92,13 +92,13 @@ export function readTlsReports(text: string, hints: ReportHints = noHints): TlsR
   return all.length > reports.length ? [...readings, { ok: false, reason: "too_many_in_mail" }] : readings;
 }
 
-/** Null, which is no report, for what is no JSON. What comes behind the end of the report is no part of it. */
+/** Parses JSON; null if it is invalid. Text after the end of the report is ignored. */
 function parseJson(text: string): unknown {
   for (const json of [text, text.slice(0, text.lastIndexOf("}") + 1)]) {
     try {
       return JSON.parse(json);
     } catch {
-      // Then without what is behind it.
+      // Tries again without the text after the last brace.
     }
   }
   return null;
@@ -127,9 +127,9 @@ function readRange(value: unknown, hints: ReportHints): { readonly begin: Date; 
   return inOrder(begin, end);
 }
 
-/** Throws when there are policies, and none of them can be read. */
+/** @throws TlsRefused if there are policies and none of them is readable */
 function readPolicies(value: unknown): Pick<TlsReport, "policies" | "unread"> {
-  // Some write the only policy without a list around it.
+  // Some programs write a single policy without a list.
   const entries = isObject(value) && "policy" in value ? [value] : listOf(value);
   const details = (entry: unknown) => (isObject(entry) ? objectOf(entry)["failure-details"] : null);
   const failures = entries.reduce<number>((sum, entry) => sum + lengthOf(details(entry)), 0);
@@ -150,7 +150,7 @@ function readPolicy(entry: JsonObject, faults: Map<TlsFault, number>): TlsPolicy
     type: (textOf(policy["policy-type"]) ?? "no-policy-found").toLowerCase(),
     domain,
     policyStrings: textsOf(policy["policy-string"]),
-    // Some write one host as a string instead of a list.
+    // Some programs write a single host as a string instead of a list.
     mxHosts: textsOf(policy["mx-host"] ?? policy["mx-host-pattern"]),
     successful: countOf(summary["total-successful-session-count"]),
     failed: countOf(summary["total-failure-session-count"]),
@@ -173,7 +173,7 @@ function readFailure(detail: JsonObject): TlsFailure {
   };
 }
 
-/** Those that can be read; the others are counted. */
+/** Reads each item; unreadable items are counted in `faults`. */
 function readEach<Value>(
   given: readonly unknown[],
   read: (one: unknown) => Value,
@@ -221,9 +221,9 @@ function textsOf(value: unknown): string[] {
   return values.slice(0, maxHosts).flatMap((item) => textOf(item) ?? []);
 }
 
-/** Sessions; a count that is left out is 0. */
+/** A count of sessions; a missing count is 0. */
 function countOf(value: unknown): number {
-  const count = value === undefined || value === null ? 0 : countIn(textOf(value), maxCount);
+  const count = value === undefined || value === null ? 0 : parseCount(textOf(value), maxCount);
   if (count === null) throw new TlsRefused("bad_count");
   return count;
 }

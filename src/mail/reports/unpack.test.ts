@@ -3,7 +3,7 @@ import { crc32, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
-import { InflateRoom } from "./gzip.ts";
+import { InflateBudget } from "./gzip.ts";
 import { unpack } from "./unpack.ts";
 import type { UnpackRefusal } from "./unpacked.ts";
 
@@ -11,13 +11,13 @@ const LIMIT = 50 * 1024 * 1024;
 const XML = `<feedback>${Array.from({ length: 500 }, (_, at) => `<a>${at * 7919}</a>`).join("")}</feedback>`;
 
 function reasonOf(octets: Uint8Array, limit = LIMIT): UnpackRefusal | "none" {
-  return unpack(octets, new InflateRoom(limit)).find((file) => !file.ok)?.reason ?? "none";
+  return unpack(octets, new InflateBudget(limit)).find((file) => !file.ok)?.reason ?? "none";
 }
 
 const textsIn = (octets: Uint8Array, limit = LIMIT) =>
-  unpack(octets, new InflateRoom(limit)).flatMap((file) => (file.ok ? [file.octets.toString()] : []));
+  unpack(octets, new InflateBudget(limit)).flatMap((file) => (file.ok ? [file.octets.toString()] : []));
 
-const resultsOf = (octets: Uint8Array, room: InflateRoom) =>
+const resultsOf = (octets: Uint8Array, room: InflateBudget) =>
   unpack(octets, room).map((file) => (file.ok ? "read" : file.reason));
 
 /** A zip archive whose directory says what the test wants, of one deflated file. */
@@ -110,7 +110,7 @@ describe("an archive that breaks off", () => {
     const [text = ""] = textsIn(packed);
     expect(text.length).toBeGreaterThan(XML.length / 2);
     expect([XML.startsWith(text), text === XML]).toEqual([true, false]);
-    expect(unpack(packed, new InflateRoom(LIMIT))).toMatchObject([{ ok: true, isCutOff: true }]);
+    expect(unpack(packed, new InflateBudget(LIMIT))).toMatchObject([{ ok: true, isCutOff: true }]);
   });
 });
 
@@ -181,7 +181,11 @@ describe("what is unpacked", () => {
     const second = files.indexOf(directoryEntry, files.indexOf(directoryEntry) + 1);
     files.writeUInt32LE(1, second + 16);
     expect(textsIn(files)).toEqual(["<a/>", "<c/>"]);
-    expect(unpack(files, new InflateRoom(LIMIT))[1]).toEqual({ ok: false, name: "b.xml", reason: "corrupt" });
+    expect(unpack(files, new InflateBudget(LIMIT))[1]).toEqual({
+      ok: false,
+      name: "b.xml",
+      reason: "corrupt",
+    });
   });
 
   test.each(["x^2 + y^2", "hC", "x\u0001", "Hi there", "8=D"])(
@@ -275,7 +279,7 @@ describe("what is refused", () => {
   test("too_large: files of an archive are counted together", () => {
     const files = zipSync({ "a.xml": strToU8("<a/>"), "b.xml": strToU8("<b/>") });
     expect(reasonOf(files, 8)).toBe("none");
-    expect(resultsOf(files, new InflateRoom(7))).toEqual(["read", "too_large"]);
+    expect(resultsOf(files, new InflateBudget(7))).toEqual(["read", "too_large"]);
   });
 
   test("too_large: more than the limit, however it is packed", () => {
@@ -300,7 +304,7 @@ describe("what is refused", () => {
     ["too_large", "a gzip bomb", gzipSync(Buffer.alloc(11 * MB))],
     ["too_large", "a zip bomb", zip("r.xml", Buffer.alloc(11 * MB))],
   ])("%s: what was inflated of %s counts", (reason, _, packed) => {
-    const room = new InflateRoom(10 * MB);
+    const room = new InflateBudget(10 * MB);
     expect(resultsOf(packed, room)).toEqual([reason]);
     expect(room.left).toBeLessThanOrEqual(8 * MB);
     // The larger one shows that nothing is inflated further than its room.
@@ -309,14 +313,14 @@ describe("what is refused", () => {
 
   test("too_large: an archive is read no further than the first file that is", () => {
     const files = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}.xml`, Buffer.alloc(MB)]));
-    expect(resultsOf(zipSync(files), new InflateRoom(2 * MB))).toEqual(["read", "read", "too_large"]);
+    expect(resultsOf(zipSync(files), new InflateBudget(2 * MB))).toEqual(["read", "read", "too_large"]);
   });
 
   test("corrupt: entries of the directory that share one file", () => {
     const files = Buffer.from(zipSync({ "a.xml": strToU8(XML), "b.xml": strToU8(XML) }));
     const second = files.lastIndexOf("PK\x01\x02");
     files.writeUInt32LE(0, second + 42);
-    expect(resultsOf(files, new InflateRoom(LIMIT))).toEqual(["read", "corrupt"]);
+    expect(resultsOf(files, new InflateBudget(LIMIT))).toEqual(["read", "corrupt"]);
   });
 
   test("nothing throws: archives changed anywhere", () => {
@@ -335,7 +339,7 @@ describe("what is refused", () => {
         (archive, at, octet, cut) => {
           const broken = Buffer.from(archive.subarray(0, archive.length - (cut % 40)));
           broken[at % broken.length] = octet;
-          expect(() => unpack(broken, new InflateRoom(LIMIT))).not.toThrow();
+          expect(() => unpack(broken, new InflateBudget(LIMIT))).not.toThrow();
         },
       ),
       { numRuns: 500 },

@@ -1,22 +1,22 @@
 /**
- * Unpacks what reports come in: gzip, zip, a zlib stream or nothing, told by the first octets, because media types and file names are
- * often wrong. The sender may mean harm: sizes are limited while unpacking, not believed from the header. How well a
- * report packs says nothing about it: thousands of alike records pack a hundred to one.
+ * Unpacks the files of reports: gzip, zip, zlib stream or plain, recognized by the first octets, because media types
+ * and file names are often wrong. Files are untrusted: sizes are limited while unpacking, not taken from headers. A
+ * high compression ratio is normal: thousands of similar records shrink to a hundredth.
  */
 
-import { gunzip, type InflateRoom, isGzip, isZlib, unzlib } from "./gzip.ts";
+import { gunzip, type InflateBudget, isGzip, isZlib, unzlib } from "./gzip.ts";
 import type { Unpacked } from "./unpacked.ts";
 import { isZip, unzip } from "./zip.ts";
 
-/** Line breaks and blanks that come before an archive when text is put before Base64. */
+/** White space before an archive, which text before Base64 can leave. */
 const STRAY = new Set([0x0a, 0x0d, 0x20, 0x09]);
 
 /**
- * The files in an archive, or what was given where it is none. A file of a zip may be a gzip or
- * a zlib stream; any other archive in an archive is refused.
- * @param room of what is packed it takes what is inflated; of what is not, nothing
+ * The files in an archive, or the given octets if they are not an archive. A file of a zip may itself be a gzip or zlib
+ * stream; any other nested archive is refused.
+ * @param room is charged with the inflated octets; files that are not packed cost nothing
  */
-export function unpack(given: Uint8Array, room: InflateRoom): Unpacked[] {
+export function unpack(given: Uint8Array, room: InflateBudget): Unpacked[] {
   const octets = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const packed = withoutStray(octets);
   if (packed.length === 0) return [{ ok: false, name: null, reason: "empty" }];
@@ -30,13 +30,13 @@ export function unpack(given: Uint8Array, room: InflateRoom): Unpacked[] {
   ];
 }
 
-/** Whether octets are packed in a way that is read here. */
+/** Whether octets are a gzip, zlib or zip file. */
 export function isPacked(octets: Buffer): boolean {
   const packed = withoutStray(octets);
   return isZip(packed) || isStream(packed);
 }
 
-function unpackStream(file: Unpacked, room: InflateRoom): Unpacked {
+function unpackStream(file: Unpacked, room: InflateBudget): Unpacked {
   if (!file.ok || !isStream(file.octets)) return withoutNested(file);
   const inner = inflated(file.name, file.octets, room);
   return withoutNested(inner.ok ? { ...inner, isCutOff: inner.isCutOff || file.isCutOff } : inner);
@@ -46,7 +46,7 @@ function isStream(octets: Buffer): boolean {
   return isGzip(octets) || isZlib(octets);
 }
 
-function inflated(name: string | null, packed: Buffer, room: InflateRoom): Unpacked {
+function inflated(name: string | null, packed: Buffer, room: InflateBudget): Unpacked {
   const result = isGzip(packed) ? gunzip(packed, room) : unzlib(packed, room);
   return result.ok
     ? { ok: true, name, octets: result.octets, isCutOff: result.isCutOff }

@@ -1,4 +1,4 @@
-/** Why a report is refused; each is a kind that is counted. */
+/** Why a file is refused; each reason is counted separately. */
 export type UnpackRefusal =
   | "empty"
   | "corrupt"
@@ -8,13 +8,13 @@ export type UnpackRefusal =
   | "nested_archive"
   | "encrypted";
 
-/** One file. `name` is that in the archive; null where there is none. */
+/** One file. `name`: its name in the archive, null outside of an archive. */
 export type Unpacked =
   | {
       readonly ok: true;
       readonly name: string | null;
       readonly octets: Buffer;
-      /** The archive breaks off in the file: these are the octets before the break, and no checksum confirms them. */
+      /** The archive is truncated inside this file: `octets` are those before the cut, without a verified checksum. */
       readonly isCutOff: boolean;
     }
   | { readonly ok: false; readonly name: string | null; readonly reason: UnpackRefusal };

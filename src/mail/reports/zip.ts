@@ -1,12 +1,12 @@
 /**
- * The files of a zip archive, found through its directory (APPNOTE 4.3.12 and 4.3.16), or, where the archive breaks off
- * before its end, by their own headers one behind the other (4.3.7). Folders, and what operating
- * systems add to archives of their own accord (`__MACOSX/`, `.DS_Store`), are no files of a report. Nothing is written
- * to a disk, so a name is only a name; one that climbs out of the archive shows that harm is meant.
+ * Reads the files of a zip archive through its central directory (APPNOTE 4.3.12 and 4.3.16), or, if the archive is
+ * truncated, through the local headers (4.3.7). Folders and files that operating systems add to archives (`__MACOSX/`,
+ * `.DS_Store`) are ignored. Nothing is written to disk, so names do no harm; but a name that leads out of the archive
+ * shows a malicious file, which is refused.
  */
 
 import { crc32 } from "node:zlib";
-import { type Inflated, type InflateRoom, inflate, numberAt } from "./gzip.ts";
+import { type InflateBudget, type Inflated, inflate, numberAt } from "./gzip.ts";
 import type { Unpacked, UnpackRefusal } from "./unpacked.ts";
 
 const LOCAL_HEADER = 0x04034b50;
@@ -18,14 +18,14 @@ const CENTRAL_LENGTH = 46;
 const LOCAL_LENGTH = 30;
 const DESCRIPTOR_LENGTH = 12;
 const FLAG_ENCRYPTED = 1;
-/** Length and checksum of a file are told behind it. */
+/** Length and checksum of a file follow its data. */
 const FLAG_DESCRIPTOR = 8;
-/** The length is told in the extra field (zip64). */
+/** The length is in the extra field (zip64). */
 const UNTOLD_LENGTH = 0xffffffff;
 const maxCommentLength = 0xffff;
 const STORED = 0;
 const DEFLATED = 8;
-/** Entries of an archive, folders included. */
+/** Limit of entries, including folders. */
 const maxEntries = 100;
 const UNWANTED = /(?:^|\/)(?:__MACOSX\/.*|\.[^/]*|Thumbs\.db|desktop\.ini)$|\/$/i;
 const CORRUPT = { ok: false, reason: "corrupt" } as const;
@@ -35,8 +35,8 @@ export function isZip(octets: Buffer): boolean {
   return octets.length >= 4 && octets.readUInt32LE(0) === LOCAL_HEADER;
 }
 
-/** Reads no further than the first file that is too large. */
-export function unzip(octets: Buffer, room: InflateRoom): Unpacked[] {
+/** Reads the files up to the first one that is too large. */
+export function unzip(octets: Buffer, room: InflateBudget): Unpacked[] {
   const end = endOfDirectory(octets);
   if (end < 0) return unzipBroken(octets, room);
   const entries = octets.readUInt16LE(end + 10);
@@ -60,14 +60,14 @@ export function unzip(octets: Buffer, room: InflateRoom): Unpacked[] {
 }
 
 interface Entry {
-  /** Where its entry of the directory begins. */
+  /** Offset of the entry in the central directory. */
   readonly at: number;
-  /** Where the files of the entries before it begin: a file that two entries share would be inflated for each. */
+  /** Local header offsets of earlier entries: two entries that share a file would inflate it twice. */
   readonly seen: Set<number>;
-  readonly room: InflateRoom;
+  readonly room: InflateBudget;
 }
 
-/** Null for a folder, and for a file that is not of the report. */
+/** Null for folders and for files that do not belong to the report. */
 function unzipEntry(octets: Buffer, { at, seen, room }: Entry): Unpacked | null {
   const flags = octets.readUInt16LE(at + 8);
   const method = octets.readUInt16LE(at + 10);
@@ -95,8 +95,8 @@ function unzipEntry(octets: Buffer, { at, seen, room }: Entry): Unpacked | null 
   return isWhole ? { ok: true, name, octets: content.octets, isCutOff: false } : refuse(name, "corrupt");
 }
 
-/** The files of an archive without a directory. What follows a file whose end cannot be found is left out. */
-function unzipBroken(octets: Buffer, room: InflateRoom): Unpacked[] {
+/** Reads an archive without a central directory. Files after one whose end is unknown are left out. */
+function unzipBroken(octets: Buffer, room: InflateBudget): Unpacked[] {
   const files: Unpacked[] = [];
   let at = 0;
   for (let entry = 0; at >= 0 && at + LOCAL_LENGTH <= octets.length; entry++) {
@@ -109,8 +109,8 @@ function unzipBroken(octets: Buffer, room: InflateRoom): Unpacked[] {
   return files.length > 0 ? files : [refuse(null, "corrupt")];
 }
 
-/** The file whose header begins at `at`, and where it ends; -1 where that is not known. */
-function unzipLocal(octets: Buffer, at: number, room: InflateRoom): { file: Unpacked | null; end: number } {
+/** Reads the file whose local header is at `at`. `end`: the offset after it, -1 if it is unknown. */
+function unzipLocal(octets: Buffer, at: number, room: InflateBudget): { file: Unpacked | null; end: number } {
   const flags = octets.readUInt16LE(at + 6);
   const method = octets.readUInt16LE(at + 8);
   const told = octets.readUInt32LE(at + 18);
@@ -140,14 +140,14 @@ function unzipLocal(octets: Buffer, at: number, room: InflateRoom): { file: Unpa
   return { file: { ok: true, name, octets: content.octets, isCutOff: isCutOff || checksum === null }, end };
 }
 
-/** Why a file is not read, null where it is not of the report; "none" where it is read. */
+/** The refusal of a file, null if it does not belong to the report, "none" if it is to be read. */
 function refusalOf(name: string, flags: number): Unpacked | null | "none" {
   if (HARMFUL.test(name) || name.includes("\0")) return refuse(name, "bad_entry_name");
   if (UNWANTED.test(name)) return null;
   return (flags & FLAG_ENCRYPTED) === 0 ? "none" : refuse(name, "encrypted");
 }
 
-function stored(content: Buffer, room: InflateRoom): Inflated {
+function stored(content: Buffer, room: InflateBudget): Inflated {
   const isTooLarge = content.length > room.left;
   room.take(content.length);
   return isTooLarge
@@ -155,7 +155,7 @@ function stored(content: Buffer, room: InflateRoom): Inflated {
     : { ok: true, octets: content, packedLength: content.length, isCutOff: false };
 }
 
-/** Where the record at the archive's end begins; behind it there is a comment, or what came after the archive. */
+/** The offset of the end record; after it come a comment and whatever was appended to the archive. */
 function endOfDirectory(octets: Buffer): number {
   const first = Math.max(0, octets.length - END_LENGTH - maxCommentLength);
   for (let at = octets.length - END_LENGTH; at >= first; at--) {

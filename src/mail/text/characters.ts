@@ -1,13 +1,13 @@
-/** The characters of a text, as their UTF-16 code units: which are seen, and which part words. */
+/** Characters as UTF-16 code units: which are visible, and which separate words. */
 
 export const tab = 0x09;
 export const lineFeed = 0x0a;
 const formFeed = 0x0c;
-const carriageReturn = 0x0d;
+export const carriageReturn = 0x0d;
 export const blank = 0x20;
 export const noBreakBlank = 0xa0;
 
-/** The end of the words that can be copied as they are: single blanks between visible characters belong to them. */
+/** The end of the words that can be copied unchanged; single blanks between visible characters are included. */
 export function wordsEnd(codes: Uint16Array, start: number, end: number): number {
   let at = start;
   for (; at < end; at++) {

@@ -1,14 +1,14 @@
 /**
- * Text as an array of its UTF-16 code units: a loop over it takes half the time of one over the characters of a
- * string, which pays as soon as every character of a mail is looked at.
+ * A text as an array of its UTF-16 code units. A loop over the array takes half the time of a loop over the characters
+ * of a string, which matters for code that reads every character of a mail.
  */
 
-/** An ordinary mail is read without memory of its own. */
+/** Shared buffer for texts of ordinary length. */
 const room = Buffer.alloc(128 * 1024);
-/** Zeros behind the text, so that who looks ahead does not see the text before it. */
+/** Zeros after the text, so that reading ahead does not see the text before it. */
 const lookAhead = 2;
 
-/** The code units of a text and two zeros. They hold until the next call. */
+/** The code units of a text and two zeros. The array is valid until the next call. */
 export function codeUnitsOf(text: string): Uint16Array {
   const length = text.length + lookAhead;
   const bytes = 2 * length <= room.length ? room : Buffer.alloc(2 * length);

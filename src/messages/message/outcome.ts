@@ -1,6 +1,6 @@
 /** News of one message, on its way to the door. */
 
-import type { BounceCategory, BounceClass } from "#mail/refusals/codes.ts";
+import type { BounceCategory, BounceClass } from "#mail/refusals/reply-codes.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";

@@ -1,6 +1,6 @@
 /** An autoresponder as answers show it (decisions, section 14), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
-import { LONGEST_BODY } from "#mail/html/body-forms.ts";
+import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import { Id, NullableTimestamp, nullable, omittable, patterned, Timestamp } from "#platform/shapes.ts";

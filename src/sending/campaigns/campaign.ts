@@ -1,7 +1,7 @@
 /** A campaign as answers show it (contract, section 2; decisions, section 8), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
 import { LooseConditions } from "#audience/segments/segment.ts";
-import { LONGEST_BODY } from "#mail/html/body-forms.ts";
+import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { headerTextFault } from "#mail/address.ts";
-import { mostMarkup } from "#mail/html/map.ts";
+import { mostMarkup } from "#mail/html/tag-positions.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
 import type { MailLinks } from "#tracking/tokens.ts";
 import { type ContentOptions, compileContent } from "./compile.ts";

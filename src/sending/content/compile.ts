@@ -5,12 +5,12 @@
  */
 
 import { compileTemplate, type Render } from "#mail/merge-tags/compile.ts";
-import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "#mail/merge-tags/html.ts";
-import { readTemplate, type Template } from "#mail/merge-tags/merge-tags.ts";
-import { type Insertion, withInsertions } from "#mail/merge-tags/pieces.ts";
-import { seenText } from "#mail/merge-tags/seen.ts";
-import { addressInsertions, textTemplateOf } from "#mail/merge-tags/text.ts";
+import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "#mail/merge-tags/html-template.ts";
+import { readTemplate, type Template } from "#mail/merge-tags/read-template.ts";
+import { type Insertion, withInsertions } from "#mail/merge-tags/template-pieces.ts";
+import { addressInsertions, textTemplateOf } from "#mail/merge-tags/text-template.ts";
 import { type TemplateLink, trackLinks } from "#mail/merge-tags/tracked-links.ts";
+import { visibleText } from "#mail/merge-tags/visible-text.ts";
 import {
   htmlWayOut,
   textWayOut,
@@ -94,7 +94,7 @@ function compileTemplates(
   return {
     facts: { ...usedNames(templates), links },
     subject: compile(subject, "line", addressInsertions(subject)),
-    html: html && compiledForms(html, compileHtml, seenText),
+    html: html && compiledForms(html, compileHtml, visibleText),
     text: text && compiledForms(text, compileText, String),
   };
 }

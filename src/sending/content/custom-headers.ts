@@ -3,7 +3,7 @@
  * message, routes it, signs it or lets people leave is written by us and by nobody else.
  */
 import { headerTextFault } from "#mail/address.ts";
-import { holdsMergeTag } from "#mail/merge-tags/pieces.ts";
+import { holdsMergeTag } from "#mail/merge-tags/template-pieces.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import { ApiError, type FieldFault } from "#platform/errors.ts";
 

@@ -1,13 +1,13 @@
 /** What is put under a campaign's body: a way out, where its author left none. */
 
-import { spanAt } from "#mail/html/map.ts";
+import { spanAt } from "#mail/html/tag-positions.ts";
 import { type Render, renderOf } from "#mail/merge-tags/compile.ts";
-import type { MergeValues } from "#mail/merge-tags/engine.ts";
-import { bodyEnd, type HtmlTemplate } from "#mail/merge-tags/html.ts";
-import { markedHtml } from "#mail/merge-tags/marks.ts";
-import type { Template } from "#mail/merge-tags/merge-tags.ts";
-import { type Piece, withInsertions } from "#mail/merge-tags/pieces.ts";
-import { seenText } from "#mail/merge-tags/seen.ts";
+import { bodyEnd, type HtmlTemplate } from "#mail/merge-tags/html-template.ts";
+import type { MergeValues } from "#mail/merge-tags/liquid-engine.ts";
+import type { Template } from "#mail/merge-tags/read-template.ts";
+import { htmlWithPlaceholders } from "#mail/merge-tags/tag-placeholders.ts";
+import { type Piece, withInsertions } from "#mail/merge-tags/template-pieces.ts";
+import { visibleText } from "#mail/merge-tags/visible-text.ts";
 import type { MailText } from "#mail/message/template-text.ts";
 import type { VariableName } from "./variables.ts";
 
@@ -47,9 +47,9 @@ function isWritten({ kind, role }: Piece): boolean {
 
 /** The merge tags whose place in the HTML is seen. */
 function seenPieces(template: HtmlTemplate): Piece[] {
-  const marked = markedHtml(template);
+  const marked = htmlWithPlaceholders(template);
   if (marked === null) return [];
-  const found = seenText(marked.html).matchAll(marked.words);
+  const found = visibleText(marked.html).matchAll(marked.words);
   return [...found].flatMap(([, index]) => template.pieces[Number(index)] ?? []);
 }
 
@@ -71,9 +71,9 @@ export function withTextFooter(template: Template): string {
 export function whereMissing(plain: Render, footed: Render, seen: (rendered: string) => string): Render {
   const shows = ({ variables }: MergeValues, text: MailText) =>
     seen(String(text)).includes(String(variables[unsubscribeUrl]));
-  const woven = (values: MergeValues) => {
-    const rendered = plain.woven(values);
-    return !rendered.ok || shows(values, rendered.text) ? rendered : footed.woven(values);
+  const mailText = (values: MergeValues) => {
+    const rendered = plain.mailText(values);
+    return !rendered.ok || shows(values, rendered.text) ? rendered : footed.mailText(values);
   };
-  return renderOf(woven);
+  return renderOf(mailText);
 }

@@ -1,9 +1,14 @@
 /** Reads the content of a campaign as its author wrote it, and finds what is wrong with it. */
 import { headerTextFault } from "#mail/address.ts";
-import { mostMarkup } from "#mail/html/map.ts";
-import type { PlacedFault } from "#mail/merge-tags/faults.ts";
-import { captureFaults, type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html.ts";
-import { placed, readTemplate, type Template, type TemplateFault } from "#mail/merge-tags/merge-tags.ts";
+import { mostMarkup } from "#mail/html/tag-positions.ts";
+import { captureFaults, type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html-template.ts";
+import {
+  locateFaults,
+  readTemplate,
+  type Template,
+  type TemplateFault,
+} from "#mail/merge-tags/read-template.ts";
+import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 import type { FieldFault } from "#platform/errors.ts";
 import { unknownNames } from "./variables.ts";
 
@@ -47,8 +52,8 @@ export function readContent(given: CampaignContent, fields: ReadonlySet<string>)
     const reading = readTemplate(source);
     if (!reading.ok) faults.push(...reading.faults.map(inField(field)));
     const template = reading.ok ? reading.template : nothing;
-    faults.push(...placed(source, check(template)).map(inField(field)));
-    warnings.push(...placed(source, unknownNames(template, fields)).map(inField(field)));
+    faults.push(...locateFaults(source, check(template)).map(inField(field)));
+    warnings.push(...locateFaults(source, unknownNames(template, fields)).map(inField(field)));
     return source.trim() === "" ? null : template;
   };
   const lineFault = headerTextFault(given.subject);

@@ -68,9 +68,9 @@ export function weaveContent(
   const values = { variables, more: recipient.custom_fields, links, now: recipient.now };
   const subject = content.subject(values);
   if (!subject.ok) return failure("subject", subject.message);
-  const html = content.html?.woven(values);
+  const html = content.html?.mailText(values);
   if (html?.ok === false) return failure("html_content", html.message);
-  const text = content.text?.woven(values);
+  const text = content.text?.mailText(values);
   if (text?.ok === false) return failure("text_content", text.message);
   return {
     ok: true,

@@ -1,7 +1,7 @@
 /** The names that merge tags of a campaign can use (decisions, section 8), and which of them a campaign does. */
 
-import type { PlacedFault } from "#mail/merge-tags/faults.ts";
-import type { Template, VariableUse } from "#mail/merge-tags/merge-tags.ts";
+import type { Template, VariableUse } from "#mail/merge-tags/read-template.ts";
+import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 
 /** Values that every recipient has, as templates name them; a custom field of the same name is hidden by them. */
 export const variableNames = [

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "typebox";
 import { comparable, headerTextFault, normalizeAddress } from "#mail/address.ts";
-import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "#mail/html/body-forms.ts";
+import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "#mail/html/body-conversion.ts";
 import { parseMailbox, parseOnlyAddress } from "#mail/mailbox.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Particulars } from "#messages/store.ts";

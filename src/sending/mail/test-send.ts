@@ -10,7 +10,7 @@ import { findMailingList } from "#audience/mailing-lists/store.ts";
 import { findSegment } from "#audience/segments/store.ts";
 import { routeChoice } from "#identity/routing-rules/routing.ts";
 import { parseAddress } from "#mail/address.ts";
-import { htmlFromText } from "#mail/html/body-forms.ts";
+import { htmlFromText } from "#mail/html/body-conversion.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";

@@ -1,0 +1,170 @@
+/** What a style hides does not lead the text of a mail; what is seen stays in it. */
+import { describe, expect, test } from "vitest";
+import { textFromHtml } from "./body-conversion.ts";
+
+const styleOf = (css: string) => `<html><head><style type="text/css">${css}</style></head><body>`;
+
+describe("a preheader is not in the text that is hidden", () => {
+  test.each([
+    "display:none",
+    "display: none !important;",
+    "visibility:hidden",
+    "opacity:0",
+    "opacity: 0.0",
+    "max-height:0",
+    "max-height:0px;overflow:hidden",
+    "height:0;overflow:hidden",
+    "font-size:0",
+    "font-size: 1px",
+    "FONT-SIZE:0PX;LINE-HEIGHT:0",
+    "font-size:1px;line-height:1px;color:#ffffff",
+    "display:block;font-size:1px;max-height:0px;max-width:0px;opacity:0;overflow:hidden;mso-hide:all",
+    "color:#fff;display:none",
+  ])("by the style %s", (style) => {
+    for (const name of ["div", "span", "td"]) {
+      expect(textFromHtml(`<${name} style="${style}">Secret <b>words</b></${name}><p>Hello</p>`)).toBe(
+        "Hello",
+      );
+    }
+  });
+
+  test.each([
+    [".preheader { display: none; }", 'class="preheader"'],
+    [".preheader{display:none!important}", 'class="small preheader"'],
+    ["p{margin:0} .a, .preheader , .b{max-height:0;overflow:hidden}", "class=preheader"],
+    ["span.preheader { visibility:hidden; opacity:0 }", 'class="preheader"'],
+    ["#preview { font-size:1px; line-height:1px }", 'id="preview"'],
+    ["/* the {preview} */ .preheader /* x */ { opacity: 0 }", 'class="preheader"'],
+    ["@import url(x.css); @media screen { .preheader { opacity: 0 } }", 'class="preheader"'],
+    ["@media (max-width:600px) { .x { width:100% } } .preheader { display:none }", 'class="preheader"'],
+    ["body .preheader { display:none }", 'class="preheader"'],
+    ["<!-- .preheader { display:none } -->", 'class="preheader"'],
+    [".preheader { color: #fff; mso-hide: all }", 'class="preheader"'],
+  ])("by the style sheet %s", (css, attribute) => {
+    expect(textFromHtml(`${styleOf(css)}<span ${attribute}>Secret</span><p>Hello</p>`)).toBe("Hello");
+  });
+});
+
+describe("what is seen stays in the text", () => {
+  test.each([
+    "opacity:0.8",
+    "opacity:1",
+    "max-height:100px",
+    "height:0",
+    "line-height:0",
+    "line-height:1px",
+    "font-size:14px",
+    "font-size:1em",
+    "font-size:100%",
+    "font-size:10px",
+    "font-size:0.9rem",
+    "visibility:visible",
+    "overflow:hidden;height:40px",
+    "display:none;display:block",
+    "mso-hide:all",
+    "border-radius:0;min-height:0;min-width:0",
+  ])("with the style %s", (style) => {
+    expect(textFromHtml(`<div style="${style}">Words</div>`)).toBe("Words");
+  });
+
+  test.each([
+    ["@media (max-width:600px) { .preheader { display:none } }", ""],
+    ["@media only screen and (max-width:480px) { .x { a:b } .preheader { display:none } }", ""],
+    [".other { display:none }", ""],
+    [".preheader:hover, .preheader .x, table.preheader { display:none }", ""],
+    [".preheader { display:none }", "display:block"],
+    [".preheader { display:none } .preheader { display:block }", ""],
+    ["/* .preheader { display:none } */", ""],
+  ])("with the style sheet %s", (css, style) => {
+    expect(textFromHtml(`${styleOf(css)}<p class="preheader" style="${style}">Words</p>`)).toBe("Words");
+  });
+
+  test("where a comment for Outlook alone holds the style sheet", () => {
+    const html =
+      "<!--[if mso]><style>.preheader{display:none}</style><![endif]--><p class=preheader>Words</p>";
+    expect(textFromHtml(html)).toBe("Words");
+  });
+
+  test("where letters of no size only take the gaps between cells and pictures away", () => {
+    const cell = (inside: string) => `<td style="font-size:0px;padding:10px"><div>${inside}</div></td>`;
+    expect(textFromHtml(cell('<div style="font-size:13px">Words</div>'))).toBe("Words");
+    expect(textFromHtml(cell('<img src="https://x.test/a.png" alt="A cat">'))).toBe("A cat");
+    expect(textFromHtml(`${styleOf(".text{font-size:16px}")}${cell('<p class="text">Words</p>')}`)).toBe(
+      "Words",
+    );
+    expect(textFromHtml(cell('<p style="font:16px Arial">Words</p>'))).toBe("Words");
+  });
+
+  test.each([
+    ["p{font-size:16px}", "<p>Seen</p>"],
+    ["td, p { FONT-SIZE : 16px }", "<p>Seen</p>"],
+    ["table td.x > p{font-size:1rem}", "<p>Seen</p>"],
+    [".box .text{font-size:16px}", '<p class="wide text">Seen</p>'],
+    ["p.text:first-child{font-size:16px}", '<p class="text">Seen</p>'],
+    [".box #text{font-size:16px}", '<p id="text">Seen</p>'],
+    [".box > *{font:16px Arial}", "<p>Seen</p>"],
+    ['[title="a b"]{font-size:16px}', '<p title="a b">Seen</p>'],
+    ['p[title="a b"]{font-size:16px}', '<p title="a b">Seen</p>'],
+    [":not(.a, .b){font-size:16px}", "<p>Seen</p>"],
+    ["@media (min-width:1px){a{b:c} p{font-size:16px}}", "<p>Seen</p>"],
+    [".box{a:b; p{font-size:16px}}", "<p>Seen</p>"],
+    [":not(:is(.a), .b){font-size:16px}", "<p>Seen</p>"],
+    ["", '<font size="3">Seen</font>'],
+    ["", "<FONT color=red SIZE=2>Seen</FONT>"],
+    ["", "<button>Seen</button>"],
+  ])("by a size that %j gives to a part of letters of no size: %s", (css, inside) => {
+    expect(textFromHtml(`${styleOf(css)}<div style="font-size:0">${inside}</div>`)).toBe("Seen");
+  });
+
+  test("by a style sheet that is too long to be read whole", () => {
+    for (const many of [".a{width:1px}".repeat(300), "a,".repeat(300), `.a{${"b:c;".repeat(30_000)}}`]) {
+      const html = `${styleOf(`${many}p{font-size:16px}`)}<div style="font-size:0"><p>Seen</p></div>`;
+      expect(textFromHtml(html)).toBe("Seen");
+    }
+  });
+
+  test("except where the style sheet gives a size to other parts, or the same", () => {
+    const css =
+      "body{font-size:16px} h1,.text p,td{font-size:20px} *{font-size:100%} p,#outlook a{font-size:inherit} .x{font-size:2em}";
+    const preheader = '<div style="font-size:0"><p>Secret <a href="#">words</a></p></div>';
+    expect(textFromHtml(`${styleOf(css.replace(".text p,", ""))}${preheader}<p>Hello</p>`)).toBe("Hello");
+    expect(textFromHtml(`${styleOf(css)}${preheader}`)).toContain("Secret words");
+  });
+
+  test("where a style is too long to be read whole", () => {
+    const style = `opacity:0;${"a:b;".repeat(2_000)}opacity:1`;
+    expect(textFromHtml(`<p style="${style}">Words</p>`)).toBe("Words");
+  });
+
+  test("of the page itself", () => {
+    expect(textFromHtml('<body style="opacity:0;font-size:0">Words</body>')).toBe("Words");
+  });
+});
+
+test.each([
+  "<style>",
+  "<style",
+  "<style>.a{",
+  "<style>a{}/*",
+  "<!--",
+  '<b style="font-size:0">',
+  '<i style="opacity:000000000000000">x</i>',
+  "<style>.a{display:none}</style><p class=a>",
+])("takes at most 500 ms of the processor for a quarter of a million characters of %j", (piece) => {
+  const html = piece.repeat(Math.ceil(250_000 / piece.length));
+  const { user } = process.cpuUsage();
+  textFromHtml(html);
+  expect((process.cpuUsage().user - user) / 1_000).toBeLessThan(500);
+});
+
+test.each([
+  ["classes that are repeated", `${Array(12).fill(".a").join(",")}{width:1px;${"a:b;".repeat(20_000)}}`],
+  ["a long value", `.a{width:${"1".repeat(80_000)}}`],
+  ["a property that is repeated", `.a{${"width:1px;".repeat(8_000)}}`],
+  ["rules that are repeated", ".a,.b{width:1px;height:1px;opacity:1;overflow:hidden}".repeat(1_500)],
+])("elements cost little whatever the style sheet holds: %s", (_, css) => {
+  const html = styleOf(css) + `<p class="${"a b ".repeat(10)}">x</p>`.repeat(200);
+  const { user } = process.cpuUsage();
+  expect(textFromHtml(html)).toMatch(/^x\n/);
+  expect((process.cpuUsage().user - user) / 1_000).toBeLessThan(500);
+});

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { workedMs } from "#test/support/cpu-time.ts";
+import { RenderBudget } from "./render-budget.ts";
+
+function work(milliseconds: number): void {
+  const until = workedMs() + milliseconds;
+  while (workedMs() < until);
+}
+
+test("work that nothing counts ends in time, too", () => {
+  const budget = new RenderBudget();
+  expect(() => {
+    for (let part = 0; part < 90; part++) {
+      budget.use(10_000);
+      work(10);
+    }
+  }).toThrow("it takes too long");
+});
+
+test("what is given back is not taken", () => {
+  const budget = new RenderBudget();
+  budget.use(-1e12);
+  budget.use(Number.NaN);
+  budget.use(["1"]);
+  expect(() => budget.use(1_000_000)).toThrow("it handles too much text");
+});
+
+test("each rendering has its own", () => {
+  const budget = new RenderBudget();
+  for (let mail = 0; mail < 10; mail++) {
+    budget.begin();
+    budget.use(900_000);
+  }
+});
