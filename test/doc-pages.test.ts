@@ -80,7 +80,7 @@ function linksOf(page: string, text: string) {
     });
 }
 
-/** Code spans that look like the path of a file of the repository: a folder, and an ending that it uses. */
+/** Code spans that look like the path of a file or a folder (with a slash at its end) of the repository. */
 function pathsNamedIn(text: string): string[] {
   const spans = Array.from(
     proseOf(text)
@@ -88,7 +88,9 @@ function pathsNamedIn(text: string): string[] {
       .matchAll(/`([^`\n]+)`/g),
     ([, span = ""]) => span,
   );
-  return spans.filter((span) => /^#?[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|sql|json|js|sh|py)$/.test(span));
+  return spans.filter((span) =>
+    /^#?[\w-]+(?:\/[\w.-]+)*\/[\w.-]+\.(?:ts|sql|json|js|sh|py)$|^[\w-]+(?:\/[\w-]+)+\/$/.test(span),
+  );
 }
 
 describe("a page", () => {
