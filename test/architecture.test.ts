@@ -189,9 +189,9 @@ test("a table is written by one noun only", () => {
 const outsideStores: Readonly<Record<string, string>> = {
   "audience/subscribers/memberships/add-members.ts": "a part of membership-changes.ts",
   "audience/subscribers/change-member.ts": "a part of membership-changes.ts",
-  "audience/subscribers/memberships/list-counters.ts": "a part of membership-changes.ts",
+  "audience/subscribers/memberships/counters.ts": "a part of membership-changes.ts",
   "audience/subscribers/memberships/new-people.ts": "a part of membership-changes.ts",
-  "audience/subscribers/memberships/staging.ts": "a part of membership-changes.ts",
+  "audience/subscribers/memberships/staging-table.ts": "a part of membership-changes.ts",
   "audience/subscribers/memberships/membership-changes.ts":
     "the one way by which a subscriber's status moves, with its history and counters",
   "audience/subscribers/memberships/planner-hints.ts": "a relation that others look people up by",

@@ -3,7 +3,7 @@ import { exportEndpoints } from "#audience/exports/endpoints.ts";
 import { EXPORT_JOB } from "#audience/exports/export-job.ts";
 import { importEndpoints } from "#audience/imports/endpoints.ts";
 import { IMPORT_JOB } from "#audience/imports/import-job.ts";
-import { usedByImports } from "#audience/imports/uses-store.ts";
+import { usedByImports } from "#audience/imports/open-imports-store.ts";
 import { type ListCampaigns, mailingListEndpoints } from "#audience/mailing-lists/endpoints.ts";
 import { segmentEndpoints } from "#audience/segments/endpoints.ts";
 import type { KeepSegmentName, SegmentUse } from "#audience/segments/save-segment.ts";

@@ -2,9 +2,9 @@
 
 import { EXPORT_JOB, exportHandler } from "#audience/exports/export-job.ts";
 import { IMPORT_JOB, importHandler } from "#audience/imports/import-job.ts";
-import { renewCounts } from "#audience/segments/counts.ts";
+import { renewCounts } from "#audience/segments/member-counts.ts";
 import { removeOldRefusals } from "#audience/signup-forms/abuse-store.ts";
-import { oldestOpen } from "#audience/signup-forms/confirm.ts";
+import { oldestOpen } from "#audience/signup-forms/confirm-signup.ts";
 import { removeLapsedRequests } from "#audience/signup-forms/store.ts";
 import { expireHardBounces } from "#audience/suppression-lists/expire.ts";
 import { removeOldCaptured } from "#delivery/capture/store.ts";

@@ -1,6 +1,6 @@
 /** What is announced of everything but messages: each function fits the one that a wing above is given to tell its news. */
 import type { OnFormAbused } from "#audience/signup-forms/abuse.ts";
-import type { OnSubscriber } from "#audience/subscribers/subscriber-news.ts";
+import type { OnSubscriber } from "#audience/subscribers/subscriber-events.ts";
 import type { ListingChange } from "#hygiene/blacklist/run-monitors.ts";
 import type { OnVerification } from "#identity/domain-verification/verification-events.ts";
 import type { Clock } from "#platform/clock.ts";

@@ -4,8 +4,8 @@ import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { FieldSettings } from "./definition.ts";
-import type { CustomField } from "./field.ts";
+import type { CustomField } from "./custom-field.ts";
+import type { FieldSettings } from "./read-definition.ts";
 
 /** The list a field belongs to; null for the fields of every list. */
 export type FieldScope = string | null;

@@ -7,11 +7,11 @@ import type { JobHandler, JobOutcome } from "#platform/jobs/attempt.ts";
 import { copyFile } from "#platform/jobs/files.ts";
 import { createLineFile } from "#platform/jobs/line-file.ts";
 import type { StorageDeps } from "#workspace/billing/storage.ts";
+import { reportOf } from "./dry-run-report.ts";
+import { findPlan, keepPlan, type Plan } from "./import-plan.ts";
+import { openTarget, type ReadImport, type ReadOptions, readImport } from "./import-reader.ts";
 import { ScratchLines } from "./line-sink.ts";
-import { findPlan, keepPlan, type Plan } from "./plan.ts";
 import { previewPeople } from "./preview-people.ts";
-import { openTarget, type ReadImport, type ReadOptions, readImport } from "./read-file.ts";
-import { reportOf } from "./report.ts";
 import type { Written } from "./store.ts";
 import { writePeople } from "./write-people.ts";
 

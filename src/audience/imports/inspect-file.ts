@@ -8,11 +8,11 @@ import type { Clock } from "#platform/clock.ts";
 import { createTurns } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
+import { type ImportReport, reportOf } from "./dry-run-report.ts";
+import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./import-reader.ts";
 import { ScratchLines } from "./line-sink.ts";
-import { unclearName } from "./opt-out-columns.ts";
+import { unclearName } from "./opt-outs/columns.ts";
 import { previewPeople } from "./preview-people.ts";
-import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./read-file.ts";
-import { type ImportReport, reportOf } from "./report.ts";
 
 export interface Inspection extends ReadOptions {
   readonly path: string;

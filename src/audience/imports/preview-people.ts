@@ -4,13 +4,13 @@
  */
 import { open } from "node:fs/promises";
 import { previewMembers } from "#audience/subscribers/memberships/add-members.ts";
-import { stage, staged, unstage } from "#audience/subscribers/memberships/staging.ts";
+import { stage, staged, unstage } from "#audience/subscribers/memberships/staging-table.ts";
 import type { TakeTurn } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { BATCH_ROOM_BYTES, readBatch } from "./batch-lines.ts";
-import { type Example, type Examples, MOST_EXAMPLES } from "./examples.ts";
-import type { Plan } from "./plan.ts";
+import { type Example, type Examples, MOST_EXAMPLES } from "./dry-run-examples.ts";
+import type { Plan } from "./import-plan.ts";
+import { BATCH_ROOM_BYTES, readBatch } from "./read-batch.ts";
 
 export interface Previewing {
   readonly db: Database;

@@ -6,15 +6,15 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import { insertMembers } from "#audience/subscribers/memberships/add-members.ts";
-import { stage, staged, unstage } from "#audience/subscribers/memberships/staging.ts";
+import { stage, staged, unstage } from "#audience/subscribers/memberships/staging-table.ts";
 import type { TakeTurn } from "#platform/concurrency.ts";
 import type { Database, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
-import { BATCH_ROOM_BYTES, readBatch } from "./batch-lines.ts";
-import type { Plan } from "./plan.ts";
+import type { Plan } from "./import-plan.ts";
+import { BATCH_ROOM_BYTES, readBatch } from "./read-batch.ts";
 import { claimBatch, listBatches, settleBatches, updateBatch, type Written } from "./store.ts";
 
 export interface Writing extends StorageDeps {

@@ -1,11 +1,11 @@
 /** Mailing lists over HTTP. */
 import { Type } from "typebox";
-import { requireNoImportInto } from "#audience/imports/uses-store.ts";
+import { requireNoImportInto } from "#audience/imports/open-imports-store.ts";
+import { requireListUnused } from "#audience/segments/in-use.ts";
 import { lockReferences } from "#audience/segments/store.ts";
-import { requireListUnused } from "#audience/segments/uses.ts";
-import { removeCounters } from "#audience/subscribers/memberships/list-counters.ts";
-import { removeAllMembers, removeLatecomers } from "#audience/subscribers/remove-all.ts";
-import { removeLateListsScopedTo, removeListsScopedTo } from "#audience/suppression-lists/remove-list.ts";
+import { removeCounters } from "#audience/subscribers/memberships/counters.ts";
+import { removeAllMembers, removeLatecomers } from "#audience/subscribers/remove-all-members.ts";
+import { removeLateListsScopedTo, removeListsScopedTo } from "#audience/suppression-lists/remove-in-steps.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireRoom } from "#platform/database/row-limit-store.ts";

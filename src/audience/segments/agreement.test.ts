@@ -20,11 +20,11 @@ import {
 } from "#test/support/segment-people.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import { createBinder, type Target } from "./conditions/binder.ts";
+import type { FieldDefinition } from "./conditions/binding-scope.ts";
+import { builtInFields } from "./conditions/built-in-fields.ts";
 import type { Condition, Conditions } from "./conditions/conditions.ts";
 import { customField } from "./conditions/custom-field.ts";
-import { builtInFields } from "./conditions/fields.ts";
 import { isIn, type Segmentation } from "./conditions/rule.ts";
-import type { FieldDefinition } from "./conditions/scope.ts";
 import { membersRelation } from "./members-store.ts";
 
 const TREES = 10_000;

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { all, rule, segmentService } from "#test/support/segments.ts";
-import { countSaved, renewCounts } from "./counts.ts";
+import { countSaved, renewCounts } from "./member-counts.ts";
 import { withDeadline } from "./members-store.ts";
 import { findSegment } from "./store.ts";
 

@@ -13,7 +13,7 @@ import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts"
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
-import { withFreshCounts } from "./counts.ts";
+import { withFreshCounts } from "./member-counts.ts";
 import { createMemberPages } from "./member-pages.ts";
 import { countIn, membersRelation, withDeadline } from "./members-store.ts";
 import {

@@ -9,7 +9,7 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/name.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
 import { listReferences } from "./conditions/definitions-store.ts";
-import { countSaved } from "./counts.ts";
+import { countSaved } from "./member-counts.ts";
 import type { NewSegment, Segment, SegmentChanges } from "./segment.ts";
 import {
   findSegment,

@@ -4,9 +4,9 @@ import { findSubscriber } from "#audience/subscribers/store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { membersOfEach } from "./members-of.ts";
 import { findWhetherEach, withDeadline } from "./members-store.ts";
 import type { SegmentOfSubscriber } from "./segment.ts";
+import { membersOfEach } from "./segment-members.ts";
 import { listSegmentsAround } from "./store.ts";
 
 const MOST_MS = 5_000;

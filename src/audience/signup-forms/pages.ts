@@ -7,15 +7,14 @@
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { LONGEST_NAME, readEmail, readLine } from "#audience/subscribers/input.ts";
+import { LONGEST_NAME, readEmail, readLine } from "#audience/subscribers/subscriber-input.ts";
 import { ApiError } from "#platform/errors.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { ignoreBodies, takeBodies } from "#platform/http/request/read-body.ts";
 import { sendFaultPage } from "#platform/http/response/fault-page.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { type AskDeps, askOwner } from "./ask.ts";
-import { type ConfirmDeps, confirm, findOpenRequest, findStanding } from "./confirm.ts";
+import { type ConfirmDeps, confirm, findOpenRequest, findStanding } from "./confirm-signup.ts";
 import {
   BAIT,
   PAGE,
@@ -28,8 +27,9 @@ import {
   sendQuestion,
 } from "./form-page.ts";
 import { readFormToken, signFormToken } from "./form-token.ts";
+import { readSignupLink, signSignupLink, signupKeys } from "./link-token.ts";
+import { type AskDeps, askOwner } from "./request-signup.ts";
 import { type Applicant, findSignupForm, type SignupForm } from "./store.ts";
-import { readSignupLink, signSignupLink, signupKeys } from "./token.ts";
 import { findWantedField } from "./wanted-field.ts";
 
 const PATH = "/s/";

@@ -12,8 +12,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
-import { readObject, type ValueReader, valueReader } from "./custom-values.ts";
-import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
+import { readObject, type ValueReader, valueReader } from "./custom-field-values.ts";
 import { insertMembers } from "./memberships/add-members.ts";
 import { removeMembers, updateStatuses } from "./memberships/membership-changes.ts";
 import { holdingStatuses, type SubscriberStatus } from "./memberships/status.ts";
@@ -25,7 +24,8 @@ import {
   updateSubscriber,
 } from "./store.ts";
 import type { Member, MemberWithWarnings } from "./subscriber.ts";
-import { newsAbout, newsOf, type OnSubscriber } from "./subscriber-news.ts";
+import { newsAbout, newsOf, type OnSubscriber } from "./subscriber-events.ts";
+import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./subscriber-input.ts";
 
 interface Dependencies extends StorageDeps {
   readonly db: Database;

@@ -12,15 +12,15 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import type { StorageDeps } from "#workspace/billing/storage.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
-import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
-import { findPage } from "./pages.ts";
-import { removeAllMembers } from "./remove-all.ts";
+import { removeAllMembers } from "./remove-all-members.ts";
 import { subscribers } from "./resource.ts";
 import { listMembers, listSummaries } from "./store.ts";
 import { Member, MemberWithWarnings, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
-import type { OnSubscriber } from "./subscriber-news.ts";
+import type { OnSubscriber } from "./subscriber-events.ts";
+import { MemberChanges, NewMemberInput, StatusInput } from "./subscriber-input.ts";
+import { findPage } from "./subscriber-pages.ts";
 
 const search = textField(
   200,

@@ -13,11 +13,11 @@ import { Walk } from "#platform/http/request/walk-schema.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
 import type { StorageDeps } from "#workspace/billing/storage.ts";
 import { addEntries } from "./add-entries.ts";
-import { changeSuppressionList, createSuppressionList } from "./change-list.ts";
 import { findEntries, PAGE } from "./entry-pages.ts";
 import { removeEntry } from "./entry-store.ts";
 import { importEntries } from "./import-entries.ts";
-import { deleteSuppressionList } from "./remove-list.ts";
+import { deleteSuppressionList } from "./remove-in-steps.ts";
+import { changeSuppressionList, createSuppressionList } from "./save-suppression-list.ts";
 import {
   ensureSystemList,
   listSuppressionLists,

@@ -1,6 +1,6 @@
 /** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
 
-import { addressInCell } from "#audience/files/address.ts";
+import { addressInCell } from "#audience/files/address-cell.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import { openCsv } from "#platform/csv/read.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -9,7 +9,7 @@ import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/stor
 import { EntryTally } from "./add-entries.ts";
 import { findEntryColumn } from "./entry-column.ts";
 import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
-import { keptByService } from "./remove-list.ts";
+import { keptByService } from "./remove-in-steps.ts";
 import { lockSuppressionList } from "./store.ts";
 import type { AddedEntries } from "./suppression-list.ts";
 

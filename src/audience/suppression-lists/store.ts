@@ -1,6 +1,6 @@
 /** The table of suppression lists. Whoever changes the entries of one locks it first (lockSuppressionList). */
 import sql from "sql-template-tag";
-import { holdSegments } from "#audience/mailing-lists/hold-segments-store.ts";
+import { holdSegments } from "#audience/mailing-lists/segment-locks-store.ts";
 import { holdMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, it, test } from "vitest";
-import { lockDays } from "#audience/subscribers/mail-store.ts";
+import { lockDays } from "#audience/subscribers/mail-counters-store.ts";
 import type { Outcome } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { findMessage, listEvents, type NewMessage } from "#messages/store.ts";

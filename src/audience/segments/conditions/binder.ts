@@ -4,13 +4,13 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
-import { bind, type OnFault } from "./bind.ts";
+import { bind, type OnFault } from "./bind-conditions.ts";
+import type { FieldDefinition, Scope } from "./binding-scope.ts";
 import { type Conditions, eachCondition } from "./conditions.ts";
 import { listConditionsOf, listDefinitions, type StoredConditions } from "./definitions-store.ts";
 import { listSparse } from "./list-sizes-store.ts";
 import { readReference } from "./reference-kinds.ts";
 import type { Segmentation } from "./rule.ts";
-import type { FieldDefinition, Scope } from "./scope.ts";
 
 /** How far references may lead. Saving sees to it; here it keeps a circle from going on for ever. */
 export const DEEPEST_REFERENCE = 10;

@@ -4,13 +4,13 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
 import { KnownNames } from "#platform/http/request/near-names.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { CUSTOM, markedName } from "./bind.ts";
+import { CUSTOM, markedName } from "./bind-conditions.ts";
 import { openBinder, referencesIn, type Target } from "./binder.ts";
+import { builtInFields } from "./built-in-fields.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
 import { listNameable, listReferences, type Reference } from "./definitions-store.ts";
-import { builtInFields } from "./fields.ts";
-import { hasMorePeople, listDefinedNames, listHeldNames } from "./known-names-store.ts";
-import { referenceFault } from "./references.ts";
+import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-names-store.ts";
+import { referenceFault } from "./reference-limits.ts";
 import type { Segmentation } from "./rule.ts";
 
 /** As many as a caller wants to read at a time. */

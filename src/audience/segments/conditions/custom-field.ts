@@ -1,7 +1,8 @@
 /** Custom fields in rules: compared as their definition says, without one as text. */
 import sql from "sql-template-tag";
-import { choiceOf } from "#audience/custom-fields/reader.ts";
-import type { FieldType } from "#audience/custom-fields/value.ts";
+import { choiceOf } from "#audience/custom-fields/field-reader.ts";
+import type { FieldType } from "#audience/custom-fields/field-types.ts";
+import type { FieldDefinition, Scope } from "./binding-scope.ts";
 import { booleanKind, customBooleans } from "./boolean-kind.ts";
 import { multiselectKind, multiselectSource, selectKind, selectSource } from "./choice-kind.ts";
 import { customDates, dateKind, heldDate } from "./date-kind.ts";
@@ -9,9 +10,8 @@ import { type Field, field } from "./field.ts";
 import { jsonText } from "./json-text.ts";
 import { customNumbers, numberKind } from "./number-kind.ts";
 import type { Candidate } from "./rule.ts";
-import type { FieldDefinition, Scope } from "./scope.ts";
 import { foldText, textKind } from "./text-kind.ts";
-import { textInJson } from "./text-source.ts";
+import { textInJson } from "./text-sql.ts";
 
 /** Of the name and its definition. */
 type MakeField = (name: string, definition?: FieldDefinition) => Field;

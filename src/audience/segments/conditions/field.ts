@@ -1,7 +1,8 @@
 /** A field: a kind's operators, joined with the place of a value. */
+
+import type { Scope } from "./binding-scope.ts";
 import { ask, type Kind, type Reads } from "./operator.ts";
 import type { Candidate, Place, Rule } from "./rule.ts";
-import type { Scope } from "./scope.ts";
 
 export interface Field {
   /** What it holds, with its article. */

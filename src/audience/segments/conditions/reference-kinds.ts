@@ -2,6 +2,7 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { isUuid } from "#platform/ids.ts";
+import type { Scope } from "./binding-scope.ts";
 import { kind, not, type Operator } from "./operator.ts";
 import { and, isNotTrue, or, type Predicate } from "./predicate.ts";
 import {
@@ -15,7 +16,6 @@ import {
   type Segmentation,
   statusesOf,
 } from "./rule.ts";
-import type { Scope } from "./scope.ts";
 
 type ReferenceOperator = Operator<Candidate, Place, Scope>;
 

@@ -2,7 +2,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence, type Question } from "./operator.ts";
 import { readText, readTexts } from "./rule-value.ts";
-import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-source.ts";
+import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-sql.ts";
 
 export interface TextForms {
   /** The form in which the field's values are held and asked for. */

@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type ListTally, listTallies, moveCounters, type PeopleTally } from "./list-counters.ts";
+import { type ListTally, listTallies, moveCounters, type PeopleTally } from "./counters.ts";
 import { badness, changedOf, moveStatuses, refreshPeople } from "./membership-changes.ts";
 import { type Arrivals, insertNew, overDefaults } from "./new-people.ts";
 import { withWorkspace } from "./planner-hints.ts";

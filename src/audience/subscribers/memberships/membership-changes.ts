@@ -22,9 +22,9 @@ import {
   type PeopleTally,
   peopleTally,
   tallyPeople,
-} from "./list-counters.ts";
+} from "./counters.ts";
 import { withWorkspace } from "./planner-hints.ts";
-import { noteRemovedSql } from "./removed-store.ts";
+import { noteRemovedSql } from "./removed-people-store.ts";
 import { holdingStatuses } from "./status.ts";
 
 /** From the best to the worst. */

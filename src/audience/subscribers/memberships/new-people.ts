@@ -4,7 +4,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type PeopleTally, peopleTally, tallyPeople } from "./list-counters.ts";
+import { type PeopleTally, peopleTally, tallyPeople } from "./counters.ts";
 import { withWorkspace } from "./planner-hints.ts";
 
 export interface Arrivals {

@@ -1,5 +1,5 @@
 /** What a bulk validation leaves behind: a CSV row for each answer, in the order of the file, and a list of the rest. */
-import { Refusals } from "#audience/imports/refusals.ts";
+import { Refusals } from "#audience/imports/errors-file.ts";
 import type { Validation } from "#hygiene/validations/validation.ts";
 import { csvLine } from "#platform/csv/write.ts";
 import type { LineFile } from "#platform/jobs/line-file.ts";

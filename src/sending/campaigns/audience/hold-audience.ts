@@ -3,8 +3,8 @@
  * campaign (uses-store.ts).
  */
 import { holdFields } from "#audience/custom-fields/store.ts";
-import { holdSegments } from "#audience/mailing-lists/hold-segments-store.ts";
-import { customNamesIn } from "#audience/segments/conditions/bind.ts";
+import { holdSegments } from "#audience/mailing-lists/segment-locks-store.ts";
+import { customNamesIn } from "#audience/segments/conditions/bind-conditions.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type AudienceOf, conditionsOf, segmentsOf } from "#sending/campaigns/audience-segments.ts";
