@@ -3,7 +3,7 @@
  * latency. Tells its parent when it is ready, that it still looks at the queue, and how many messages came to which end.
  */
 
-import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
+import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import type { FindIdentity } from "#delivery/compose/compose.ts";
 import { startDeliveryWorker, type WorkerOptions } from "#delivery/engine.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
@@ -180,7 +180,7 @@ async function findSuppressed(
   db: Queryable,
   messages: readonly LeasedMessage[],
 ): Promise<Map<string, Decision>> {
-  const verdicts = await judgeRecipients(
+  const verdicts = await findSuppressions(
     db,
     messages.map((message) => ({
       workspaceId: message.workspace_id,

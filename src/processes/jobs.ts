@@ -2,8 +2,8 @@
 
 import { EXPORT_JOB, exportHandler } from "#audience/exports/export-job.ts";
 import { IMPORT_JOB, importHandler } from "#audience/imports/import-job.ts";
-import { renewCounts } from "#audience/segments/member-counts.ts";
-import { removeOldRefusals } from "#audience/signup-forms/abuse-store.ts";
+import { recountActiveSegments } from "#audience/segments/member-counts.ts";
+import { removeOldRefusedSignups } from "#audience/signup-forms/abuse-store.ts";
 import { oldestOpen } from "#audience/signup-forms/confirm-signup.ts";
 import { removeLapsedRequests } from "#audience/signup-forms/store.ts";
 import { expireHardBounces } from "#audience/suppression-lists/expire.ts";
@@ -171,7 +171,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       seconds: DAY_SECONDS,
       async run() {
         await removeLapsedRequests(database, oldestOpen(clock.now()));
-        await removeOldRefusals(database, oldestOpen(clock.now()));
+        await removeOldRefusedSignups(database, oldestOpen(clock.now()));
       },
     },
     {
@@ -196,7 +196,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
     {
       name: "renew-segment-counts",
       seconds: COUNT_SECONDS,
-      run: ({ signal }) => renewCounts(database, clock.now(), signal),
+      run: ({ signal }) => recountActiveSegments(database, clock.now(), signal),
     },
     {
       name: "refresh-engagement-scores",

@@ -2,7 +2,10 @@
  * What follows in the rest of the house from an outcome (messages/record-outcomes.ts), an open or a click, and from unsubscribing: one
  * function each for every process that hears of it, for the order of its steps is the order in which everybody locks.
  */
-import { markLost, suppressLost } from "#audience/suppression-lists/suppress-after-outcome.ts";
+import {
+  setRecipientStatuses,
+  suppressRecipients,
+} from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { countSoftBounces } from "#inbound/soft-bounces/store.ts";
 import { lostAmong, type OnMoved } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
@@ -27,10 +30,10 @@ export function createReactions(clock: Clock): OnMoved {
     const now = clock.now();
     await countRecipients(tx, moved, lost);
     await holdDays(tx, moved, lost, now);
-    await markLost(tx, lost, now);
+    await setRecipientStatuses(tx, lost, now);
     await countMoved(tx, moved);
     await giveBack(tx, moved, now);
-    await suppressLost(tx, lost);
+    await suppressRecipients(tx, lost);
     await announceMoved(tx, moved);
   };
 }

@@ -2,7 +2,7 @@
 import type { DateReader } from "#platform/dates/date-reader.ts";
 import { isNoValue } from "#platform/no-value.ts";
 import type { CustomField, Option, Rules } from "./custom-field.ts";
-import { Choices, type FieldValue, type Reading, typeTable } from "./field-types.ts";
+import { Choices, type FieldValue, type ParsedValue, typeTable } from "./field-types.ts";
 import { compilePattern } from "./validation-pattern.ts";
 
 export type Definition = Pick<CustomField, "field_type" | "field_options" | "validation_rules">;
@@ -13,7 +13,7 @@ export function choiceOf(option: Option): string {
 }
 
 /** Compiles a definition, once for many values; it has been read by definition.ts. */
-export function fieldReader(definition: Definition, dates: DateReader): (value: unknown) => Reading {
+export function fieldReader(definition: Definition, dates: DateReader): (value: unknown) => ParsedValue {
   const type = typeTable[definition.field_type];
   const choices = new Choices(
     (definition.field_options ?? []).map((option) => ({

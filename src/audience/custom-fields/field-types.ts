@@ -25,7 +25,7 @@ export type FieldType = (typeof fieldTypes)[number];
 export type FieldValue = string | number | boolean | readonly string[];
 
 /** Null is "not said": a zero date. A message completes "<field> …". */
-export type Reading =
+export type ParsedValue =
   | { readonly ok: true; readonly value: FieldValue | null }
   | { readonly ok: false; readonly message: string };
 
@@ -38,7 +38,7 @@ export const rulesOf = {
 
 interface TypeEntry {
   /** Reads anything but null and empty text. `choices` are those of select and multiselect. */
-  read(value: unknown, choices: Choices, dates: DateReader): Reading;
+  read(value: unknown, choices: Choices, dates: DateReader): ParsedValue;
   readonly rules: keyof typeof rulesOf;
   readonly hasChoices?: true;
 }
@@ -59,17 +59,17 @@ export const typeTable: Readonly<Record<FieldType, TypeEntry>> = {
   multiselect: { rules: "none", hasChoices: true, read: readChoices },
 };
 
-const ok = (value: FieldValue | null): Reading => ({ ok: true, value });
-const refused = (message: string): Reading => ({ ok: false, message });
+const ok = (value: FieldValue | null): ParsedValue => ({ ok: true, value });
+const refused = (message: string): ParsedValue => ({ ok: false, message });
 
-function readText(value: unknown, longest: number): Reading {
+function readText(value: unknown, longest: number): ParsedValue {
   if (typeof value !== "string") return refused("must be text");
   return value.length > longest ? refused(`must be at most ${longest} characters`) : ok(value);
 }
 
 const decimal = /^[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,3})?$/i;
 
-function readNumber(value: unknown): Reading {
+function readNumber(value: unknown): ParsedValue {
   const text = typeof value === "string" ? value.trim() : "";
   const number = decimal.test(text) ? Number(text) : value;
   if (typeof number === "number" && Number.isFinite(number)) {
@@ -89,7 +89,7 @@ function isKept(text: string, number: number): boolean {
   return text === "" || !Number.isInteger(number) || Big(text.replace(/^\+/, "")).eq(number);
 }
 
-function readDate(value: unknown, _choices: Choices, dates: DateReader): Reading {
+function readDate(value: unknown, _choices: Choices, dates: DateReader): ParsedValue {
   const reading = dates.read(value);
   switch (reading.kind) {
     case "day":
@@ -103,12 +103,12 @@ function readDate(value: unknown, _choices: Choices, dates: DateReader): Reading
   }
 }
 
-function readEmail(value: unknown): Reading {
+function readEmail(value: unknown): ParsedValue {
   const address = typeof value === "string" ? parseAddress(value) : undefined;
   return address?.ok ? ok(address.address) : refused("must be an email address");
 }
 
-function readUrl(value: unknown): Reading {
+function readUrl(value: unknown): ParsedValue {
   const text = typeof value === "string" ? value.trim() : "";
   const url = text.length <= LONGEST_URL && URL.canParse(text) ? new URL(text) : undefined;
   return url !== undefined && /^https?:$/.test(url.protocol)
@@ -116,7 +116,7 @@ function readUrl(value: unknown): Reading {
     : refused("must be a web address that begins with https:// or http://");
 }
 
-export function readBoolean(value: unknown): Reading {
+export function readBoolean(value: unknown): ParsedValue {
   const text = typeof value === "number" ? String(value) : value;
   const known = typeof text === "string" ? readYesNo(text) : text;
   return typeof known === "boolean" ? ok(known) : refused("must be true or false");
@@ -160,7 +160,7 @@ export class Choices {
   }
 }
 
-function readChoice(value: unknown, choices: Choices): Reading {
+function readChoice(value: unknown, choices: Choices): ParsedValue {
   const text = typeof value === "number" ? String(value) : value;
   const choice = typeof text === "string" ? choices.find(text) : undefined;
   return choice === undefined ? refused(`must be one of: ${listed(choices.values)}`) : ok(choice);
@@ -207,7 +207,7 @@ function partsOf(text: string, choices: Choices): unknown[] {
 }
 
 /** An array, or text with a usual separator between the choices. */
-function readChoices(value: unknown, choices: Choices): Reading {
+function readChoices(value: unknown, choices: Choices): ParsedValue {
   if (typeof value === "string" && value.length > LONGEST_CHOICES) {
     return refused(`must be at most ${LONGEST_CHOICES} characters`);
   }

@@ -3,7 +3,7 @@
 import { shownValue } from "./errors-file.ts";
 import type { OptOutColumn } from "./opt-outs/columns.ts";
 import { BATCH_LINES } from "./people-file.ts";
-import type { Fault, Person, ReadRow } from "./row-reader.ts";
+import type { CellFault, ImportedPerson, ReadRow } from "./row-reader.ts";
 
 export const MOST_EXAMPLES = 5;
 const FIRST_ROOM = 1_024;
@@ -15,7 +15,7 @@ export interface Example {
 
 export class Examples {
   /** Faults of rows, with the status with which the row is written all the same; null where it is refused. */
-  readonly refused: (Fault & { readonly line: number; readonly written_as: string | null })[] = [];
+  readonly refused: (CellFault & { readonly line: number; readonly written_as: string | null })[] = [];
   readonly optedOut: (Example & { readonly status: string; readonly column: string | null })[] = [];
   /** The line of each row that was taken, by its place among them. */
   #lines = new Uint32Array(FIRST_ROOM);
@@ -34,7 +34,7 @@ export class Examples {
     }
   }
 
-  noteOptedOut(line: number, { email, status }: Person, column: OptOutColumn | undefined): void {
+  noteOptedOut(line: number, { email, status }: ImportedPerson, column: OptOutColumn | undefined): void {
     if (this.optedOut.length >= MOST_EXAMPLES) return;
     this.optedOut.push({ line, email, status: status ?? "active", column: column?.header ?? null });
   }

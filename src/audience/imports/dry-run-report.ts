@@ -1,10 +1,10 @@
 /** What a file would do, said before it does it: the result of a dry run, and of `posthaste import inspect`. */
 import { MOST_SKIPPED } from "./column-mapping.ts";
 import type { ReadImport } from "./import-reader.ts";
-import type { Preview } from "./preview-people.ts";
+import type { ImportPreview } from "./preview-people.ts";
 
 /** @param preview what a comparison with the list came to; undefined without a list */
-export function reportOf(read: ReadImport, fileName: string, preview?: Preview) {
+export function reportOf(read: ReadImport, fileName: string, preview?: ImportPreview) {
   const { plan, examples, optedOut, dates } = read;
   const { rows, duplicates, invalid, written_in_part, encoding, delimiter } = plan;
   const { skipped_columns, opt_out_columns, warnings } = plan;

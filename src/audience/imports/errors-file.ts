@@ -1,13 +1,13 @@
 /** The file of what is wrong in an import: line, column, what the cell holds, and why it cannot be taken. */
 import { csvLine } from "#platform/csv/write.ts";
 import type { LineSink } from "./line-sink.ts";
-import type { Fault, ReadRow } from "./row-reader.ts";
+import type { CellFault, ReadRow } from "./row-reader.ts";
 
 /** Faults listed; more are only counted. A file with so many has another problem than single rows. */
 const MOST_LISTED = 100_000;
 const LONGEST_VALUE = 200;
 
-export class Refusals {
+export class ErrorsFile {
   readonly #file: LineSink;
   #listed = 0;
   /** Rows that were refused, listed or not. */
@@ -39,6 +39,6 @@ export class Refusals {
 }
 
 /** A cell as a result may hold it: neither NUL nor half a character can be stored. */
-export function shownValue(value: Fault["value"]): string {
+export function shownValue(value: CellFault["value"]): string {
   return value.replaceAll("\0", "").slice(0, LONGEST_VALUE).toWellFormed();
 }

@@ -16,7 +16,7 @@ export interface Batch {
   readonly replaced: readonly number[];
 }
 
-export interface Plan {
+export interface ImportPlan {
   /** The moment of the import: when all its people came. ISO 8601. */
   readonly now: string;
   /** Files of the job; the second one only when rows were refused. */
@@ -50,16 +50,16 @@ interface Owner {
 
 const fileOf = ({ workspaceId, jobId }: Owner) => ({ workspaceId, jobId, name: "plan.json" });
 
-export async function findPlan(db: Database, owner: Owner): Promise<Plan | undefined> {
+export async function findPlan(db: Database, owner: Owner): Promise<ImportPlan | undefined> {
   const kept = await readWhole(db, fileOf(owner));
-  return kept && (JSON.parse(kept.toString()) as Plan);
+  return kept && (JSON.parse(kept.toString()) as ImportPlan);
 }
 
 /**
  * Keeps the plan, at once and whole. Of two runs of one job that both read the file, as happens when one was thought
  * dead, the first decides, and both work by its plan.
  */
-export async function keepPlan(db: Database, owner: Owner, plan: Plan): Promise<Plan> {
+export async function keepPlan(db: Database, owner: Owner, plan: ImportPlan): Promise<ImportPlan> {
   const octets = Buffer.from(JSON.stringify(plan));
   if (await storeWhole(db, fileOf(owner), octets)) return plan;
   const kept = await findPlan(db, owner);

@@ -18,8 +18,8 @@ import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { type Column, MOST_SKIPPED } from "./column-mapping.ts";
 import { DateColumns } from "./date-columns.ts";
 import { Examples } from "./dry-run-examples.ts";
-import { Refusals } from "./errors-file.ts";
-import type { Plan } from "./import-plan.ts";
+import { ErrorsFile } from "./errors-file.ts";
+import type { ImportPlan } from "./import-plan.ts";
 import type { LineSink } from "./line-sink.ts";
 import { openTable, type Table } from "./open-import-file.ts";
 import { rank } from "./opt-outs/cells.ts";
@@ -31,7 +31,7 @@ import {
   overruledWarnings,
 } from "./opt-outs/columns.ts";
 import { MOST_ROWS, PeopleFile } from "./people-file.ts";
-import { type Person, type ReadRow, RowReader } from "./row-reader.ts";
+import { type ImportedPerson, type ReadRow, RowReader } from "./row-reader.ts";
 import { listHolders } from "./store.ts";
 
 /** Most rows have more. */
@@ -50,7 +50,7 @@ export interface ImportTarget {
   /** IANA name, for times without an offset. */
   readonly timeZone: string;
   /** Who of these people has a value of each custom field that they lack here. */
-  readonly holdersOf: (people: readonly Person[]) => Promise<ReadonlySet<string>>;
+  readonly holdersOf: (people: readonly ImportedPerson[]) => Promise<ReadonlySet<string>>;
 }
 
 /** @param fields those in force on the list */
@@ -71,7 +71,7 @@ export interface ImportSinks {
 }
 
 export interface ReadImport {
-  readonly plan: Plan;
+  readonly plan: ImportPlan;
   readonly table: Table;
   readonly optOuts: readonly OptOutColumn[];
   readonly dates: DateColumns;
@@ -105,7 +105,7 @@ export async function readImport(
     isBroken: (cell) => file.isBroken(cell),
   });
   const { size } = await stat(path);
-  const reading = new Reading(target, table, rows, sinks, size);
+  const reading = new ImportReader(target, table, rows, sinks, size);
   for await (const batch of file.batches()) {
     signal.throwIfAborted();
     await reading.take(batch);
@@ -114,13 +114,13 @@ export async function readImport(
 }
 
 /** What has been read of one file so far. */
-class Reading {
+class ImportReader {
   readonly #target: ImportTarget;
   readonly #table: Table;
   readonly #rows: RowReader;
   readonly #sinks: ImportSinks;
   readonly #people: PeopleFile;
-  readonly #refusals: Refusals;
+  readonly #refusals: ErrorsFile;
   readonly #examples = new Examples();
   /** Rows in which each column said that the person gets no mail. */
   readonly #decided = new Map<OptOutColumn, number>();
@@ -136,7 +136,7 @@ class Reading {
     this.#rows = rows;
     this.#sinks = sinks;
     this.#people = new PeopleFile(sinks.people, size / ROW_BYTES);
-    this.#refusals = new Refusals(sinks.errors);
+    this.#refusals = new ErrorsFile(sinks.errors);
   }
 
   async take(batch: readonly CsvRow[]): Promise<void> {
@@ -193,7 +193,7 @@ class Reading {
     const hasErrors = !this.#refusals.isEmpty;
     const [batches] = await Promise.all([this.#people.close(), hasErrors && this.#sinks.errors.close()]);
     const skipped = [...columns.skipped.filter(({ place }) => !isOptOut(place)), ...this.#filledUnnamed];
-    const plan: Plan = {
+    const plan: ImportPlan = {
       now: now.toISOString(),
       people_file: this.#people.name,
       errors_file: hasErrors ? this.#sinks.errors.name : null,
@@ -240,7 +240,7 @@ class Reading {
   }
 }
 
-function isOut({ status }: Person): boolean {
+function isOut({ status }: ImportedPerson): boolean {
   return rank(status) > rank("active");
 }
 

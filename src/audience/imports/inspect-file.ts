@@ -11,7 +11,7 @@ import { ApiError, notFound } from "#platform/errors.ts";
 import { type ImportReport, reportOf } from "./dry-run-report.ts";
 import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./import-reader.ts";
 import { ScratchLines } from "./line-sink.ts";
-import { unclearName } from "./opt-outs/columns.ts";
+import { unclearFileName } from "./opt-outs/columns.ts";
 import { previewPeople } from "./preview-people.ts";
 
 export interface Inspection extends ReadOptions {
@@ -37,7 +37,7 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
     const read = await readImport(target, path, sinks, inspection, clock.now(), signal);
     const { examples, plan, optOuts } = read;
     const name = basename(path);
-    const unclear = unclearName(name, optOuts, inspection);
+    const unclear = unclearFileName(name, optOuts, inspection);
     if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
     const updateExisting = inspection.updateExisting && plan.is_guessed !== true;
     const { resubscribe } = inspection;

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { lockMailingList, markGoing, removeMailingList } from "#audience/mailing-lists/store.ts";
+import { lockMailingList, markBeingDeleted, removeMailingList } from "#audience/mailing-lists/store.ts";
 import { subscribers } from "#audience/subscribers/resource.ts";
 import { need } from "#platform/http/endpoint.ts";
 import { startJob } from "#platform/jobs/queue.ts";
@@ -101,7 +101,7 @@ function upload(list: string) {
 
 test("nothing is imported into a list that is being deleted", async () => {
   const list = await newList(database, workspaceId);
-  await markGoing(database, workspaceId, list);
+  await markBeingDeleted(database, workspaceId, list);
   const { body } = await upload(list);
   expect(body).toMatchObject({ code: "CONFLICT", error: expect.stringContaining("is being deleted") });
 });

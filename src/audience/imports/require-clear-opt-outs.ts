@@ -13,7 +13,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { Columns } from "./column-mapping.ts";
 import type { ReadOptions } from "./import-reader.ts";
 import { openTable } from "./open-import-file.ts";
-import { findOptOutColumns, unclearName } from "./opt-outs/columns.ts";
+import { findOptOutColumns, unclearFileName } from "./opt-outs/columns.ts";
 
 /** What is looked at while the sender waits. */
 const LOOK = { rows: 5_000, cells: 50_000 };
@@ -35,6 +35,6 @@ export async function requireClearOptOuts(
     throw fault;
   }
   const columns = await findOptOutColumns(opened.file, opened.header, opened.columns, options, LOOK);
-  const unclear = unclearName(fileName, columns, options);
+  const unclear = unclearFileName(fileName, columns, options);
   if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
 }

@@ -2,11 +2,11 @@
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import { fieldReader } from "#audience/custom-fields/field-reader.ts";
-import type { FieldValue, Reading } from "#audience/custom-fields/field-types.ts";
+import type { FieldValue, ParsedValue } from "#audience/custom-fields/field-types.ts";
 import { addressInCell, readAddress } from "#audience/files/address-cell.ts";
 import { MOST_OCTETS } from "#audience/subscribers/custom-field-values.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
-import { LONGEST_NAME, LONGEST_SOURCE } from "#audience/subscribers/subscriber-input.ts";
+import { LONGEST_PERSON_NAME, LONGEST_SOURCE } from "#audience/subscribers/subscriber-input.ts";
 import { headerTextFault } from "#mail/address.ts";
 import { unguardFormula } from "#platform/csv/formulas.ts";
 import { BROKEN } from "#platform/csv/read.ts";
@@ -15,7 +15,7 @@ import type { Column, Columns } from "./column-mapping.ts";
 import { rank, readOptOut } from "./opt-outs/cells.ts";
 import type { OptOutColumn } from "./opt-outs/columns.ts";
 
-export interface Person {
+export interface ImportedPerson {
   readonly email: string;
   /** Null is "not said", here and below. */
   readonly first_name: string | null;
@@ -29,7 +29,7 @@ export interface Person {
 }
 
 /** What is wrong with a cell: the column by its header, what is in the cell, and why it cannot be taken. */
-export interface Fault {
+export interface CellFault {
   readonly column: string;
   readonly value: string;
   readonly reason: string;
@@ -40,11 +40,11 @@ export interface ReadRow {
    * Undefined for a row that is refused. The row of a person who gets no mail is written in spite of its faults, without
    * the values that have them: the wish to get no mail counts.
    */
-  readonly person: Person | undefined;
+  readonly person: ImportedPerson | undefined;
   /** The column that says that this person gets no mail. */
   readonly decidedBy: OptOutColumn | undefined;
   /** All of the row. */
-  readonly faults: readonly Fault[];
+  readonly faults: readonly CellFault[];
 }
 
 const wantedStatus = "must be one of active, subscribed, unsubscribed, bounced, cleaned, complained";
@@ -64,11 +64,11 @@ export interface RowRules {
   readonly isBroken: (cell: string) => boolean;
 }
 
-const noFaults: readonly Fault[] = [];
+const noFaults: readonly CellFault[] = [];
 /** The source of people whose row names none. */
 const IMPORT_SOURCE = "import";
 /** Of a row whose cells stand under the wrong headers. */
-const nothingSaid: Omit<Person, "email" | "status"> = {
+const nothingSaid: Omit<ImportedPerson, "email" | "status"> = {
   first_name: null,
   last_name: null,
   source: IMPORT_SOURCE,
@@ -83,7 +83,7 @@ export class RowReader {
     readonly column: Column;
     readonly key: string;
     readonly name: string;
-    readonly read: (value: unknown) => Reading;
+    readonly read: (value: unknown) => ParsedValue;
   }[];
   readonly #needed: ReadonlySet<string>;
   /** Needed, and without a column. */
@@ -91,7 +91,7 @@ export class RowReader {
   /** Headers of columns with dates whose day and month could not be told apart. */
   readonly ambiguousDates = new Set<string>();
   /** Those of the row that is being read. */
-  #faults: Fault[] = [];
+  #faults: CellFault[] = [];
 
   constructor(rules: RowRules) {
     const { columns, fields, datesOf } = rules;
@@ -123,10 +123,10 @@ export class RowReader {
   }
 
   /** Names and values. */
-  #said(cells: readonly string[]): Omit<Person, "email" | "status"> {
+  #said(cells: readonly string[]): Omit<ImportedPerson, "email" | "status"> {
     const { columns } = this.#rules;
-    const first_name = this.#text(cells, columns.first_name, LONGEST_NAME);
-    const last_name = this.#text(cells, columns.last_name, LONGEST_NAME);
+    const first_name = this.#text(cells, columns.first_name, LONGEST_PERSON_NAME);
+    const last_name = this.#text(cells, columns.last_name, LONGEST_PERSON_NAME);
     const source = this.#text(cells, columns.source, LONGEST_SOURCE) ?? IMPORT_SOURCE;
     return { first_name, last_name, source, ...this.#values(cells) };
   }
@@ -213,7 +213,7 @@ export class RowReader {
     return text === "" ? null : text;
   }
 
-  #values(cells: readonly string[]): Pick<Person, "custom_fields" | "lacking"> {
+  #values(cells: readonly string[]): Pick<ImportedPerson, "custom_fields" | "lacking"> {
     let json = "";
     let lacking = this.#absent;
     for (const { column, key, name, read } of this.#custom) {
@@ -232,7 +232,7 @@ export class RowReader {
   }
 
   /** Null is "not said"; undefined for what has a fault. */
-  #value(column: Column, text: string, read: (value: unknown) => Reading): FieldValue | null | undefined {
+  #value(column: Column, text: string, read: (value: unknown) => ParsedValue): FieldValue | null | undefined {
     if (text.includes("\0")) {
       this.#refuse(column, text, "must not contain NUL characters");
       return undefined;

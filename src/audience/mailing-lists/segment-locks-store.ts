@@ -7,7 +7,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
  * Keeps segments from being deleted before this transaction ends. A mailing list takes its segments and fields with it, so
  * theirs, and those given besides, are kept too, and first, as everywhere. Says how many of the segments are there.
  */
-export async function holdSegments(
+export async function shareLockSegments(
   tx: Queryable,
   workspaceId: WorkspaceId,
   ids: readonly string[],

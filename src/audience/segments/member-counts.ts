@@ -8,9 +8,9 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { listSizes } from "./conditions/list-sizes-store.ts";
-import { countIn, withDeadline } from "./members-store.ts";
+import { countMembersIn, withDeadline } from "./members-store.ts";
 import type { Segment } from "./segment.ts";
-import { membersOf, membersOfEach } from "./segment-members.ts";
+import { membersOf, membersOfAll } from "./segment-members.ts";
 import { findSegment, findUncounted, updateSegmentCount } from "./store.ts";
 
 /** Members that are looked at for one page of segments: a third of a second, when each is looked up by key. */
@@ -54,7 +54,7 @@ async function countMost(
   segments: readonly Segment[],
   now: Date,
 ): Promise<ReadonlyMap<string, number>> {
-  const relations = await orElse([], membersOfEach(db, workspaceId, segments, now));
+  const relations = await orElse([], membersOfAll(db, workspaceId, segments, now));
   const left = relations.map((relation, at) => ({ id: segments[at]?.id ?? "", relation }));
   const counts = new Map<string, number>();
   let until = Number.POSITIVE_INFINITY;
@@ -63,7 +63,7 @@ async function countMost(
     while (performance.now() < until) {
       const next = left.shift();
       if (next === undefined) return;
-      counts.set(next.id, await countIn(tx, next.relation));
+      counts.set(next.id, await countMembersIn(tx, next.relation));
     }
   };
   // One that fails ends its transaction; those behind it have another.
@@ -92,14 +92,14 @@ async function renew(
   mostMs: number,
 ): Promise<Segment> {
   const subscriber_count = await withDeadline(db, workspaceId, mostMs, async (tx) =>
-    countIn(tx, await membersOf(tx, workspaceId, segment.mailing_list_id, segment, now)),
+    countMembersIn(tx, await membersOf(tx, workspaceId, segment.mailing_list_id, segment, now)),
   );
   await updateSegmentCount(db, workspaceId, segment, subscriber_count, now);
   return { ...segment, subscriber_count, counted_at: now };
 }
 
 /** Recurring work: counts every active segment of the installation whose count has grown old. */
-export async function renewCounts(db: Database, now: Date, signal: AbortSignal): Promise<void> {
+export async function recountActiveSegments(db: Database, now: Date, signal: AbortSignal): Promise<void> {
   const since = new Date(now.getTime() - RENEWED_AFTER_MS);
   const failed: string[] = [];
   while (!signal.aborted) {

@@ -3,11 +3,11 @@ import type { Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { openBinder, type Target } from "./conditions/binder.ts";
+import { type ListConditions, openBinder } from "./conditions/binder.ts";
 import type { Conditions } from "./conditions/conditions.ts";
 import { membersRelation } from "./members-store.ts";
 import { findSegment } from "./store.ts";
-import { type Stretch, workspaceMembersRelation } from "./workspace-members-store.ts";
+import { type IdRange, workspaceMembersRelation } from "./workspace-members-store.ts";
 
 /**
  * A select in brackets with the column id: the subscribers of a list who are in a segment of it, or who meet conditions
@@ -26,7 +26,7 @@ export async function membersOf(
       ? { mailing_list_id: mailingListId, conditions: wanted.conditions }
       : await findSegment(db, workspaceId, mailingListId, wanted.segmentId);
   if (target === undefined) throw notFound("Segment");
-  const [relation] = await membersOfEach(db, workspaceId, [target], now);
+  const [relation] = await membersOfAll(db, workspaceId, [target], now);
   if (relation === undefined) throw new Error("no relation for a target");
   return relation;
 }
@@ -39,7 +39,7 @@ export async function membersOfWorkspace(
   db: Queryable,
   workspaceId: WorkspaceId,
   lists: readonly { readonly id: string }[],
-  { conditions, stretch }: { readonly conditions: Conditions; readonly stretch: Stretch | undefined },
+  { conditions, stretch }: { readonly conditions: Conditions; readonly stretch: IdRange | undefined },
   now: Date,
 ): Promise<Sql> {
   const targets = lists.map(({ id }) => ({ mailing_list_id: id, conditions }));
@@ -52,10 +52,10 @@ export async function membersOfWorkspace(
 }
 
 /** The same as membersOf for several at once, in their order. `also` is one more condition (members-store.ts). */
-export async function membersOfEach(
+export async function membersOfAll(
   db: Queryable,
   workspaceId: WorkspaceId,
-  targets: readonly Target[],
+  targets: readonly ListConditions[],
   now: Date,
   also?: Sql,
 ): Promise<Sql[]> {

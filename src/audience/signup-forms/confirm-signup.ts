@@ -2,12 +2,12 @@
 
 import { addMember, setStatus } from "#audience/subscribers/change-member.ts";
 import { findMemberByEmail, findSubscriberByEmail } from "#audience/subscribers/store.ts";
-import type { OnSubscriber } from "#audience/subscribers/subscriber-events.ts";
+import type { OnSubscriberEvent } from "#audience/subscribers/subscriber-events.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { StorageDeps } from "#workspace/billing/storage.ts";
-import { isKeptOff } from "./eligibility.ts";
+import { isIneligible } from "./eligibility.ts";
 import type { SignupLink } from "./link-token.ts";
 import {
   type Applicant,
@@ -24,7 +24,7 @@ const SOURCE = "form";
 
 export interface ConfirmDeps extends StorageDeps {
   readonly db: Database;
-  readonly onSubscriber: OnSubscriber;
+  readonly onSubscriber: OnSubscriberEvent;
   /** The mail with the link was asked for by the owner of its address: it does not count as one to a stranger. */
   readonly excuseMail: (tx: Queryable, workspaceId: WorkspaceId, to: string, sentAt: Date) => Promise<void>;
 }
@@ -56,7 +56,7 @@ export async function findOpenRequest(
 export type Confirmation = "joined" | "kept_off" | "used";
 
 /** What there is to say of a link that has been used. */
-export async function findStanding(
+export async function outcomeOfUsedLink(
   { db }: Pick<ConfirmDeps, "db">,
   { workspaceId }: SignupLink,
   { request: { mailing_list_id, email } }: OpenRequest,
@@ -70,7 +70,7 @@ export async function findStanding(
  *
  * @param names as the owner of the address sent them; those that the workspace has already stay
  */
-export async function confirm(
+export async function confirmSignup(
   deps: ConfirmDeps,
   link: SignupLink,
   open: OpenRequest,
@@ -78,9 +78,9 @@ export async function confirm(
 ): Promise<Confirmation> {
   const { request } = open;
   const { workspaceId } = link;
-  if (request.confirmed_at !== null) return findStanding(deps, link, open);
+  if (request.confirmed_at !== null) return outcomeOfUsedLink(deps, link, open);
   const { mailing_list_id: mailingListId, email } = request;
-  if (await isKeptOff(deps.db, workspaceId, mailingListId, email)) return "kept_off";
+  if (await isIneligible(deps.db, workspaceId, mailingListId, email)) return "kept_off";
   const member = await findMemberByEmail(deps.db, workspaceId, mailingListId, email);
   try {
     if (member === undefined) {

@@ -2,13 +2,13 @@
 
 import { holdingStatuses } from "#audience/subscribers/memberships/status.ts";
 import { findSubscriberByEmail } from "#audience/subscribers/store.ts";
-import { judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
+import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** @param email as readEmail has it */
-export async function isKeptOff(
+export async function isIneligible(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
@@ -17,6 +17,6 @@ export async function isKeptOff(
   const person = await findSubscriberByEmail(db, workspaceId, email);
   if (holdingStatuses.some((status) => status === person?.status)) return true;
   const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
-  const [suppression] = await judgeRecipients(db, [recipient]);
+  const [suppression] = await findSuppressions(db, [recipient]);
   return suppression !== undefined;
 }

@@ -11,9 +11,9 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type Reached, takeQuotas, useOf } from "#platform/limits/quota-store.ts";
 import type { Log } from "#platform/log/log.ts";
-import { noteRefusal, type OnFormAbused, type RefusalReason } from "./abuse.ts";
-import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
-import { isKeptOff } from "./eligibility.ts";
+import { type OnFormAbused, recordRefusedSignup, type SignupLimit } from "./abuse.ts";
+import { type SignupConfirmationMail, signupConfirmationMail } from "./confirmation-mail.ts";
+import { isIneligible } from "./eligibility.ts";
 import { signSignupLink } from "./link-token.ts";
 import { type Applicant, insertSignupRequest, type SignupForm } from "./store.ts";
 
@@ -27,12 +27,12 @@ export interface SignupMailer {
   send(
     tx: Queryable,
     workspaceId: WorkspaceId,
-    mail: ConfirmationMail,
+    mail: SignupConfirmationMail,
     from: { readonly address: string; readonly name: string | null } | null,
   ): Promise<Reached | null>;
 }
 
-export interface AskDeps {
+export interface SignupRequestDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
@@ -44,23 +44,23 @@ export interface AskDeps {
 }
 
 /** Where a sign-up comes from. */
-export interface Origin {
+export interface SignupSource {
   readonly network: string;
   /** The page that it was sent from. */
   readonly page: string;
 }
 
 /** A limit that the person may be told about; null: the page is the same, whether or not a mail is sent. */
-export type Refusal = { readonly reason: RefusalReason | "page"; readonly ends: Date } | null;
+export type SignupRefusal = { readonly reason: SignupLimit | "page"; readonly ends: Date } | null;
 
 /** Mails a link, unless there is a reason not to. */
-export async function askOwner(
-  deps: AskDeps,
+export async function requestSignup(
+  deps: SignupRequestDeps,
   workspaceId: WorkspaceId,
   form: SignupForm,
   applicant: Applicant,
-  { network, page }: Origin,
-): Promise<Refusal> {
+  { network, page }: SignupSource,
+): Promise<SignupRefusal> {
   if (form.is_suspended) return null;
   const { mailing_list_id: mailingListId } = form;
   const now = deps.clock.now();
@@ -80,18 +80,19 @@ export async function askOwner(
     return null;
   }
   const reason = reasons[reached.limit.scope] ?? "network";
-  if (reason !== "page") await noteRefusal(deps, { workspaceId, mailingListId, reason, network, now });
+  if (reason !== "page")
+    await recordRefusedSignup(deps, { workspaceId, mailingListId, reason, network, now });
   return { reason, ends: reached.ends };
 }
 
-const reasons: Readonly<Record<string, RefusalReason | "page">> = {
+const reasons: Readonly<Record<string, SignupLimit | "page">> = {
   "form page": "page",
   "mailing list": "list",
   workspace: "workspace",
 };
 
 async function mailLink(
-  deps: AskDeps,
+  deps: SignupRequestDeps,
   workspaceId: WorkspaceId,
   form: SignupForm,
   applicant: Applicant,
@@ -103,7 +104,7 @@ async function mailLink(
     if (!(await mayAsk(tx, workspaceId, mailing_list_id, applicant.email))) return;
     const id = newId();
     const link = deps.confirmationUrl(signSignupLink({ workspaceId, id }, deps.key));
-    const mail = confirmationMail(applicant.email, list_name, sender, link);
+    const mail = signupConfirmationMail(applicant.email, list_name, sender, link);
     const from = sender === null ? null : { address: sender, name };
     const reached = await deps.mailer.send(tx, workspaceId, mail, from);
     if (reached !== null) {
@@ -119,5 +120,5 @@ async function mailLink(
 async function mayAsk(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string, email: string) {
   const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
   if (member !== undefined && member.status !== "unsubscribed") return false;
-  return !(await isKeptOff(tx, workspaceId, mailingListId, email));
+  return !(await isIneligible(tx, workspaceId, mailingListId, email));
 }

@@ -1,7 +1,7 @@
 /** Changes of people and fields that come in the same moment. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { holdFieldTypes, lockFieldTypes } from "#audience/custom-fields/store.ts";
+import { lockFieldTypes, shareLockFieldTypes } from "#audience/custom-fields/store.ts";
 import { newId } from "#platform/ids.ts";
 import { newList } from "#test/support/audience.ts";
 import { startService } from "#test/support/service.ts";
@@ -49,7 +49,7 @@ test("a field does not change its type while somebody is given a value of the ol
   const list = await newList(database, workspaceId);
   const field = await newField(list, { field_name: "size", field_label: "Size", field_type: "text" });
   const { changing } = await database.transaction(async (tx) => {
-    await holdFieldTypes(tx, workspaceId);
+    await shareLockFieldTypes(tx, workspaceId);
     const changing = service.call("PUT", `/mailing-lists/${list}/custom-fields/${field}`, {
       field_type: "number",
     });

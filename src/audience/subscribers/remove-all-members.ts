@@ -32,7 +32,7 @@ export async function removeAllMembers(
 }
 
 /** The same inside the caller's transaction, which keeps everybody else off the list. */
-export async function removeLatecomers(
+export async function removeRemainingMembers(
   tx: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,

@@ -3,7 +3,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Member } from "./subscriber.ts";
 
-export interface SubscriberNews {
+export interface SubscriberEvent {
   readonly workspaceId: WorkspaceId;
   readonly kind: "created" | "updated" | "unsubscribed";
   readonly subscriberId: string;
@@ -15,27 +15,27 @@ export interface SubscriberNews {
 }
 
 /** Told in the transaction that makes the change. */
-export type OnSubscriber = (tx: Queryable, news: SubscriberNews) => Promise<void>;
+export type OnSubscriberEvent = (tx: Queryable, news: SubscriberEvent) => Promise<void>;
 
 /** What a change of a member amounts to; undefined when nothing is different. */
-export function newsOf(
+export function eventOfChange(
   workspaceId: WorkspaceId,
   before: Member,
   after: Member,
   time: Date,
-): SubscriberNews | undefined {
+): SubscriberEvent | undefined {
   const told = ({ status, first_name, last_name, custom_fields }: Member) =>
     JSON.stringify([status, first_name, last_name, custom_fields]);
   if (told(before) === told(after)) return undefined;
   const hasLeft = before.status !== after.status && after.status === "unsubscribed";
-  return newsAbout(workspaceId, hasLeft ? "unsubscribed" : "updated", after, time);
+  return subscriberEvent(workspaceId, hasLeft ? "unsubscribed" : "updated", after, time);
 }
 
-export function newsAbout(
+export function subscriberEvent(
   workspaceId: WorkspaceId,
-  kind: SubscriberNews["kind"],
+  kind: SubscriberEvent["kind"],
   { subscriber_id: subscriberId, mailing_list_id: mailingListId, email, status }: Member,
   time: Date,
-): SubscriberNews {
+): SubscriberEvent {
   return { workspaceId, kind, subscriberId, mailingListId, email, status, time };
 }

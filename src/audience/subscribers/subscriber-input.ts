@@ -5,11 +5,11 @@ import { invalid } from "#platform/errors.ts";
 import { nullable } from "#platform/shapes.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
 
-export const LONGEST_NAME = 200;
+export const LONGEST_PERSON_NAME = 200;
 export const LONGEST_SOURCE = 100;
 
 const custom_fields = Type.Unknown({ description: "An object of values by field_name, also as JSON text." });
-const name = nullable(Type.String({ maxLength: LONGEST_NAME }));
+const name = nullable(Type.String({ maxLength: LONGEST_PERSON_NAME }));
 const status = Type.Enum([...subscriberStatuses]);
 
 export const NewMemberInput = Type.Object(
@@ -55,7 +55,7 @@ export function readEmail(text: string): string {
 }
 
 /** Trimmed; empty text is null. @throws ApiError VALIDATION_ERROR for what cannot stand in a header */
-export function readLine(field: string, text: string | null): string | null {
+export function readNameField(field: string, text: string | null): string | null {
   const fault = text === null ? null : headerTextFault(text);
   if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
   return text?.trim() || null;

@@ -4,8 +4,8 @@ import type { Page } from "#platform/database/page.ts";
 import type { Positions } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { countMembers, countPeople, totalOf } from "./memberships/counters.ts";
-import { type Audience, listIdsAfter, listIdsAt, listLandmarks, searchIds } from "./page-store.ts";
+import { countMembers, countPeople, totalInStatus } from "./memberships/counters.ts";
+import { listIdsAfter, listIdsAt, listLandmarks, type SubscriberFilter, searchIds } from "./page-store.ts";
 
 export interface PageQuery extends Page {
   readonly search: string | undefined;
@@ -15,11 +15,11 @@ export interface PageQuery extends Page {
  * The ids of a page, newest person first. Without a search the total comes from the counters and the page is as quick
  * at the end as at the beginning; a search counts and pages through what it finds, MOST_FOUND people at most.
  */
-export async function findPage(
+export async function findSubscriberPage(
   db: Queryable,
   positions: Positions,
   workspaceId: WorkspaceId,
-  audience: Audience,
+  audience: SubscriberFilter,
   { search, ...query }: PageQuery,
 ): Promise<{ ids: string[]; total: number }> {
   const { limit, offset, after } = query;
@@ -31,7 +31,7 @@ export async function findPage(
     mailingListId === null
       ? await countPeople(db, workspaceId)
       : await countMembers(db, workspaceId, mailingListId);
-  const total = totalOf(counts, status);
+  const total = totalInStatus(counts, status);
   if (after !== undefined) return { ids: await listIdsAfter(db, workspaceId, audience, after, limit), total };
   if (offset >= total) return { ids: [], total };
   const order = `${workspaceId} ${mailingListId} ${status}`;

@@ -17,12 +17,12 @@ export async function deleteSuppressionList(
   listId: string,
 ): Promise<void> {
   const list = await requireSuppressionList(db, workspaceId, listId);
-  if (list.is_system) throw keptByService();
+  if (list.is_system) throw managedByService();
   if (!(await removeInSteps(db, { workspaceId, listId }))) throw notFound("Suppression list");
 }
 
 /** What is refused on the list of bounces and complaints. */
-export function keptByService(): ApiError {
+export function managedByService(): ApiError {
   return new ApiError(
     "FORBIDDEN",
     "The service keeps this list by itself: only single entries can be added to it, and deleted",
@@ -41,7 +41,7 @@ export async function removeListsScopedTo(
 }
 
 /** The same in the transaction that keeps everybody else from making such lists: those made meanwhile. */
-export async function removeLateListsScopedTo(
+export async function removeRemainingListsScopedTo(
   tx: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,

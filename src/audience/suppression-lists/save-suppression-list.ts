@@ -4,7 +4,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { keptByService } from "./remove-in-steps.ts";
+import { managedByService } from "./remove-in-steps.ts";
 import {
   insertSuppressionList,
   lockScope,
@@ -14,7 +14,7 @@ import {
   updateSuppressionList,
 } from "./store.ts";
 import {
-  readSettings,
+  readSuppressionListSettings,
   type SuppressionList,
   type SuppressionListChanges,
   type SuppressionSettings,
@@ -35,7 +35,7 @@ export function createSuppressionList(
   workspaceId: WorkspaceId,
   body: SuppressionListChanges,
 ): Promise<SuppressionList> {
-  const settings = readSettings(undefined, body);
+  const settings = readSuppressionListSettings(undefined, body);
   const id = newId();
   return db.transaction(async (tx) => {
     await requireScope(tx, workspaceId, settings);
@@ -57,11 +57,11 @@ export function changeSuppressionList(
 ): Promise<SuppressionList> {
   return db.transaction(async (tx) => {
     const held = await requireSuppressionList(tx, workspaceId, id);
-    if (held.is_system) throw keptByService();
+    if (held.is_system) throw managedByService();
     // Whoever deletes a mailing list locks it first and then its suppression lists: so do we.
-    const scope = readSettings(held, body);
+    const scope = readSuppressionListSettings(held, body);
     await requireScope(tx, workspaceId, scope);
-    const settings = readSettings(await lockSuppressionList(tx, workspaceId, id), body);
+    const settings = readSuppressionListSettings(await lockSuppressionList(tx, workspaceId, id), body);
     if (settings.mailing_list_id !== scope.mailing_list_id || settings.segment_id !== scope.segment_id) {
       throw new ApiError("CONFLICT", "The scope of this list has just been changed: look at it again");
     }

@@ -6,20 +6,20 @@ import { DateReader } from "#platform/dates/date-reader.ts";
 import { readWish } from "./phrases.ts";
 import {
   blankWords,
-  keyOf,
+  foldedWords,
   negations,
   neverWords,
   other,
   stateWords,
   tellingWords,
-  wordsOf,
+  wordKey,
 } from "./words.ts";
 
 /** What a column is about: a state as a word, or whether the state that it names holds. */
-export type Meaning = "status" | SubscriberStatus;
+export type ColumnMeaning = "status" | SubscriberStatus;
 
 /** What a cell says: a state, nothing, or what cannot be understood. */
-export type Said = SubscriberStatus | "nothing" | "unknown";
+export type CellMeaning = SubscriberStatus | "nothing" | "unknown";
 
 const states = new Map(
   stateWords.flatMap(([state, words]) => [...words].map((word) => [word, state] as const)),
@@ -32,11 +32,11 @@ export const dateLike =
   /\d{1,4}[-./年]\d{1,2}[-./月]\d{1,4}|^\d{8}T?\d*|^\d{10}(?:\d{3})?$|\b(?:19|20)\d\d\b/;
 
 /** What a cell says in a column of this meaning. */
-export function readOptOut(meaning: Meaning, cell: string): Said {
+export function readOptOut(meaning: ColumnMeaning, cell: string): CellMeaning {
   const text = cell.trim();
   const inBrackets = /^[[{(](.*)[\]})]$/s.exec(text)?.[1];
   if (inBrackets !== undefined) return readListed(meaning, inBrackets);
-  const key = keyOf(text);
+  const key = wordKey(text);
   const isBlank = key === "" && /^[-–—[\]{}()."']*$/.test(text);
   if (isBlank || blankWords.has(key)) return "nothing";
   const state = stateIn(text);
@@ -44,7 +44,7 @@ export function readOptOut(meaning: Meaning, cell: string): Said {
   if (meaning === "status") return isZeroDate(text) ? "nothing" : "unknown";
   const answer = neverWords.has(key)
     ? false
-    : (readYesNo(text) ?? readYesNo(key) ?? (meaning === "active" ? readWish(wordsOf(text)) : undefined));
+    : (readYesNo(text) ?? readYesNo(key) ?? (meaning === "active" ? readWish(foldedWords(text)) : undefined));
   if (answer === false) return meaning === "active" ? "unsubscribed" : "nothing";
   if (isZeroDate(text)) return "nothing";
   if (answer === true || dateLike.test(text)) return meaning;
@@ -52,7 +52,7 @@ export function readOptOut(meaning: Meaning, cell: string): Said {
 }
 
 /** A list of states, such as `['HARD_BOUNCE']`: the worst of them. */
-function readListed(meaning: Meaning, text: string): Said {
+function readListed(meaning: ColumnMeaning, text: string): CellMeaning {
   const said = text
     .split(",")
     .filter((part) => part.trim() !== "")
@@ -64,9 +64,9 @@ function readListed(meaning: Meaning, text: string): Said {
 
 /** The state that a text names: as a whole, by a telling word within it, or as what it is not. */
 function stateIn(text: string): SubscriberStatus | undefined {
-  const whole = states.get(keyOf(text));
+  const whole = states.get(wordKey(text));
   if (whole !== undefined) return whole;
-  const words = wordsOf(text);
+  const words = foldedWords(text);
   if (words.some((word) => other.has(word))) return undefined;
   const [first = "", ...rest] = words;
   const isNegated = negations.has(first);

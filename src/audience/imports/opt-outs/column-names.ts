@@ -1,11 +1,12 @@
 /** What the name of a column of an import file says about opting out. */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
-import type { Meaning } from "./cells.ts";
+import type { ColumnMeaning } from "./cells.ts";
 import { meaningOfPhrase } from "./phrases.ts";
 import {
   channels,
   doubtfulNames,
-  fillers,
+  fillerWords,
+  foldedWords,
   foreign,
   meanings,
   meaningsOfMail,
@@ -14,7 +15,6 @@ import {
   negative,
   other,
   suspicious,
-  wordsOf,
 } from "./words.ts";
 
 /**
@@ -25,7 +25,7 @@ import {
 export type Certainty = "plain" | "doubtful" | "switch" | "soft" | "vague" | "foreign";
 
 export interface NameMeaning {
-  readonly meaning: Meaning;
+  readonly meaning: ColumnMeaning;
   readonly certainty: Certainty;
 }
 
@@ -34,14 +34,14 @@ const softNames = new Set(["state", "statut", "estado", "stato", "stan", "zustan
 
 /** What the name of a column means; undefined where it has nothing to do with opting out. */
 export function meaningOf(header: string): NameMeaning | undefined {
-  const words = wordsOf(plainName(header));
+  const words = foldedWords(plainName(header));
   if (words.length === 0 || words.some((word) => other.has(word))) return undefined;
   const isOfMail = words.some((word) => channels.has(word));
   // "Abgemeldet am" asks when; "Accetta il marketing" does not.
   const isMomentAt = (word: string, at: number) =>
     moments.has(word) && (!prepositions.has(word) || at === words.length - 1);
   const core = words
-    .filter((word) => !fillers.has(word) && !moments.has(word))
+    .filter((word) => !fillerWords.has(word) && !moments.has(word))
     .join("")
     .replace(/status$|flag$/, "");
   const whole = words.filter((word) => !moments.has(word)).join("");

@@ -7,9 +7,9 @@ import type { SubscriberStatus } from "#audience/subscribers/memberships/status.
 import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
-import type { Meaning } from "./cells.ts";
+import type { ColumnMeaning } from "./cells.ts";
 import { meaningOf } from "./column-names.ts";
-import { saysNoMail } from "./file-names.ts";
+import { namesOptOuts } from "./file-names.ts";
 import {
   type CellSurvey,
   columnsByName,
@@ -18,13 +18,13 @@ import {
   type OtherColumns,
   surveyCells,
 } from "./survey.ts";
-import { keyOf } from "./words.ts";
+import { wordKey } from "./words.ts";
 
 export interface OptOutColumn {
   /** From 0. */
   readonly place: number;
   readonly header: string;
-  readonly meaning: Meaning;
+  readonly meaning: ColumnMeaning;
   /** Why a column that counts may be about something else than mail: its name, or all of its words. */
   readonly doubt?: "name" | "words" | undefined;
 }
@@ -93,7 +93,7 @@ export async function findOptOutColumns(
 
 function doubtAbout({ certainty, header }: NamedColumn, seen: CellSurvey | undefined): OptOutColumn["doubt"] {
   if (certainty === "vague" || certainty === "foreign") return "name";
-  const isBareStatus = certainty === "soft" || keyOf(header) === "status";
+  const isBareStatus = certainty === "soft" || wordKey(header) === "status";
   const isInWords = seen !== undefined && seen.ofMail === 0 && seen.doubtfulOptOuts > 0;
   return isBareStatus && isInWords ? "words" : undefined;
 }
@@ -119,13 +119,13 @@ function isDoubtfulBy({ certainty }: NamedColumn, { understood, unknown, states 
 }
 
 /** What to say of a file that is called after people who get no mail, and has no column that says so; else undefined. */
-export function unclearName(
+export function unclearFileName(
   name: string,
   columns: readonly OptOutColumn[],
   { opt_out_column = null, status }: OptOutChoice,
 ): string | undefined {
   const isSettled = columns.length > 0 || chosenNames({ opt_out_column }).length > 0 || Boolean(status);
-  if (isSettled || !saysNoMail(name)) return undefined;
+  if (isSettled || !namesOptOuts(name)) return undefined;
   return `The file is called "${name.slice(0, 100).toWellFormed()}", and no column says who gets no mail. Send it again with status=unsubscribed if it holds people who get no mail (or status=bounced), or with status=active`;
 }
 
@@ -136,7 +136,7 @@ function namedColumns(header: readonly string[], named: readonly string[]): OptO
 
 function namedColumn(header: readonly string[], named: string): OptOutColumn {
   const exact = header.findIndex((name) => name.trim() === named);
-  const place = exact < 0 ? header.findIndex((name) => keyOf(name) === keyOf(named)) : exact;
+  const place = exact < 0 ? header.findIndex((name) => wordKey(name) === wordKey(named)) : exact;
   if (place < 0) {
     const names = header.slice(0, 50).map((name) => name.trim().slice(0, 100));
     throw invalid({
@@ -145,7 +145,7 @@ function namedColumn(header: readonly string[], named: string): OptOutColumn {
     });
   }
   const name = header[place]?.trim() ?? "";
-  const isStatus = /^(?:subscri\w*)?status$/.test(keyOf(name));
+  const isStatus = /^(?:subscri\w*)?status$/.test(wordKey(name));
   return { place, header: name, meaning: isStatus ? "status" : (meaningOf(name)?.meaning ?? "unsubscribed") };
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, test } from "vitest";
 import { inspectFile } from "#audience/imports/inspect-file.ts";
 import { systemClock } from "#platform/clock.ts";
-import { unclearName } from "./columns.ts";
+import { unclearFileName } from "./columns.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "posthaste-decisions-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
@@ -182,7 +182,7 @@ describe("a column Status whose words may be of something else takes people out 
 });
 
 describe("a file's name speaks of people who get no mail", () => {
-  const isUnclear = (name: string) => unclearName(name, [], {}) !== undefined;
+  const isUnclear = (name: string) => unclearFileName(name, [], {}) !== undefined;
   test.each([
     "cleaned_members_export_1.csv",
     "cleaned.csv",

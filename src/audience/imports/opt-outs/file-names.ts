@@ -1,6 +1,6 @@
 /** Files that are called after people who get no mail. */
-import { saidBy } from "./phrases.ts";
-import { wordsOf } from "./words.ts";
+import { kindsOfWords } from "./phrases.ts";
+import { foldedWords } from "./words.ts";
 
 const no =
   "no|non|not|without|ohne|kein|keine|nicht|sans|sin|senza|sem|zonder|geen|bez|без|ingen|utan|uden|exclude|excluded|excluding|except|minus";
@@ -17,7 +17,7 @@ const nameOfOptOuts = new RegExp(
 
 /** Words of file names that say nothing about who is in the file. */
 const fileWords = new Set(
-  wordsOf(`csv txt tsv xlsx export exports exported import file files copy final new old backup data db crm all full total report reports
+  foldedWords(`csv txt tsv xlsx export exports exported import file files copy final new old backup data db crm all full total report reports
     part january february march april may june july august september october november december jan feb mar apr jun jul aug sep
     oct nov dec mailchimp hubspot brevo sendgrid klaviyo mailjet mailerlite activecampaign salesforce wordpress shopify
     liste export exportiert datei alle kopie fichier tous archivo todos bestand alle fil alla tutti todos wszystkie все всі`),
@@ -29,15 +29,15 @@ const gone = new Set(["unsubscribed", "bounced", "complained", "off"]);
 const LONGEST = 500;
 
 /** Whether a file of this name holds people who get no mail. */
-export function saysNoMail(fileName: string): boolean {
-  const words = wordsOf(fileName.slice(0, LONGEST).replace(/\.[a-z0-9]{1,5}$/i, ""));
+export function namesOptOuts(fileName: string): boolean {
+  const words = foldedWords(fileName.slice(0, LONGEST).replace(/\.[a-z0-9]{1,5}$/i, ""));
   return nameOfOptOuts.test(words.join(" ")) || isPhraseOfOptOuts(words);
 }
 
 /** Names of words that are all known: "do_not_contact", "invalid_emails", "配信停止リスト", "not subscribed". */
 function isPhraseOfOptOuts(words: readonly string[]): boolean {
   const telling = words.filter((word) => !/^[\p{N}]+$/u.test(word) && !fileWords.has(word));
-  const said = saidBy(telling);
+  const said = kindsOfWords(telling);
   // "Cleaned" says that a list was tidied.
   if (said.includes(undefined) || telling.includes("cleaned")) return false;
   const isGone = said.some((kind) => kind !== undefined && gone.has(kind));

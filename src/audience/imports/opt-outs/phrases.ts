@@ -4,7 +4,7 @@
  */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { vocabulary, type WordKind } from "./vocabulary.ts";
-import { meanings, moments, wordsOf } from "./words.ts";
+import { foldedWords, meanings, moments } from "./words.ts";
 
 /** `switch`: the name of a switch without a word for mail, as in `active`; what counts is whether any cell turns it off. */
 export interface PhraseMeaning {
@@ -20,7 +20,7 @@ const beginnings = new Map<string, Word>();
 
 function learn(kind: Word, text: string): void {
   const isOpen = text.endsWith("*");
-  const word = wordsOf(text).join("");
+  const word = foldedWords(text).join("");
   const known = isOpen ? beginnings : whole;
   if (!known.has(word)) known.set(word, kind);
 }
@@ -64,7 +64,7 @@ function kindsOfParts(word: string, known: Map<string, Word[] | undefined>): Wor
 }
 
 /** What each word of a text says, words that are written as two or three taken together; undefined is an unknown one. */
-export function saidBy(words: readonly string[]): (Word | undefined)[] {
+export function kindsOfWords(words: readonly string[]): (Word | undefined)[] {
   const said: (Word | undefined)[] = [];
   for (let at = 0; at < words.length; ) {
     let taken = 1;
@@ -83,7 +83,7 @@ export function saidBy(words: readonly string[]): (Word | undefined)[] {
 /** @param words as wordsOf parts the name; @param isMoment whether the name asks when something happened */
 export function meaningOfPhrase(words: readonly string[], isMoment: boolean): PhraseMeaning | undefined {
   if (words.length > MOST_WORDS || words.some((word) => word.length > LONGEST_WORD)) return undefined;
-  const said = saidBy(words);
+  const said = kindsOfWords(words);
   const has = (...kinds: Word[]) => said.some((word) => word !== undefined && kinds.includes(word));
   const isOfMail = has("mail", "letter");
   const isWish = has("wish", "consent", "subscribed", "on");
@@ -118,7 +118,7 @@ export function meaningOfPhrase(words: readonly string[], isMoment: boolean): Ph
 /** What a cell says of wanting mail in words, as "abgelehnt" or "希望しない" do; undefined for one that says nothing of it. */
 export function readWish(words: readonly string[]): boolean | undefined {
   if (words.length > MOST_WORDS || words.some((word) => word.length > LONGEST_WORD)) return undefined;
-  const said = saidBy(words);
+  const said = kindsOfWords(words);
   if (said.includes(undefined)) return undefined;
   const has = (...kinds: Word[]) => said.some((word) => word !== undefined && kinds.includes(word));
   if (has("off", "unsubscribed", "bounced", "complained")) return false;

@@ -2,16 +2,16 @@
 
 import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
-import { dateLike, type Meaning, readOptOut } from "./cells.ts";
+import { type ColumnMeaning, dateLike, readOptOut } from "./cells.ts";
 import { type Certainty, meaningOf } from "./column-names.ts";
-import { keyOf, ofMail, plainOptOuts } from "./words.ts";
+import { ofMail, plainOptOuts, wordKey } from "./words.ts";
 
 /** A column whose name may be about opting out. */
 export interface NamedColumn {
   /** From 0. */
   readonly place: number;
   readonly header: string;
-  readonly meaning: Meaning;
+  readonly meaning: ColumnMeaning;
   readonly certainty: Certainty;
 }
 
@@ -100,7 +100,7 @@ export async function surveyCells(
           seen.understood++;
           if (said !== "nothing" && said !== "active") seen.outs++;
           if (!dateLike.test(cell)) seen.states++;
-          const key = keyOf(cell);
+          const key = wordKey(cell);
           if (ofMail.test(key)) seen.ofMail++;
           else if (said === "unsubscribed") seen.doubtfulOptOuts++;
           if (plainOptOuts.test(key)) seen.plainOptOuts++;

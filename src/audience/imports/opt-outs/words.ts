@@ -8,7 +8,7 @@ import type { SubscriberStatus } from "#audience/subscribers/memberships/status.
  * Lower-case words of a text, without accents; "HasOptedOut", "opt-out" and "OPT_OUT" are parted alike. The voicing marks of
  * Japanese are no accents: they make other letters.
  */
-export function wordsOf(text: string): string[] {
+export function foldedWords(text: string): string[] {
   return (
     text
       .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
@@ -20,9 +20,9 @@ export function wordsOf(text: string): string[] {
   );
 }
 
-export const keyOf = (text: string) => wordsOf(text).join("");
+export const wordKey = (text: string) => foldedWords(text).join("");
 
-const keys = (text: string) => new Set(text.trim().split(/\s+/).map(keyOf));
+const keys = (text: string) => new Set(text.trim().split(/\s+/).map(wordKey));
 
 /** Words about mail: the column is about mail. */
 const mailWords = `
@@ -31,7 +31,7 @@ const mailWords = `
 export const channels = keys(mailWords);
 
 /** Words of a column's name that say nothing about its meaning. */
-export const fillers = new Set([
+export const fillerWords = new Set([
   ...channels,
   ...keys(`
   is has have had was are of from to the this all any in e contacts subscriber customer user person member recipient

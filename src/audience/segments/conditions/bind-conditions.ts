@@ -1,6 +1,6 @@
 /** Conditions get their meaning: each rule its field, its operator and its value, read at this moment in this scope. */
 import { KnownNames } from "#platform/http/request/near-names.ts";
-import type { Scope } from "./binding-scope.ts";
+import type { BindingScope } from "./binding-scope.ts";
 import { builtInFields } from "./built-in-fields.ts";
 import { type Condition, type Conditions, eachCondition, isGroup } from "./conditions.ts";
 import { customField } from "./custom-field.ts";
@@ -16,7 +16,7 @@ export type OnFault = (path: string, message: string) => void;
 
 export function bind(
   { logic, rules }: Conditions,
-  scope: Scope,
+  scope: BindingScope,
   onFault: OnFault = () => {},
   path = "conditions",
 ): RuleGroup {
@@ -33,7 +33,7 @@ export function bind(
   };
 }
 
-function bindRule({ field: name, operator, value }: Condition, scope: Scope): Rule | string {
+function bindRule({ field: name, operator, value }: Condition, scope: BindingScope): Rule | string {
   const field = fieldOf(name, scope);
   if (field === undefined) {
     const meant = new KnownNames([...builtInFields.keys(), ...scope.fieldNames]).nearestTo(name);
@@ -61,7 +61,7 @@ export function markedName(name: string): string | undefined {
 }
 
 /** A custom field that is defined may be named alone, others with `custom_fields.` in front. */
-function fieldOf(name: string, scope: Scope): Field | undefined {
+function fieldOf(name: string, scope: BindingScope): Field | undefined {
   const isMarked = name.startsWith(CUSTOM);
   const known = isMarked ? undefined : builtInFields.get(name);
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import type { Segmentation } from "./rule.ts";
 
 export type FieldDefinition = Pick<CustomField, "field_name" | "field_type" | "field_options">;
 
-export interface Scope extends Moment {
+export interface BindingScope extends Moment {
   /** The list whose members are asked about. */
   readonly mailingListId: string;
   /** Custom fields that are defined on that list. */

@@ -4,20 +4,20 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";
-import type { Scope } from "./binding-scope.ts";
+import type { BindingScope } from "./binding-scope.ts";
 import { columnDates, dateKind } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { columnNumbers, numberKind } from "./number-kind.ts";
 import type { Membership, Person } from "./person.ts";
 import { mailingListKind, segmentKind } from "./reference-kinds.ts";
-import type { Candidate, Place } from "./rule.ts";
+import type { EvaluatedMember, StatementContext } from "./rule.ts";
 import { statusKind } from "./status-kind.ts";
 import { foldCase, foldText, type TextForms, textKind } from "./text-kind.ts";
 import { foldedText, textInColumn } from "./text-sql.ts";
 
-const asItIs = (scope: Scope) => scope;
-const candidate = (one: Candidate) => one;
-const place = (one: Place) => one;
+const asItIs = (scope: BindingScope) => scope;
+const candidate = (one: EvaluatedMember) => one;
+const place = (one: StatementContext) => one;
 
 export const builtInFields: ReadonlyMap<string, Field> = new Map(
   Object.entries({
@@ -71,14 +71,14 @@ function address(column: Sql, read: (person: Person) => string, forms: TextForms
     reads: ["person"] as const,
     effort: 1,
     source: () => source,
-    held: ({ person }: Candidate) => read(person),
+    held: ({ person }: EvaluatedMember) => read(person),
   };
   return field(textKind, location, (scope) => ({ ...scope, ...forms }));
 }
 
 function name(column: Sql, read: (person: Person) => string | null): Field {
   const source = textInColumn(column);
-  const held = ({ person }: Candidate) => {
+  const held = ({ person }: EvaluatedMember) => {
     const text = read(person);
     return text === null ? undefined : foldCase(text);
   };
@@ -91,7 +91,7 @@ function date(column: Sql, read: (person: Person) => Date | null): Field {
     reads: ["person"] as const,
     effort: 1,
     source: () => columnDates(column),
-    held: ({ person }: Candidate) => read(person) ?? undefined,
+    held: ({ person }: EvaluatedMember) => read(person) ?? undefined,
   };
   return field(dateKind, location, asItIs);
 }
@@ -101,8 +101,8 @@ function listDate(column: Sql, read: (membership: Membership) => Date | null): F
   const location = {
     reads: ["membership"] as const,
     effort: 1,
-    source: ({ membership }: Place) => columnDates(sql`${membership}.${column}`),
-    held: ({ membership }: Candidate) => read(membership) ?? undefined,
+    source: ({ membership }: StatementContext) => columnDates(sql`${membership}.${column}`),
+    held: ({ membership }: EvaluatedMember) => read(membership) ?? undefined,
   };
   return field(dateKind, location, asItIs);
 }
@@ -112,7 +112,7 @@ function number(column: Sql, read: (person: Person) => number): Field {
     reads: ["person"] as const,
     effort: 1,
     source: () => columnNumbers(column),
-    held: ({ person }: Candidate) => read(person),
+    held: ({ person }: EvaluatedMember) => read(person),
   };
   return field(numberKind, location, asItIs);
 }

@@ -2,13 +2,13 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type ListTally, listTallies, moveCounters, type PeopleTally } from "./counters.ts";
+import { type ListTally, moveCounters, type PeopleTally, tallyByListSql } from "./counters.ts";
 import { badness, changedOf, moveStatuses, refreshPeople } from "./membership-changes.ts";
-import { type Arrivals, insertNew, overDefaults } from "./new-people.ts";
+import { insertNew, type MembersToAdd, withDefaults } from "./new-people.ts";
 import { withWorkspace } from "./planner-hints.ts";
 import { holdingStatuses } from "./status.ts";
 
-export interface Arrived {
+export interface AddedMembers {
   readonly given: number;
   /** People the workspace did not know. */
   readonly created: number;
@@ -28,8 +28,8 @@ export interface Arrived {
 export async function insertMembers(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { people: staged, ...terms }: Arrivals,
-): Promise<Arrived> {
+  { people: staged, ...terms }: MembersToAdd,
+): Promise<AddedMembers> {
   const arrivals = { ...terms, people: sql`(${withWorkspace(workspaceId, sql`${staged} p`)})` };
   const { now, mailingListId } = arrivals;
   const given = await countPeopleOf(tx, arrivals.people);
@@ -66,7 +66,7 @@ export async function insertMembers(
 }
 
 /** What insertMembers would do. */
-export interface PreviewedArrivals {
+export interface PreviewedMembers {
   readonly given: number;
   /** People who are not on the list, and of these the ones that the workspace does not know. */
   readonly joining: number;
@@ -88,16 +88,16 @@ export interface PreviewedPerson {
 export async function previewMembers(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { people: staged, ...terms }: Arrivals,
+  { people: staged, ...terms }: MembersToAdd,
   mostExamples: number,
-): Promise<PreviewedArrivals> {
+): Promise<PreviewedMembers> {
   const arrivals = { ...terms, people: sql`(${withWorkspace(workspaceId, sql`${staged} p`)})` };
   const { isNews } = outcome(arrivals);
   const moves = isMove(sql`coalesce(p.status, 'active')`, sql`h.held`, arrivals.resubscribe);
   const examples = (condition: Sql) => sql`
     (select coalesce(json_agg(e), '[]') from (
       select line, email from seen where ${condition} order by line limit ${mostExamples}) e)`;
-  const row = await tx.row<PreviewedArrivals>(sql`
+  const row = await tx.row<PreviewedMembers>(sql`
     with seen as materialized (
       select p.line, p.email, h.id is not null as is_known, m.status is not null as is_member,
         coalesce(m.status is not null and (${isNews} or ${moves}), false) as is_changed
@@ -120,7 +120,7 @@ async function countPeopleOf(tx: Queryable, people: Sql): Promise<number> {
  * few, and what follows takes four times as long as to find them.
  * @returns their ids among the arrivals
  */
-async function listAffected(tx: Queryable, arrivals: Arrivals): Promise<string[]> {
+async function listAffected(tx: Queryable, arrivals: MembersToAdd): Promise<string[]> {
   const row = await tx.row<{ ids: string[] }>(sql`
     select coalesce(array_agg(p.id), '{}') as ids
     from ${encounters(arrivals)}
@@ -130,7 +130,7 @@ async function listAffected(tx: Queryable, arrivals: Arrivals): Promise<string[]
 }
 
 /** Names and custom fields of the known people, who are locked. @returns how many changed */
-function updateKnown(tx: Queryable, arrivals: Arrivals): Promise<number> {
+function updateKnown(tx: Queryable, arrivals: MembersToAdd): Promise<number> {
   const { first_name, last_name, custom_fields, isNews } = outcome(arrivals);
   return tx.run(sql`
     update subscribers s
@@ -146,7 +146,7 @@ function updateKnown(tx: Queryable, arrivals: Arrivals): Promise<number> {
  * Each arrival `p` who is known, with the person `h`, and the membership `m` of who is on the list already. With
  * `left join` also each one who is not known.
  */
-function encounters({ people, mailingListId }: Arrivals, join = sql`join`): Sql {
+function encounters({ people, mailingListId }: MembersToAdd, join = sql`join`): Sql {
   return sql`
     ${people} p ${join} lateral (
       select ctid as place, id, status as held, first_name, last_name, custom_fields from subscribers
@@ -164,13 +164,13 @@ function withMembership(workspace: Sql, mailingListId: string, person: Sql): Sql
 }
 
 /** The names and custom fields of a known person after one of the encounters, and whether any of them is to be written. */
-function outcome(arrivals: Arrivals) {
+function outcome(arrivals: MembersToAdd) {
   const { updateExisting } = arrivals;
   const [before, after] = updateExisting ? [sql`h`, sql`p`] : [sql`p`, sql`h`];
   const first_name = sql`coalesce(${after}.first_name, ${before}.first_name)`;
   const last_name = sql`coalesce(${after}.last_name, ${before}.last_name)`;
   const said = sql`${before}.custom_fields || ${after}.custom_fields`;
-  const custom_fields = sql`case when m.status is null then ${overDefaults(said, arrivals)} else ${said} end`;
+  const custom_fields = sql`case when m.status is null then ${withDefaults(said, arrivals)} else ${said} end`;
   const isNews = sql`((m.status is null or ${updateExisting}::boolean)
     and (${first_name}, ${last_name}, ${custom_fields}) is distinct from (h.first_name, h.last_name, h.custom_fields))`;
   return { first_name, last_name, custom_fields, isNews };
@@ -191,7 +191,7 @@ function tallyOfNew(mailingListId: string, people: PeopleTally): ListTally {
 function insertKnown(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { mailingListId, now, isQuiet = false }: Arrivals,
+  { mailingListId, now, isQuiet = false }: MembersToAdd,
   known: Sql,
 ): Promise<ListTally[]> {
   return tx.rows(sql`
@@ -206,7 +206,7 @@ function insertKnown(
       from ${known} k
       on conflict (workspace_id, mailing_list_id, subscriber_id) do nothing
       returning mailing_list_id, status
-    ) ${listTallies(sql`(select mailing_list_id, null as old_status, status as new_status from joined) j`)}`);
+    ) ${tallyByListSql(sql`(select mailing_list_id, null as old_status, status as new_status from joined) j`)}`);
 }
 
 /** Members of the list, known people all, whom this transaction has changed so far, or their membership. */
@@ -226,7 +226,7 @@ async function countChanged(tx: Queryable, mailingListId: string, known: Sql): P
  * The moves that arrivals bring to people who are there: of members for the worse, or back where that is asked for; of
  * anybody who is said to have bounced or complained, on all lists.
  */
-function statusesOf({ mailingListId, resubscribe }: Arrivals, known: Sql): Sql {
+function statusesOf({ mailingListId, resubscribe }: MembersToAdd, known: Sql): Sql {
   return sql`
     select m.mailing_list_id, k.id as subscriber_id, k.wanted as status
     from ${known} k ${withMembership(sql`k.workspace`, mailingListId, sql`k.id`)}

@@ -29,7 +29,7 @@ export interface PeopleTally extends StatusCounts {
  * A statement's end: the tally of each list from a relation with the columns mailing_list_id, old_status (null: was no
  * member) and new_status (null: is none any more), a row for each membership that changed.
  */
-export const listTallies = (moved: Sql): Sql => sql`
+export const tallyByListSql = (moved: Sql): Sql => sql`
   select mailing_list_id, ${statusChanges}, count(*)::int as changed,
     count(*) filter (where new_status = 'active')::int as became_active,
     count(*) filter (where old_status = 'active' and new_status = 'unsubscribed')::int as left_by_unsubscribing,
@@ -38,7 +38,7 @@ export const listTallies = (moved: Sql): Sql => sql`
   from ${moved} group by mailing_list_id`;
 
 /** The same of people: from a relation with the columns old_status and new_status. */
-export const peopleTally = (moved: Sql): Sql => sql`
+export const tallyPeopleSql = (moved: Sql): Sql => sql`
   select ${statusChanges}, count(*)::int as changed from ${moved}`;
 
 const statusChanges = sql`
@@ -48,7 +48,10 @@ const statusChanges = sql`
   (count(*) filter (where new_status = 'complained') - count(*) filter (where old_status = 'complained'))::int as complained`;
 
 /** Runs a statement that ends in a peopleTally, which always has its one row. */
-export async function tallyPeople<Tally extends PeopleTally>(tx: Queryable, statement: Sql): Promise<Tally> {
+export async function runPeopleTally<Tally extends PeopleTally>(
+  tx: Queryable,
+  statement: Sql,
+): Promise<Tally> {
   const [tally] = await tx.rows<Tally>(statement);
   if (tally === undefined) throw new Error("a tally without a row");
   return tally;
@@ -116,7 +119,7 @@ function sumOf<Key extends string>(tallies: readonly Readonly<Record<Key, number
 }
 
 /** Forgets a list that has no members any more. */
-export async function removeCounters(
+export async function removeListCounters(
   tx: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
@@ -152,7 +155,7 @@ export async function countPeople(db: Queryable, workspaceId: WorkspaceId): Prom
 }
 
 /** Of one status, or of all. */
-export function totalOf(counts: StatusCounts, status: SubscriberStatus | undefined): number {
+export function totalInStatus(counts: StatusCounts, status: SubscriberStatus | undefined): number {
   if (status !== undefined) return counts[status];
   return subscriberStatuses.reduce((sum, each) => sum + counts[each], 0);
 }

@@ -17,11 +17,11 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import {
   type ListTally,
-  listTallies,
   moveCounters,
   type PeopleTally,
-  peopleTally,
-  tallyPeople,
+  runPeopleTally,
+  tallyByListSql,
+  tallyPeopleSql,
 } from "./counters.ts";
 import { withWorkspace } from "./planner-hints.ts";
 import { noteRemovedSql } from "./removed-people-store.ts";
@@ -35,7 +35,7 @@ export const badness = (status: Sql) =>
  * How somebody becomes active again: as one who joins now, the same without a series of an autoresponder, or as if they
  * had never left, with their old joining.
  */
-export type Comeback = "anew" | "quietly" | "unmoved";
+export type Reactivation = "anew" | "quietly" | "unmoved";
 
 /**
  * Sets statuses, in the caller's transaction. `moves` is a select of mailing_list_id, subscriber_id and status; who is
@@ -48,7 +48,7 @@ export async function updateStatuses(
   workspaceId: WorkspaceId,
   moves: Sql,
   now: Date,
-  comeback: Comeback = "anew",
+  comeback: Reactivation = "anew",
 ): Promise<number> {
   // Who joins the workspace after this is not held, and so is left out of what follows, whatever `moves` finds then.
   const held = await lockPeople(tx, workspaceId, sql`select subscriber_id from (${moves}) v`);
@@ -66,7 +66,7 @@ export function moveStatuses(
   workspaceId: WorkspaceId,
   moves: Sql,
   now: Date,
-  comeback: Comeback,
+  comeback: Reactivation,
 ): Promise<ListTally[]> {
   const joined = sql`
         subscribed_at = case w.new_status when 'active' then ${now} else m.subscribed_at end,
@@ -91,7 +91,7 @@ export function moveStatuses(
       from wanted w
       where m.ctid = w.place and m.status <> w.new_status
       returning m.mailing_list_id, w.old_status, w.new_status
-    ) ${listTallies(sql`moved`)}`);
+    ) ${tallyByListSql(sql`moved`)}`);
 }
 
 /**
@@ -112,8 +112,8 @@ export async function removeMembers(
       delete from memberships
       where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and subscriber_id in (${people})
       returning mailing_list_id, status
-    ) ${listTallies(sql`(select mailing_list_id, status as old_status, null as new_status from gone) g`)}`);
-  const gone = await tallyPeople(
+    ) ${tallyByListSql(sql`(select mailing_list_id, status as old_status, null as new_status from gone) g`)}`);
+  const gone = await runPeopleTally(
     tx,
     sql`
     with gone as (
@@ -125,7 +125,7 @@ export async function removeMembers(
       returning s.status, s.email, s.id
     ), noted as (
       ${noteRemovedSql(workspaceId, sql`gone`)}
-    ) ${peopleTally(sql`(select status as old_status, null as new_status from gone) g`)}`,
+    ) ${tallyPeopleSql(sql`(select status as old_status, null as new_status from gone) g`)}`,
   );
   const changed = await refreshPeople(tx, workspaceId, people);
   await moveCounters(tx, workspaceId, { lists, people: [gone, changed] }, now);
@@ -142,7 +142,7 @@ async function lockPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql):
 
 /** Brings what the people's rows say of their memberships up to date: the worst status, and the active lists. */
 export function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<PeopleTally> {
-  return tallyPeople(
+  return runPeopleTally(
     tx,
     sql`
     with stale as (
@@ -160,7 +160,7 @@ export function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: S
       update subscribers s set status = stale.new_status, active_lists = stale.active_lists
       from stale where s.ctid = stale.place
       returning stale.old_status, stale.new_status
-    ) ${peopleTally(sql`(select * from refreshed where old_status <> new_status) r`)}`,
+    ) ${tallyPeopleSql(sql`(select * from refreshed where old_status <> new_status) r`)}`,
   );
 }
 

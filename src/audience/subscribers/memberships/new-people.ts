@@ -4,10 +4,10 @@
 import sql, { type Sql } from "sql-template-tag";
 import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type PeopleTally, peopleTally, tallyPeople } from "./counters.ts";
+import { type PeopleTally, runPeopleTally, tallyPeopleSql } from "./counters.ts";
 import { withWorkspace } from "./planner-hints.ts";
 
-export interface Arrivals {
+export interface MembersToAdd {
   readonly mailingListId: string;
   /**
    * A relation (a table, or a select in brackets) with one row a person: id uuid (for whoever turns out to be new),
@@ -35,7 +35,7 @@ export interface Arrivals {
 export async function insertNew(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  arrivals: Arrivals,
+  arrivals: MembersToAdd,
   given: number,
 ): Promise<PeopleTally> {
   const all = arrivals.likelyNew ? await insertAllNew(tx, workspaceId, arrivals) : undefined;
@@ -54,7 +54,7 @@ export async function insertNew(
 async function insertAllNew(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  arrivals: Arrivals,
+  arrivals: MembersToAdd,
 ): Promise<PeopleTally | undefined> {
   const { people } = arrivals;
   await tx.run(sql`savepoint all_new`);
@@ -71,9 +71,9 @@ async function insertAllNew(
   if (!areNew) return undefined;
   const joining = sql`(select id, coalesce(status, 'active') as status, source from ${people} p)`;
   await tx.run(insertingMemberships(workspaceId, arrivals, joining));
-  return tallyPeople(
+  return runPeopleTally(
     tx,
-    peopleTally(sql`(select null as old_status, status as new_status from ${joining} j) w`),
+    tallyPeopleSql(sql`(select null as old_status, status as new_status from ${joining} j) w`),
   );
 }
 
@@ -82,8 +82,12 @@ async function insertAllNew(
  * first would be twice as quick where they are known; but while the table is small the planner reads all of it for each of
  * them, with what this very statement has written by then.
  */
-function insertUnknown(tx: Queryable, workspaceId: WorkspaceId, arrivals: Arrivals): Promise<PeopleTally> {
-  return tallyPeople(
+function insertUnknown(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  arrivals: MembersToAdd,
+): Promise<PeopleTally> {
+  return runPeopleTally(
     tx,
     sql`
     with written as (
@@ -92,21 +96,21 @@ function insertUnknown(tx: Queryable, workspaceId: WorkspaceId, arrivals: Arriva
     ), joined as (
       -- Nobody can have made these already: no other transaction knows the person yet.
       ${insertingMemberships(workspaceId, arrivals, sql`written`)}
-    ) ${peopleTally(sql`(select null as old_status, status as new_status from written) w`)}`,
+    ) ${tallyPeopleSql(sql`(select null as old_status, status as new_status from written) w`)}`,
   );
 }
 
 /** The custom fields of somebody who joins. */
-export function overDefaults(values: Sql, { defaults = {} }: Arrivals): Sql {
+export function withDefaults(values: Sql, { defaults = {} }: MembersToAdd): Sql {
   return Object.keys(defaults).length === 0 ? values : sql`${JSON.stringify(defaults)}::jsonb || ${values}`;
 }
 
-function insertingPeople(workspaceId: WorkspaceId, arrivals: Arrivals): Sql {
+function insertingPeople(workspaceId: WorkspaceId, arrivals: MembersToAdd): Sql {
   const { mailingListId, people, now } = arrivals;
   return sql`
     insert into subscribers (workspace_id, id, email, first_name, last_name, source, custom_fields, status,
       active_lists, created_at, updated_at)
-    select ${workspaceId}, id, email, first_name, last_name, source, ${overDefaults(sql`custom_fields`, arrivals)},
+    select ${workspaceId}, id, email, first_name, last_name, source, ${withDefaults(sql`custom_fields`, arrivals)},
       coalesce(status, 'active'),
       case when coalesce(status, 'active') = 'active' then uuid_send(${mailingListId}) else '' end, ${now}, ${now}
     from ${people} p order by email`;
@@ -115,7 +119,7 @@ function insertingPeople(workspaceId: WorkspaceId, arrivals: Arrivals): Sql {
 /** `joining` is a relation with the columns id, status and source. */
 function insertingMemberships(
   workspaceId: WorkspaceId,
-  { mailingListId, now, isQuiet = false }: Arrivals,
+  { mailingListId, now, isQuiet = false }: MembersToAdd,
   joining: Sql,
 ): Sql {
   return sql`
