@@ -187,18 +187,17 @@ test("a table is written by one noun only", () => {
 
 /** Statements that stand elsewhere, each for a reason. */
 const outsideStores: Readonly<Record<string, string>> = {
-  "audience/subscribers/memberships/add-members.ts": "a part of membership-changes.ts",
-  "audience/subscribers/change-member.ts": "a part of membership-changes.ts",
-  "audience/subscribers/memberships/counters.ts": "a part of membership-changes.ts",
-  "audience/subscribers/memberships/new-people.ts": "a part of membership-changes.ts",
-  "audience/subscribers/memberships/staging-table.ts": "a part of membership-changes.ts",
+  "audience/subscribers/change-member.ts": "hands one person to add-members.ts as a relation",
+  "audience/subscribers/memberships/add-members.ts": "the statements that add people and memberships",
+  "audience/subscribers/memberships/counters.ts": "the statement that updates the counters of memberships",
   "audience/subscribers/memberships/membership-changes.ts":
-    "the one way by which a subscriber's status moves, with its history and counters",
-  "audience/subscribers/memberships/planner-hints.ts": "a relation that others look people up by",
-  "audience/suppression-lists/suppression-check.ts":
-    "the one judge of who is suppressed, a relation that others join",
-  "audience/suppression-lists/suppress-after-outcome.ts":
-    "what a bounce or a complaint moves, in one statement",
+    "the statements that change and remove memberships, with their counters",
+  "audience/subscribers/memberships/planner-hints.ts": "a relation for looking people up",
+  "audience/subscribers/memberships/preview-members.ts":
+    "the statement that counts what add-members.ts would do",
+  "audience/subscribers/memberships/staging-table.ts": "the temporary table of an import",
+  "audience/suppression-lists/suppress-after-outcome.ts": "a relation of the people whose status changes",
+  "audience/suppression-lists/suppression-check.ts": "the suppression check, a relation that others join",
   "delivery/queue/channel.ts": "NOTIFY, which no table is behind",
   "delivery/worker/delivery-worker.ts": "asks whether the database is back",
   "platform/database/process-lock.ts": "the session locks by which processes know each other alive",

@@ -3,7 +3,7 @@
  * is compared with the list, and is gone with its transaction, which changes nothing.
  */
 import { open } from "node:fs/promises";
-import { previewMembers } from "#audience/subscribers/memberships/add-members.ts";
+import { previewMembers } from "#audience/subscribers/memberships/preview-members.ts";
 import { stage, staged, unstage } from "#audience/subscribers/memberships/staging-table.ts";
 import type { TakeTurn } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";

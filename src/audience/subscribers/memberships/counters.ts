@@ -1,17 +1,17 @@
 /**
- * The counters of lists and of the workspace, moved in the transaction that moves the memberships, so that they are at
- * every commit what a count would give. One statement moves them all, at the end of a transaction and once: rows are
- * locked in one order by everybody (days, the workspace, lists), and for as short as can be.
+ * The counters of members per list and of subscribers per workspace. They are updated in the transaction that changes the
+ * memberships, so that at every commit they equal a count of the rows. One statement at the end of the transaction updates
+ * them all, which keeps their locks short; all transactions lock in the same order (days, workspace, lists).
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type StatusCounts, type SubscriberStatus, subscriberStatuses } from "./status.ts";
 
-/** What one list gained (or lost) in each status, and what its day saw. */
+/** Changes of one list: members in each status (negative: fewer), and the events of its day. */
 export interface ListTally extends StatusCounts {
   readonly mailing_list_id: string;
-  /** Memberships that are new, gone, or of another status. */
+  /** Memberships that were added, removed, or changed their status. */
   readonly changed: number;
   readonly became_active: number;
   readonly left_by_unsubscribing: number;
@@ -19,15 +19,16 @@ export interface ListTally extends StatusCounts {
   readonly left_by_complaint: number;
 }
 
-/** What the workspace's people gained (or lost) in each status. */
+/** Changes of the number of subscribers of the workspace in each status. */
 export interface PeopleTally extends StatusCounts {
-  /** People who are new, gone, or of another status. */
+  /** People who were added, deleted, or changed their status. */
   readonly changed: number;
 }
 
 /**
- * A statement's end: the tally of each list from a relation with the columns mailing_list_id, old_status (null: was no
- * member) and new_status (null: is none any more), a row for each membership that changed.
+ * A select of a ListTally for each list, to end a statement with.
+ * @param moved a relation with a row for each changed membership: mailing_list_id, old_status (null: was not a member) and
+ * new_status (null: is no longer a member)
  */
 export const tallyByListSql = (moved: Sql): Sql => sql`
   select mailing_list_id, ${statusChanges}, count(*)::int as changed,
@@ -37,7 +38,7 @@ export const tallyByListSql = (moved: Sql): Sql => sql`
     count(*) filter (where old_status = 'active' and new_status = 'complained')::int as left_by_complaint
   from ${moved} group by mailing_list_id`;
 
-/** The same of people: from a relation with the columns old_status and new_status. */
+/** A select of one PeopleTally. @param moved a relation with a row for each changed person: old_status and new_status */
 export const tallyPeopleSql = (moved: Sql): Sql => sql`
   select ${statusChanges}, count(*)::int as changed from ${moved}`;
 
@@ -47,7 +48,7 @@ const statusChanges = sql`
   (count(*) filter (where new_status = 'bounced') - count(*) filter (where old_status = 'bounced'))::int as bounced,
   (count(*) filter (where new_status = 'complained') - count(*) filter (where old_status = 'complained'))::int as complained`;
 
-/** Runs a statement that ends in a peopleTally, which always has its one row. */
+/** Runs a statement that ends with tallyPeopleSql and therefore returns one row. */
 export async function runPeopleTally<Tally extends PeopleTally>(
   tx: Queryable,
   statement: Sql,
@@ -57,7 +58,7 @@ export async function runPeopleTally<Tally extends PeopleTally>(
   return tally;
 }
 
-/** Adds the tallies of several statements to the counters; the day is that of `now` in the workspace's time zone. */
+/** Adds the tallies of several statements to the counters. The day is the day of `now` in the workspace's time zone. */
 export async function moveCounters(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -118,7 +119,7 @@ function sumOf<Key extends string>(tallies: readonly Readonly<Record<Key, number
   return tallies.reduce((sum, tally) => sum + tally[key], 0);
 }
 
-/** Forgets a list that has no members any more. */
+/** Deletes the counters and days of a list that has no members. */
 export async function removeListCounters(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -129,13 +130,13 @@ export async function removeListCounters(
     delete from list_counters where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
 }
 
-/** People in each status, and the revision that rises with every change of them. */
+/** People in each status, and a revision that increases with every change. */
 export type Counted = StatusCounts & { readonly revision: number };
 
 const counted = sql`active, unsubscribed, bounced, complained, revision`;
-const nobody: Counted = { active: 0, unsubscribed: 0, bounced: 0, complained: 0, revision: 0 };
+const noMembers: Counted = { active: 0, unsubscribed: 0, bounced: 0, complained: 0, revision: 0 };
 
-/** Members of a list. */
+/** Counts the members of a list by status. */
 export async function countMembers(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -144,17 +145,17 @@ export async function countMembers(
   const row = await db.row<Counted>(sql`
     select ${counted} from list_counters
     where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
-  return row ?? nobody;
+  return row ?? noMembers;
 }
 
-/** People of the workspace, each once. */
+/** Counts the subscribers of the workspace by status, each person once. */
 export async function countPeople(db: Queryable, workspaceId: WorkspaceId): Promise<Counted> {
   const row = await db.row<Counted>(sql`
     select ${counted} from subscriber_counters where workspace_id = ${workspaceId}`);
-  return row ?? nobody;
+  return row ?? noMembers;
 }
 
-/** Of one status, or of all. */
+/** The count of one status, or of all statuses. */
 export function totalInStatus(counts: StatusCounts, status: SubscriberStatus | undefined): number {
   if (status !== undefined) return counts[status];
   return subscriberStatuses.reduce((sum, each) => sum + counts[each], 0);

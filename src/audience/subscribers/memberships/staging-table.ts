@@ -1,17 +1,17 @@
 /**
- * Where an import puts its people before they go through the door: a table that only its transaction sees. COPY into it
- * and give it to insertMembers.
+ * The staging table of an import: a temporary table that only its transaction sees. People are copied into it (COPY), and
+ * the table is passed to insertMembers or previewMembers.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable, Transaction } from "#platform/database/pool.ts";
 
-/** The relation for Arrivals.people. */
+/** The table, as MembersToAdd.people takes it. */
 export const staged: Sql = sql`staged_subscribers`;
 
 const copyToStaging =
   "copy staged_subscribers (line, id, email, first_name, last_name, source, status, custom_fields) from stdin";
 
-/** A person as Arrivals.people wants them; custom_fields is JSON text. */
+/** A row of the table, as MembersToAdd.people describes it; custom_fields is JSON text. */
 export interface Staged {
   readonly email: string;
   readonly first_name: string | null;
@@ -21,7 +21,7 @@ export interface Staged {
   readonly custom_fields: string;
 }
 
-/** A line of COPY's text format; `line` numbers it among those that are copied together. */
+/** A row in the text format of COPY. @param line its number among the rows that are copied together */
 export function stagedLine(line: number, id: string, person: Staged): string {
   const { email, first_name, last_name, source, status, custom_fields } = person;
   return `${line}\t${id}\t${escaped(email)}\t${escaped(first_name)}\t${escaped(last_name)}\t${escaped(source)}\t${
@@ -38,7 +38,7 @@ function escaped(text: string | null): string {
 
 const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
-/** Makes the table for the rest of this transaction, and fills it with lines of stagedLine. */
+/** Creates the table for the rest of this transaction and fills it. @param lines rows as stagedLine formats them */
 export async function stage(
   tx: Transaction,
   lines: Iterable<Buffer | string> | AsyncIterable<Buffer | string>,
@@ -51,7 +51,7 @@ export async function stage(
   await tx.copy(copyToStaging, lines);
 }
 
-/** Takes lines out again. No two that stay may have one address. */
+/** Removes rows: each address may remain in one row only. */
 export async function unstage(tx: Queryable, lines: readonly number[]): Promise<void> {
   await tx.run(sql`delete from staged_subscribers where line = any(${lines}::int[])`);
 }
