@@ -5,7 +5,7 @@
 
 import sql from "sql-template-tag";
 import { insertMembers } from "#audience/subscribers/memberships/add-members.ts";
-import { stage, staged } from "#audience/subscribers/memberships/staging.ts";
+import { stage, staged } from "#audience/subscribers/memberships/staging-table.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { newList } from "#test/support/audience.ts";

@@ -198,18 +198,18 @@ test("a table is written by one noun only", () => {
 
 /** Files outside of stores that have statements, each with the reason. */
 const outsideStores: Readonly<Record<string, string>> = {
-  "audience/subscribers/memberships/add-members.ts": "a part of membership-changes.ts",
-  "audience/subscribers/change-member.ts": "a part of membership-changes.ts",
-  "audience/subscribers/memberships/list-counters.ts": "a part of membership-changes.ts",
-  "audience/subscribers/memberships/new-people.ts": "a part of membership-changes.ts",
-  "audience/subscribers/memberships/staging.ts": "a part of membership-changes.ts",
+  "audience/subscribers/change-member.ts": "hands one person to add-members.ts as a relation",
+  "audience/subscribers/memberships/add-members.ts": "the statements that add people and memberships",
+  "audience/subscribers/memberships/counters.ts": "the statement that updates the counters of memberships",
   "audience/subscribers/memberships/membership-changes.ts":
-    "the only code that changes a subscriber's status, with its history and counters",
-  "audience/subscribers/memberships/planner-hints.ts": "a relation by which other statements look people up",
+    "the statements that change and remove memberships, with their counters",
+  "audience/subscribers/memberships/planner-hints.ts": "a relation for looking people up",
+  "audience/subscribers/memberships/preview-members.ts":
+    "the statement that counts what add-members.ts would do",
+  "audience/subscribers/memberships/staging-table.ts": "the temporary table of an import",
+  "audience/suppression-lists/suppress-after-outcome.ts": "a relation of the people whose status changes",
   "audience/suppression-lists/suppression-check.ts":
     "the suppression check, a relation that other statements join",
-  "audience/suppression-lists/suppress-after-outcome.ts":
-    "the suppression after a bounce or a complaint, in one statement",
   "delivery/queue/channel.ts": "NOTIFY, which uses no table",
   "delivery/worker/delivery-worker.ts": "asks whether the database answers again",
   "platform/database/process-lock.ts": "the session locks that show which processes live",

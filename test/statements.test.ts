@@ -5,7 +5,7 @@
 import { format } from "sql-formatter";
 import type { Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import { judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
+import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { leaseEntries } from "#delivery/queue/lease-store.ts";
 import { extendLeases, settleLeases } from "#delivery/queue/queue-result-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
@@ -159,7 +159,7 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
   ["apply-counter-deltas", (into) => applyDeltas(into, 100), /with taken/],
   [
     "check-suppression",
-    (into) => judgeRecipients(into, [{ workspaceId, address: "ada@example.test", domain: "example.test" }]),
+    (into) => findSuppressions(into, [{ workspaceId, address: "ada@example.test", domain: "example.test" }]),
     /verdict/,
   ],
   ["choose-recipients", expand, /cardinality/],

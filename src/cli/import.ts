@@ -2,8 +2,8 @@
 
 import { stat } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
+import type { ImportReport } from "#audience/imports/dry-run-report.ts";
 import { inspectFile } from "#audience/imports/inspect-file.ts";
-import type { ImportReport } from "#audience/imports/report.ts";
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { systemClock } from "#platform/clock.ts";
 import { type Encoding, readEncodingName } from "#platform/csv/encodings.ts";

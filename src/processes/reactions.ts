@@ -2,7 +2,10 @@
  * The other wings' reactions to an outcome (messages/record-outcomes.ts), an open or click, and an unsubscription.
  * Every process uses the same functions, because the order of their steps is the order of the row locks.
  */
-import { markLost, suppressLost } from "#audience/suppression-lists/suppress-after-outcome.ts";
+import {
+  setRecipientStatuses,
+  suppressRecipients,
+} from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { countSoftBounces } from "#inbound/soft-bounces/store.ts";
 import { lostAmong, type OnMoved } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
@@ -27,10 +30,10 @@ export function createReactions(clock: Clock): OnMoved {
     const now = clock.now();
     await countRecipients(tx, moved, lost);
     await holdDays(tx, moved, lost, now);
-    await markLost(tx, lost, now);
+    await setRecipientStatuses(tx, lost, now);
     await countMoved(tx, moved);
     await giveBack(tx, moved, now);
-    await suppressLost(tx, lost);
+    await suppressRecipients(tx, lost);
     await announceMoved(tx, moved);
   };
 }

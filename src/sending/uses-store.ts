@@ -1,7 +1,7 @@
 /** What campaigns and autoresponders use of the audience, so that it is not taken from under them. */
 import sql from "sql-template-tag";
-import type { FieldUse } from "#audience/segments/uses.ts";
-import { type FieldInRules, hasRulesOn, isOnListOf } from "#audience/segments/uses-store.ts";
+import type { FieldUse } from "#audience/segments/in-use.ts";
+import { type FieldInRules, hasRulesOn, isOnListOf } from "#audience/segments/in-use-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

@@ -54,7 +54,7 @@ export function takeBack(
     if (subscriber_id === null || left_at === null) return false;
     if (mailingListId !== null) await lockMailingList(tx, workspaceId, mailingListId);
     const moves = returningSql(workspaceId, { subscriberId: subscriber_id, mailingListId, leftAt: left_at });
-    const returned = await updateStatuses(tx, workspaceId, moves, now, "unmoved");
+    const returned = await updateStatuses(tx, workspaceId, moves, now, "restore");
     if (returned === 0) return false;
     await deps.onReturned(tx, { ...mail, subscriberId: subscriber_id, address, mailingListId }, now);
     return true;

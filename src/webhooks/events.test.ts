@@ -6,7 +6,7 @@ import { Compile } from "typebox/compile";
 import { afterAll, expect, test } from "vitest";
 import { EXPORT_JOB, exportHandler } from "#audience/exports/export-job.ts";
 import { IMPORT_JOB, importHandler } from "#audience/imports/import-job.ts";
-import { noteRefusal } from "#audience/signup-forms/abuse.ts";
+import { recordRefusedSignup } from "#audience/signup-forms/abuse.ts";
 import { createChecker, createZonesResolver } from "#hygiene/blacklist/checker.ts";
 import { runDueMonitors } from "#hygiene/blacklist/run-monitors.ts";
 import { readZones } from "#hygiene/blacklist/zones.ts";
@@ -429,7 +429,8 @@ test("a sign-up form whose list is full", async () => {
   await call("PUT", `/mailing-lists/${list}/signup-form`, { is_active: true });
   const refusal = { workspaceId, mailingListId: list, network: "192.0.2.1", now: clock.now() };
   const deps = { db, log, onFormAbused: announceFormAbuse };
-  for (const reason of ["network", "list", "list"] as const) await noteRefusal(deps, { ...refusal, reason });
+  for (const reason of ["network", "list", "list"] as const)
+    await recordRefusedSignup(deps, { ...refusal, reason });
   const data = {
     mailing_list_id: list,
     reason: "list",

@@ -1,6 +1,6 @@
 /** What is announced of everything but messages: each function fits the one that a wing above is given to tell its news. */
 import type { OnFormAbused } from "#audience/signup-forms/abuse.ts";
-import type { OnSubscriber } from "#audience/subscribers/subscriber-news.ts";
+import type { OnSubscriberEvent } from "#audience/subscribers/subscriber-events.ts";
 import type { ListingChange } from "#hygiene/blacklist/run-monitors.ts";
 import type { OnVerification } from "#identity/domain-verification/verification-events.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -10,7 +10,7 @@ import type { OnCampaigns } from "#sending/campaigns/campaign-events.ts";
 import { announce } from "./announce.ts";
 import type { WebhookEvent } from "./catalogue.ts";
 
-export const announceSubscriber: OnSubscriber = (tx, { workspaceId, kind, time, ...person }) => {
+export const announceSubscriber: OnSubscriberEvent = (tx, { workspaceId, kind, time, ...person }) => {
   const { subscriberId: subscriber_id, email, status, mailingListId: mailing_list_id } = person;
   const data = { subscriber_id, email, status, mailing_list_id };
   return announce(tx, [{ workspaceId, type: `subscriber.${kind}`, time, data }]);

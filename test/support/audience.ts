@@ -1,8 +1,8 @@
 /** Lists and people without HTTP, and a recount of everything that the membership door keeps. */
 import sql, { type Sql } from "sql-template-tag";
 import { insertMailingList, lockMailingList } from "#audience/mailing-lists/store.ts";
-import { type Arrived, insertMembers } from "#audience/subscribers/memberships/add-members.ts";
-import type { Arrivals } from "#audience/subscribers/memberships/new-people.ts";
+import { type AddedMembers, insertMembers } from "#audience/subscribers/memberships/add-members.ts";
+import type { MembersToAdd } from "#audience/subscribers/memberships/people-to-add.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -57,9 +57,9 @@ export function addPeople(
   mailingListId: string,
   people: readonly Newcomer[],
   options: Partial<
-    Pick<Arrivals, "now" | "updateExisting" | "resubscribe" | "isQuiet" | "defaults" | "likelyNew">
+    Pick<MembersToAdd, "now" | "updateExisting" | "resubscribe" | "isQuiet" | "defaults" | "likelyNew">
   > = {},
-): Promise<Arrived> {
+): Promise<AddedMembers> {
   return db.transaction(async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     return insertMembers(tx, workspaceId, {

@@ -3,14 +3,14 @@
 import { Type } from "typebox";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
 import { findDefinition } from "#audience/segments/conditions/definitions-store.ts";
-import { lockReferences } from "#audience/segments/store.ts";
 import {
   type FieldUse,
   requireFieldUnused,
   requireMeaningKept,
   usedBySegments,
-} from "#audience/segments/uses.ts";
-import { convertValues } from "#audience/subscribers/change-field-type.ts";
+} from "#audience/segments/in-use.ts";
+import { lockReferences } from "#audience/segments/store.ts";
+import { convertValues } from "#audience/subscribers/convert-field-values.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { requireRoom } from "#platform/database/row-limit-store.ts";
@@ -19,9 +19,9 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
-import { type FieldSettings, readDefinition } from "./definition.ts";
-import { CustomField, CustomFieldChanges, NewCustomField } from "./field.ts";
+import { CustomField, CustomFieldChanges, NewCustomField } from "./custom-field.ts";
 import { normalizeFieldName, readFieldName } from "./field-name.ts";
+import { type FieldSettings, readDefinition } from "./read-definition.ts";
 import {
   customFieldRoom,
   type FieldScope,

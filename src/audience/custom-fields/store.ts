@@ -4,8 +4,8 @@ import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { FieldSettings } from "./definition.ts";
-import type { CustomField } from "./field.ts";
+import type { CustomField } from "./custom-field.ts";
+import type { FieldSettings } from "./read-definition.ts";
 
 /** The list a field belongs to; null for the fields of every list. */
 export type FieldScope = string | null;
@@ -63,7 +63,7 @@ export async function listFieldNames(db: Queryable, workspaceId: WorkspaceId): P
  * Until the end of the transaction no field of the workspace gets another type: for whoever stores values by the fields in
  * force. Comes behind the list, and before the people.
  */
-export async function holdFieldTypes(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+export async function shareLockFieldTypes(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock_shared(${fieldTypesOf(workspaceId)})`);
 }
 
@@ -78,7 +78,7 @@ const fieldTypesOf = (workspaceId: WorkspaceId) => lockKey(`types of custom fiel
  * Until the end of the transaction the fields that hold on a list, or (null) on every list, are not deleted; all of them,
  * or those of these names. Changes that are under way are over by then.
  */
-export async function holdFields(
+export async function shareLockFields(
   tx: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: FieldScope,
@@ -100,7 +100,7 @@ export async function listSettledFields(
   workspaceId: WorkspaceId,
   mailingListId: string,
 ): Promise<CustomField[]> {
-  await holdFields(db, workspaceId, mailingListId);
+  await shareLockFields(db, workspaceId, mailingListId);
   return listFieldsInForce(db, workspaceId, mailingListId);
 }
 

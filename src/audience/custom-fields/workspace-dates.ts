@@ -3,7 +3,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { DateReader, type DateRules } from "#platform/dates/date-reader.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
-import type { CustomField } from "./field.ts";
+import type { CustomField } from "./custom-field.ts";
 
 /** In the zone of the workspace, which is looked up only where one of the fields is a date. */
 export async function workspaceDates(

@@ -2,7 +2,7 @@
 import { open } from "node:fs/promises";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
-import { membersOf } from "#audience/segments/members-of.ts";
+import { membersOf } from "#audience/segments/segment-members.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Clock } from "#platform/clock.ts";
 import { csvLine } from "#platform/csv/write.ts";
@@ -10,7 +10,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { JobHandler } from "#platform/jobs/attempt.ts";
 import { newFileName, storeLocal } from "#platform/jobs/files.ts";
-import { exportHeader, exportRow } from "./row.ts";
+import { exportHeader, exportRow } from "./export-row.ts";
 import { listExported, listStoredNames, openExport, readOneMoment } from "./store.ts";
 
 /** Columns of names without a definition: more than any spreadsheet shows. */

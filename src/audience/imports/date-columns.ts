@@ -4,7 +4,7 @@ import type { CsvRow } from "#platform/csv/records.ts";
 import { type DateFormat, type DateOrder, isDateOrder } from "#platform/dates/date-format.ts";
 import { DateOrderEvidence } from "#platform/dates/date-order-evidence.ts";
 import { DateReader } from "#platform/dates/date-reader.ts";
-import type { Column, Columns } from "./columns.ts";
+import type { Column, Columns } from "./column-mapping.ts";
 
 /** Rows after which a file without any such date is not read on for it. */
 const MOST_SILENT = 20_000;

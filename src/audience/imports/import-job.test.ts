@@ -20,7 +20,7 @@ import { writeJobFile } from "#test/support/job-files.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { IMPORT_JOB, importHandler } from "./import-job.ts";
-import { claimBatch, settleBatches } from "./store.ts";
+import { claimImportBatch, listDurableBatches } from "./store.ts";
 
 /** Five batches. */
 const PEOPLE = 80_000;
@@ -120,12 +120,12 @@ test("an import of which a crash of the database took batches back does not end,
 test("what an import says of its end is on the disk, though its batches did not wait for that", async () => {
   const jobId = await start();
   const commit = await db.transaction(async (tx) => {
-    await claimBatch(tx, workspaceId, { jobId, batch: 0 });
+    await claimImportBatch(tx, workspaceId, { jobId, batch: 0 });
     return tx.row<{ waits: string }>(sql`select current_setting('synchronous_commit') as waits`);
   });
   expect(commit).toEqual({ waits: "off" });
   const claimed = await db.row<{ end: string }>(sql`select pg_current_wal_insert_lsn()::text as end`);
-  await settleBatches(db, workspaceId, jobId);
+  await listDurableBatches(db, workspaceId, jobId);
   const settled = sql`select pg_current_wal_flush_lsn() >= ${claimed?.end}::pg_lsn as "isOnDisk"`;
   expect(await db.row(settled)).toEqual({ isOnDisk: true });
 });

@@ -7,12 +7,12 @@ import type { JobHandler, JobOutcome } from "#platform/jobs/attempt.ts";
 import { copyFile } from "#platform/jobs/files.ts";
 import { createLineFile } from "#platform/jobs/line-file.ts";
 import type { StorageDeps } from "#workspace/billing/storage.ts";
+import { reportOf } from "./dry-run-report.ts";
+import { findPlan, type ImportPlan, keepPlan } from "./import-plan.ts";
+import { openTarget, type ReadImport, type ReadOptions, readImport } from "./import-reader.ts";
 import { ScratchLines } from "./line-sink.ts";
-import { findPlan, keepPlan, type Plan } from "./plan.ts";
 import { previewPeople } from "./preview-people.ts";
-import { openTarget, type ReadImport, type ReadOptions, readImport } from "./read-file.ts";
-import { reportOf } from "./report.ts";
-import type { Written } from "./store.ts";
+import type { ImportCounts } from "./store.ts";
 import { writePeople } from "./write-people.ts";
 
 export const IMPORT_JOB = "subscriber_import";
@@ -66,7 +66,7 @@ export function importHandler({
       return await readImport(target, upload.path, { people: lines, errors }, input, clock.now(), signal);
     }
 
-    async function readAndKeep(): Promise<Plan> {
+    async function readAndKeep(): Promise<ImportPlan> {
       const { plan } = await readUpload();
       readHere = plan.people_file;
       return keepPlan(db, place, plan);
@@ -99,7 +99,7 @@ export function importHandler({
       return { result: reportOf(read, input.file_name, preview), ...errorsOf(plan) };
     }
 
-    const onWritten = (written: Written) => report(progressOf(plan, written));
+    const onWritten = (written: ImportCounts) => report(progressOf(plan, written));
     const updateExisting = input.update_existing && plan.is_guessed !== true;
     const { written, isWhole } = await writePeople(
       {
@@ -122,7 +122,10 @@ export function importHandler({
   };
 }
 
-function progressOf({ rows, duplicates, invalid }: Plan, { created, updated, unchanged }: Written) {
+function progressOf(
+  { rows, duplicates, invalid }: ImportPlan,
+  { created, updated, unchanged }: ImportCounts,
+) {
   const written = { created, updated, unchanged };
   const succeeded = created + updated + unchanged;
   return {
@@ -135,7 +138,7 @@ function progressOf({ rows, duplicates, invalid }: Plan, { created, updated, unc
   };
 }
 
-function outcomeOf(plan: Plan, written: Written, { file_name }: ImportInput): JobOutcome {
+function outcomeOf(plan: ImportPlan, written: ImportCounts, { file_name }: ImportInput): JobOutcome {
   const { rows, duplicates, invalid, encoding, delimiter, skipped_columns } = plan;
   const { warnings = [], opt_out_columns = [], written_in_part = 0 } = plan;
   const layout = { written_in_part, encoding, delimiter, skipped_columns, opt_out_columns, warnings };
@@ -145,6 +148,6 @@ function outcomeOf(plan: Plan, written: Written, { file_name }: ImportInput): Jo
   };
 }
 
-function errorsOf({ errors_file }: Plan): Pick<JobOutcome, "errorsFile"> {
+function errorsOf({ errors_file }: ImportPlan): Pick<JobOutcome, "errorsFile"> {
   return errors_file === null ? {} : { errorsFile: errors_file };
 }

@@ -8,11 +8,11 @@ import type { Clock } from "#platform/clock.ts";
 import { createLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
+import { type ImportReport, reportOf } from "./dry-run-report.ts";
+import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./import-reader.ts";
 import { ScratchLines } from "./line-sink.ts";
-import { unclearName } from "./opt-out-columns.ts";
+import { unclearFileName } from "./opt-outs/columns.ts";
 import { previewPeople } from "./preview-people.ts";
-import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./read-file.ts";
-import { type ImportReport, reportOf } from "./report.ts";
 
 export interface Inspection extends ReadOptions {
   readonly path: string;
@@ -37,7 +37,7 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
     const read = await readImport(target, path, sinks, inspection, clock.now(), signal);
     const { examples, plan, optOuts } = read;
     const name = basename(path);
-    const unclear = unclearName(name, optOuts, inspection);
+    const unclear = unclearFileName(name, optOuts, inspection);
     if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
     const updateExisting = inspection.updateExisting && plan.is_guessed !== true;
     const { resubscribe } = inspection;

@@ -3,14 +3,14 @@
  * the last row counts, with the worst status of all. In memory are 17 bytes for each row, and no row.
  */
 
-import { stagedLine } from "#audience/subscribers/memberships/staging.ts";
+import { stagedLine } from "#audience/subscribers/memberships/staging-table.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { newIdSeries } from "#platform/ids.ts";
-import { createLastRows, type LastRows } from "./last-rows.ts";
+import { createLastRows, type LastRows } from "./duplicate-rows.ts";
+import type { Batch } from "./import-plan.ts";
 import type { LineSink } from "./line-sink.ts";
-import { order, rank, worse } from "./opt-out-cells.ts";
-import type { Batch } from "./plan.ts";
-import type { Person } from "./row.ts";
+import { order, rank, worse } from "./opt-outs/cells.ts";
+import type { ImportedPerson } from "./row-reader.ts";
 
 export const MOST_ROWS = 1_000_000;
 /** People written in one transaction: half a second, for as long as others may wait for one of them. */
@@ -41,7 +41,7 @@ export class PeopleFile {
     return this.#file.name;
   }
 
-  add(person: Person): void {
+  add(person: ImportedPerson): void {
     const line = this.#lines;
     const before = this.#lastRows.note(person.email, line);
     // A person who opted out in one row has opted out, whatever the last one says.

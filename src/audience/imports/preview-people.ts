@@ -3,16 +3,16 @@
  * is compared with the list, and is gone with its transaction, which changes nothing.
  */
 import { open } from "node:fs/promises";
-import { previewMembers } from "#audience/subscribers/memberships/add-members.ts";
-import { stage, staged, unstage } from "#audience/subscribers/memberships/staging.ts";
 import type { Limiter } from "#platform/concurrency.ts";
+import { previewMembers } from "#audience/subscribers/memberships/preview-members.ts";
+import { stage, staged, unstage } from "#audience/subscribers/memberships/staging-table.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { BATCH_ROOM_BYTES, readBatch } from "./batch-lines.ts";
-import { type Example, type Examples, MOST_EXAMPLES } from "./examples.ts";
-import type { Plan } from "./plan.ts";
+import { type Example, type Examples, MOST_EXAMPLES } from "./dry-run-examples.ts";
+import type { ImportPlan } from "./import-plan.ts";
+import { BATCH_ROOM_BYTES, readBatch } from "./read-batch.ts";
 
-export interface Previewing {
+export interface PreviewTask {
   readonly db: Database;
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
@@ -29,7 +29,7 @@ export interface Previewing {
   readonly onCompared?: (people: number) => void;
 }
 
-export interface Preview {
+export interface ImportPreview {
   /** Who would come onto the list, and of these whom the workspace does not know. */
   readonly created: number;
   readonly new_to_workspace: number;
@@ -39,7 +39,7 @@ export interface Preview {
   readonly members: readonly Example[];
 }
 
-export async function previewPeople(previewing: Previewing, plan: Plan): Promise<Preview> {
+export async function previewPeople(previewing: PreviewTask, plan: ImportPlan): Promise<ImportPreview> {
   const { db, workspaceId, mailingListId, path, updateExisting, resubscribe } = previewing;
   const { examples, takeTurn, signal, onCompared } = previewing;
   await using people = await open(path);

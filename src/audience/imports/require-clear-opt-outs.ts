@@ -10,10 +10,10 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { UploadedFile } from "#platform/http/request/uploads.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Columns } from "./columns.ts";
-import { openTable } from "./open-table.ts";
-import { findOptOutColumns, unclearName } from "./opt-out-columns.ts";
-import type { ReadOptions } from "./read-file.ts";
+import type { Columns } from "./column-mapping.ts";
+import type { ReadOptions } from "./import-reader.ts";
+import { openTable } from "./open-import-file.ts";
+import { findOptOutColumns, unclearFileName } from "./opt-outs/columns.ts";
 
 /** What is looked at while the sender waits. */
 const LOOK = { rows: 5_000, cells: 50_000 };
@@ -35,6 +35,6 @@ export async function requireClearOptOuts(
     throw fault;
   }
   const columns = await findOptOutColumns(opened.file, opened.header, opened.columns, options, LOOK);
-  const unclear = unclearName(fileName, columns, options);
+  const unclear = unclearFileName(fileName, columns, options);
   if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
 }

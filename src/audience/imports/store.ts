@@ -5,7 +5,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** What writing some people came to. */
-export interface Written {
+export interface ImportCounts {
   /** Who came onto the list. */
   readonly created: number;
   /** Members whose names, custom fields or status changed. */
@@ -25,7 +25,11 @@ interface BatchKey {
  * same waits here for that, and then has nothing to do. The commit does not wait for the disk: what a crash takes back it
  * takes back with the claim, and settleBatches sees that it is missing.
  */
-export async function claimBatch(tx: Queryable, workspaceId: WorkspaceId, key: BatchKey): Promise<boolean> {
+export async function claimImportBatch(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  key: BatchKey,
+): Promise<boolean> {
   const claimed = await tx.run(sql`
     insert into import_batches (workspace_id, job_id, batch)
     select ${workspaceId}, ${key.jobId}, ${key.batch} from set_config('synchronous_commit', 'off', true)
@@ -33,21 +37,25 @@ export async function claimBatch(tx: Queryable, workspaceId: WorkspaceId, key: B
   return claimed === 1;
 }
 
-export async function updateBatch(
+export async function updateImportBatch(
   tx: Queryable,
   workspaceId: WorkspaceId,
   key: BatchKey,
-  { created, updated, unchanged }: Written,
+  { created, updated, unchanged }: ImportCounts,
 ): Promise<void> {
   await tx.run(sql`
     update import_batches set created = ${created}, updated = ${updated}, unchanged = ${unchanged}
     where workspace_id = ${workspaceId} and job_id = ${key.jobId} and batch = ${key.batch}`);
 }
 
-export type WrittenBatch = Written & { readonly batch: number };
+export type WrittenBatch = ImportCounts & { readonly batch: number };
 
 /** The batches that are written. */
-export function listBatches(db: Queryable, workspaceId: WorkspaceId, jobId: string): Promise<WrittenBatch[]> {
+export function listWrittenBatches(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  jobId: string,
+): Promise<WrittenBatch[]> {
   return db.rows(sql`
     select batch, created, updated, unchanged from import_batches
     where workspace_id = ${workspaceId} and job_id = ${jobId}`);
@@ -57,7 +65,7 @@ export function listBatches(db: Queryable, workspaceId: WorkspaceId, jobId: stri
  * The batches that are written and can no more be taken back: on the disk with this statement, which changes nothing but
  * commits behind them, for the log is written in order.
  */
-export function settleBatches(
+export function listDurableBatches(
   db: Queryable,
   workspaceId: WorkspaceId,
   jobId: string,

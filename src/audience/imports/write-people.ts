@@ -6,18 +6,24 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import { insertMembers } from "#audience/subscribers/memberships/add-members.ts";
-import { stage, staged, unstage } from "#audience/subscribers/memberships/staging.ts";
 import type { Limiter } from "#platform/concurrency.ts";
+import { stage, staged, unstage } from "#audience/subscribers/memberships/staging-table.ts";
 import type { Database, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
-import { BATCH_ROOM_BYTES, readBatch } from "./batch-lines.ts";
-import type { Plan } from "./plan.ts";
-import { claimBatch, listBatches, settleBatches, updateBatch, type Written } from "./store.ts";
+import type { ImportPlan } from "./import-plan.ts";
+import { BATCH_ROOM_BYTES, readBatch } from "./read-batch.ts";
+import {
+  claimImportBatch,
+  type ImportCounts,
+  listDurableBatches,
+  listWrittenBatches,
+  updateImportBatch,
+} from "./store.ts";
 
-export interface Writing extends StorageDeps {
+export interface WriteTask extends StorageDeps {
   readonly db: Database;
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
@@ -37,7 +43,7 @@ export interface Writing extends StorageDeps {
   /** Called after each batch. @throws PutBack when other jobs wait for the place */
   readonly requireTurn: () => void;
   /** Hears of all that is written, after each batch. */
-  readonly onWritten: (sum: Written) => void;
+  readonly onWritten: (sum: ImportCounts) => void;
 }
 
 /** Batches of one import at a time. */
@@ -49,17 +55,17 @@ const AT_ONCE = 2;
  * the plan allows no more people; an Error when a crash of the database took a batch back
  */
 export async function writePeople(
-  writing: Writing,
-  plan: Plan,
-): Promise<{ readonly written: Written; readonly isWhole: boolean }> {
+  writing: WriteTask,
+  plan: ImportPlan,
+): Promise<{ readonly written: ImportCounts; readonly isWhole: boolean }> {
   const { db, workspaceId, jobId, signal, onWritten } = writing;
-  const done = await listBatches(db, workspaceId, jobId);
+  const done = await listWrittenBatches(db, workspaceId, jobId);
   onWritten(sumOf(done));
   const isDone = new Set(done.map(({ batch }) => batch));
   const left = [...plan.batches.keys()].filter((at) => !isDone.has(at));
   if (left.length > 0) await writeLeft(writing, plan, left, sumOf(done));
   // Counted again: another run of the job, thought dead, may have written batches meanwhile.
-  const settled = await settleBatches(db, workspaceId, jobId);
+  const settled = await listDurableBatches(db, workspaceId, jobId);
   const isWhole = settled.length === plan.batches.length;
   if (!isWhole && !signal.aborted) {
     throw new Error("the database lost batches of an import, and has to be given them again");
@@ -70,7 +76,12 @@ export async function writePeople(
 }
 
 /** Writes the batches with these numbers. @param before what the others came to */
-async function writeLeft(writing: Writing, plan: Plan, left: number[], before: Written): Promise<void> {
+async function writeLeft(
+  writing: WriteTask,
+  plan: ImportPlan,
+  left: number[],
+  before: ImportCounts,
+): Promise<void> {
   const { db, workspaceId, path, signal, hasToEnd, requireTurn, onWritten, takeTurn } = writing;
   await using people = await open(path);
   let sum = before;
@@ -106,16 +117,16 @@ async function writeBatch(
     triggerAutoresponders,
     clock,
     plans,
-  }: Writing,
-  plan: Plan,
+  }: WriteTask,
+  plan: ImportPlan,
   at: number,
   { people, room }: { readonly people: FileHandle; readonly room: Buffer },
-): Promise<Written> {
+): Promise<ImportCounts> {
   const key = { jobId, batch: at };
   const batch = plan.batches[at];
   if (batch === undefined) throw new Error("a batch that is not in the plan");
   const write = async (tx: Transaction) => {
-    if (!(await claimBatch(tx, workspaceId, key))) return nothing;
+    if (!(await claimImportBatch(tx, workspaceId, key))) return nothing;
     const limit = await rowLimit({ plans, clock }, tx, workspaceId, "subscribers");
     await lockMailingList(tx, workspaceId, mailingListId);
     await stage(tx, readBatch(people, batch, room));
@@ -132,15 +143,15 @@ async function writeBatch(
     });
     await requireRows(tx, workspaceId, limit, created);
     const written = { created: joined, updated: changed, unchanged: given - joined - changed };
-    await updateBatch(tx, workspaceId, key, written);
+    await updateImportBatch(tx, workspaceId, key, written);
     return written;
   };
   return db.transaction(write, { mayRepeat: true });
 }
 
-const nothing: Written = { created: 0, updated: 0, unchanged: 0 };
+const nothing: ImportCounts = { created: 0, updated: 0, unchanged: 0 };
 
-function sumOf(parts: readonly Written[]): Written {
-  const total = (name: keyof Written) => parts.reduce((sum, part) => sum + part[name], 0);
+function sumOf(parts: readonly ImportCounts[]): ImportCounts {
+  const total = (name: keyof ImportCounts) => parts.reduce((sum, part) => sum + part[name], 0);
   return { created: total("created"), updated: total("updated"), unchanged: total("unchanged") };
 }

@@ -8,7 +8,7 @@ import { addPeople, findMiscounts, newList } from "#test/support/audience.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
-import { markGoing } from "./store.ts";
+import { markBeingDeleted } from "./store.ts";
 
 const service = await startService();
 const { call, database: db, workspaceId } = service;
@@ -126,13 +126,13 @@ test("a paused campaign keeps its list; one whose list an earlier version began 
   await db.run(sql`update campaigns set status = 'paused', paused_at = now() where id = ${id}`);
   const error = 'The campaign "June" uses this list: cancel it first';
   expect((await remove()).body).toMatchObject({ code: "CONFLICT", error });
-  await markGoing(db, workspaceId, list);
+  await markBeingDeleted(db, workspaceId, list);
   const { body } = await call("POST", `/campaigns/${id}/resume`);
   expect(body).toMatchObject({ code: "CONFLICT", error: expect.stringContaining("being deleted") });
 });
 
 test("a deletion that was cut short is refused to nobody who repeats it", async () => {
-  await markGoing(db, workspaceId, list);
+  await markBeingDeleted(db, workspaceId, list);
   const id = await toList();
   expect((await call("POST", `/campaigns/${id}/send`)).body.code).toBe("CONFLICT");
   expect((await remove()).status).toBe(200);

@@ -1,11 +1,14 @@
 /** Mailing lists over HTTP. */
 import { Type } from "typebox";
-import { requireNoImportInto } from "#audience/imports/uses-store.ts";
+import { requireNoImportInto } from "#audience/imports/open-imports-store.ts";
+import { requireListUnused } from "#audience/segments/in-use.ts";
 import { lockReferences } from "#audience/segments/store.ts";
-import { requireListUnused } from "#audience/segments/uses.ts";
-import { removeCounters } from "#audience/subscribers/memberships/list-counters.ts";
-import { removeAllMembers, removeLatecomers } from "#audience/subscribers/remove-all.ts";
-import { removeLateListsScopedTo, removeListsScopedTo } from "#audience/suppression-lists/remove-list.ts";
+import { removeListCounters } from "#audience/subscribers/memberships/counters.ts";
+import { removeAllMembers, removeRemainingMembers } from "#audience/subscribers/remove-all-members.ts";
+import {
+  removeListsScopedTo,
+  removeRemainingListsScopedTo,
+} from "#audience/suppression-lists/remove-in-steps.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireRoom } from "#platform/database/row-limit-store.ts";
@@ -20,7 +23,7 @@ import {
   MailingList,
   MailingListChanges,
   NewMailingList,
-  readSettings,
+  readMailingListSettings,
 } from "./mailing-list.ts";
 import { mailingLists } from "./resource.ts";
 import {
@@ -28,10 +31,10 @@ import {
   insertMailingList,
   listDays,
   listMailingLists,
-  lockMailingListAlone,
+  lockMailingListExclusively,
   lockSettings,
   mailingListRoom,
-  markGoing,
+  markBeingDeleted,
   removeMailingList,
   updateMailingList,
 } from "./store.ts";
@@ -94,7 +97,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       errors: ["BAD_REQUEST"],
       async handle({ caller, body }) {
         const now = clock.now();
-        const settings = readSettings({ ...plain, name: body.name }, body);
+        const settings = readMailingListSettings({ ...plain, name: body.name }, body);
         const counts = { subscriber_count: 0, total_subscribers: 0 };
         const list = { id: newId(), ...settings, ...counts, created_at: now, updated_at: now };
         await db.transaction(async (tx) => {
@@ -144,7 +147,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
         db.transaction(async (tx) => {
           const list = await lockSettings(tx, caller.workspaceId, params.id);
           if (list === undefined) throw notFound("Mailing list");
-          const changed = { ...list, ...readSettings(list, body), updated_at: clock.now() };
+          const changed = { ...list, ...readMailingListSettings(list, body), updated_at: clock.now() };
           await updateMailingList(tx, caller.workspaceId, changed);
           return changed;
         }),
@@ -186,21 +189,21 @@ async function statsOfLists(
 async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: WorkspaceId, id: string) {
   await requireNoImportInto(db, workspaceId, id);
   await db.transaction(async (tx) => {
-    await lockMailingListAlone(tx, workspaceId, id);
+    await lockMailingListExclusively(tx, workspaceId, id);
     await requireNoImportInto(tx, workspaceId, id);
     await lockReferences(tx, workspaceId);
     const user = await campaigns.userOf(tx, workspaceId, id);
     if (user !== undefined) throw new ApiError("CONFLICT", user);
     await requireListUnused(tx, workspaceId, id);
-    await markGoing(tx, workspaceId, id);
+    await markBeingDeleted(tx, workspaceId, id);
   });
   await removeAllMembers(db, workspaceId, id, clock.now());
   await removeListsScopedTo(db, workspaceId, id);
   const remove = async (tx: Queryable) => {
-    await lockMailingListAlone(tx, workspaceId, id);
-    await removeLatecomers(tx, workspaceId, id, clock.now());
-    await removeLateListsScopedTo(tx, workspaceId, id);
-    await removeCounters(tx, workspaceId, id);
+    await lockMailingListExclusively(tx, workspaceId, id);
+    await removeRemainingMembers(tx, workspaceId, id, clock.now());
+    await removeRemainingListsScopedTo(tx, workspaceId, id);
+    await removeListCounters(tx, workspaceId, id);
     await campaigns.keepName(tx, workspaceId, id);
     await removeMailingList(tx, workspaceId, id);
   };

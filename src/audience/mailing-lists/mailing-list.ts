@@ -48,7 +48,7 @@ export const NewMailingList = Type.Object(
 );
 
 /** The settings after the changes; what these do not name stays. @throws ApiError VALIDATION_ERROR */
-export function readSettings(held: ListSettings, given: MailingListChanges): ListSettings {
+export function readMailingListSettings(held: ListSettings, given: MailingListChanges): ListSettings {
   const { name, description, opt_in_type, enable_open_tracking, enable_click_tracking } = {
     ...held,
     ...given,

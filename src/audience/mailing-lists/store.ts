@@ -51,7 +51,11 @@ export async function requireKnownList(db: Queryable, workspaceId: WorkspaceId, 
 }
 
 /** Keeps the list from being deleted before this transaction ends; says whether it is there. */
-export async function holdMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
+export async function shareLockMailingList(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<boolean> {
   const found = await tx.row(sql`
     select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for key share`);
   return found !== undefined;
@@ -59,11 +63,11 @@ export async function holdMailingList(tx: Queryable, workspaceId: WorkspaceId, i
 
 /** The same for whoever changes its members, who does this first. @throws ApiError NOT_FOUND */
 export async function lockMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  if (!(await holdMailingList(tx, workspaceId, id))) throw notFound("Mailing list");
+  if (!(await shareLockMailingList(tx, workspaceId, id))) throw notFound("Mailing list");
 }
 
 /** Waits until nobody changes its members and lets nobody begin. @throws ApiError NOT_FOUND */
-export async function lockMailingListAlone(
+export async function lockMailingListExclusively(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
@@ -92,7 +96,7 @@ export async function lockListsForUse(
 }
 
 /** Under lockMailingListAlone: from now on lockListsForUse refuses it. */
-export async function markGoing(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+export async function markBeingDeleted(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(
     sql`update mailing_lists set is_going = true where workspace_id = ${workspaceId} and id = ${id}`,
   );

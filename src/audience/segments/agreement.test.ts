@@ -19,12 +19,12 @@ import {
   names,
 } from "#test/support/segment-people.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import { createBinder, type Target } from "./conditions/binder.ts";
+import { createBinder, type ListConditions } from "./conditions/binder.ts";
+import type { FieldDefinition } from "./conditions/binding-scope.ts";
+import { builtInFields } from "./conditions/built-in-fields.ts";
 import type { Condition, Conditions } from "./conditions/conditions.ts";
 import { customField } from "./conditions/custom-field.ts";
-import { builtInFields } from "./conditions/fields.ts";
 import { isIn, type Segmentation } from "./conditions/rule.ts";
-import type { FieldDefinition } from "./conditions/scope.ts";
 import { membersRelation } from "./members-store.ts";
 
 const TREES = 10_000;
@@ -158,7 +158,7 @@ function condition(list: string): fc.Arbitrary<Condition> {
 }
 
 /** Conditions up to five deep on any of the lists. */
-const target: fc.Arbitrary<Target> = fc.oneof(
+const target: fc.Arbitrary<ListConditions> = fc.oneof(
   ...lists.map((list) => {
     const { group } = fc.letrec<{ group: Conditions }>((tie) => ({
       group: fc.record({

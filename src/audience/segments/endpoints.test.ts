@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { all, rule, segmentService } from "#test/support/segments.ts";
-import { countSaved, renewCounts } from "./counts.ts";
+import { countSaved, recountActiveSegments } from "./member-counts.ts";
 import { withDeadline } from "./members-store.ts";
 import { findSegment } from "./store.ts";
 
@@ -179,10 +179,10 @@ describe("counts", () => {
     const stored = async () =>
       database.row(sql`select subscriber_count as count, counted_at as at from segments where id = ${id}`);
     const before = clock.now();
-    await renewCounts(database, before, AbortSignal.timeout(10_000));
+    await recountActiveSegments(database, before, AbortSignal.timeout(10_000));
     expect(await stored()).toEqual({ count: 0, at: before });
     clock.advance(16 * 60_000);
-    await renewCounts(database, clock.now(), AbortSignal.timeout(10_000));
+    await recountActiveSegments(database, clock.now(), AbortSignal.timeout(10_000));
     expect(await stored()).toEqual({ count: 1, at: clock.now() });
   });
 

@@ -13,25 +13,25 @@ import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts"
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
-import { withFreshCounts } from "./counts.ts";
+import { withFreshCounts } from "./member-counts.ts";
 import { createMemberPages } from "./member-pages.ts";
-import { countIn, membersRelation, withDeadline } from "./members-store.ts";
+import { countMembersIn, membersRelation, withDeadline } from "./members-store.ts";
 import {
   changeSegment,
   createSegment,
   deleteSegment,
   type KeepSegmentName,
   requireSegment,
-  type SegmentPlace,
+  type SegmentKey,
   type SegmentUse,
 } from "./save-segment.ts";
 import {
   NewSegment,
-  Preview,
-  PreviewInput,
   Segment,
   SegmentChanges,
   SegmentOfSubscriber,
+  SegmentPreview,
+  SegmentPreviewInput,
 } from "./segment.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
 import { segmentsOfSubscriber } from "./subscriber-segments.ts";
@@ -108,8 +108,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Count who meets conditions; nothing is saved",
       needs: need(segments, "read"),
-      body: PreviewInput,
-      answer: Preview,
+      body: SegmentPreviewInput,
+      answer: SegmentPreview,
       message: ({ subscriber_count: count }) => (count === 1 ? "1 subscriber" : `${count} subscribers`),
       errors: ["BAD_REQUEST"],
       async handle({ caller: { workspaceId }, params, body }) {
@@ -119,7 +119,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
         const relation = membersRelation(workspaceId, segmentation);
         return {
           subscriber_count: await withDeadline(db, workspaceId, MOST_PREVIEW_MS, (tx) =>
-            countIn(tx, relation),
+            countMembersIn(tx, relation),
           ),
         };
       },
@@ -221,6 +221,6 @@ async function pageOfSegments(
 function placeOf(
   workspaceId: WorkspaceId,
   params: { readonly id: string; readonly segment_id: string },
-): SegmentPlace {
+): SegmentKey {
   return { workspaceId, mailingListId: params.id, segmentId: params.segment_id };
 }

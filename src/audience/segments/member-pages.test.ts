@@ -8,8 +8,8 @@ import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import type { Conditions } from "./conditions/conditions.ts";
 import { createMemberPages, type MemberPages } from "./member-pages.ts";
-import { membersOf } from "./members-of.ts";
-import { countIn, withDeadline } from "./members-store.ts";
+import { countMembersIn, withDeadline } from "./members-store.ts";
+import { membersOf } from "./segment-members.ts";
 
 const db = await testDatabase();
 const clock = stubClock();
@@ -133,5 +133,5 @@ test("conditions of more values than a statement can hold are refused", async ()
     rules: words.map((value) => ({ field: "email", operator: "equals", value })),
   } as const;
   const relation = await membersOf(db, workspaceId, list, { conditions: many }, clock.now());
-  await expect(countIn(db, relation)).rejects.toMatchObject({ code: "BAD_REQUEST" });
+  await expect(countMembersIn(db, relation)).rejects.toMatchObject({ code: "BAD_REQUEST" });
 });

@@ -12,11 +12,11 @@ import type { Clock } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { openBinder, type Target } from "./conditions/binder.ts";
+import { type ListConditions, openBinder } from "./conditions/binder.ts";
 import { listSizes } from "./conditions/list-sizes-store.ts";
 import type { Segmentation } from "./conditions/rule.ts";
 import {
-  countIn,
+  countMembersIn,
   findPageIn,
   findRevision,
   listEveryId,
@@ -48,7 +48,7 @@ export interface MemberPages {
   /** The ids of a page, newest person first. @throws ApiError BAD_REQUEST for conditions that take too long */
   find(
     workspaceId: WorkspaceId,
-    target: Target,
+    target: ListConditions,
     query: PageQuery,
   ): Promise<{ readonly ids: string[]; readonly total: number }>;
 }
@@ -69,7 +69,7 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
     const relation = membersRelation(workspaceId, segment);
     const question = `${await findRevision(db, workspaceId)} ${questionOf(relation)}`;
     const total = await totals.get(question, () =>
-      withDeadline(db, workspaceId, MOST_MS, (tx) => countIn(tx, relation)),
+      withDeadline(db, workspaceId, MOST_MS, (tx) => countMembersIn(tx, relation)),
     );
     if (after !== undefined) {
       const rest = membersRelation(workspaceId, segment, isAfter(after));

@@ -132,13 +132,13 @@ export function bounded(statement: Sql): Sql {
   return statement;
 }
 
-export async function countIn(db: Queryable, relation: Sql): Promise<number> {
+export async function countMembersIn(db: Queryable, relation: Sql): Promise<number> {
   const row = await db.row<{ count: number }>(bounded(sql`select count(*)::int as count from ${relation} a`));
   return row?.count ?? 0;
 }
 
 /** Whether anybody is in each of several relations. */
-export async function findWhetherEach(db: Queryable, relations: readonly Sql[]): Promise<boolean[]> {
+export async function findWhichHaveMembers(db: Queryable, relations: readonly Sql[]): Promise<boolean[]> {
   if (relations.length === 0) return [];
   const answers = relations.map((relation) => sql`exists (select from ${relation} a)`);
   const row = await db.row<{ answers: boolean[] }>(

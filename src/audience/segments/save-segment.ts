@@ -9,7 +9,7 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/name.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
 import { listReferences } from "./conditions/definitions-store.ts";
-import { countSaved } from "./counts.ts";
+import { countSaved } from "./member-counts.ts";
 import type { NewSegment, Segment, SegmentChanges } from "./segment.ts";
 import {
   findSegment,
@@ -31,7 +31,7 @@ export type SegmentUse = (
 /** Lets what the segment is named by keep its name, when it is about to go. */
 export type KeepSegmentName = (tx: Queryable, workspaceId: WorkspaceId, segmentId: string) => Promise<void>;
 
-export interface SegmentPlace {
+export interface SegmentKey {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
   readonly segmentId: string;
@@ -78,7 +78,7 @@ export async function createSegment(
 /** What is omitted stays. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
 export async function changeSegment(
   { db, clock }: Dependencies,
-  place: SegmentPlace,
+  place: SegmentKey,
   body: SegmentChanges,
 ): Promise<Segment> {
   const { workspaceId, mailingListId, segmentId } = place;
@@ -103,7 +103,7 @@ export async function changeSegment(
 /** @throws ApiError NOT_FOUND, CONFLICT while something uses it */
 export async function deleteSegment(
   { db, uses, keepName }: Dependencies & { readonly keepName: KeepSegmentName },
-  place: SegmentPlace,
+  place: SegmentKey,
 ): Promise<void> {
   const { workspaceId, mailingListId, segmentId } = place;
   await db.transaction(async (tx) => {
@@ -129,7 +129,7 @@ const usedBySegment: SegmentUse = async (db, workspaceId, segmentId) => {
 /** @throws ApiError NOT_FOUND */
 export async function requireSegment(
   db: Queryable,
-  { workspaceId, mailingListId, segmentId }: SegmentPlace,
+  { workspaceId, mailingListId, segmentId }: SegmentKey,
 ): Promise<Segment> {
   const segment = await findSegment(db, workspaceId, mailingListId, segmentId);
   if (segment === undefined) throw notFound("Segment");

@@ -66,9 +66,12 @@ export const NewSegment = Type.Object(
 );
 export type NewSegment = Static<typeof NewSegment>;
 
-export const PreviewInput = Type.Object({ conditions: SegmentConditions }, { $id: "SegmentPreviewInput" });
+export const SegmentPreviewInput = Type.Object(
+  { conditions: SegmentConditions },
+  { $id: "SegmentPreviewInput" },
+);
 
-export const Preview = Type.Object(
+export const SegmentPreview = Type.Object(
   { subscriber_count: Type.Integer({ description: "How many are in it at this moment." }) },
   { $id: "SegmentPreview" },
 );

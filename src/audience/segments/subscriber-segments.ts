@@ -4,9 +4,9 @@ import { findSubscriber } from "#audience/subscribers/store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { membersOfEach } from "./members-of.ts";
-import { findWhetherEach, withDeadline } from "./members-store.ts";
+import { findWhichHaveMembers, withDeadline } from "./members-store.ts";
 import type { SegmentOfSubscriber } from "./segment.ts";
+import { membersOfAll } from "./segment-members.ts";
 import { listSegmentsAround } from "./store.ts";
 
 const MOST_MS = 5_000;
@@ -22,7 +22,7 @@ export async function segmentsOfSubscriber(
   const segments = await listSegmentsAround(db, workspaceId, subscriberId);
   const isThem = sql`s.id = ${subscriberId}`;
   const areIn = await withDeadline(db, workspaceId, MOST_MS, async (tx) =>
-    findWhetherEach(tx, await membersOfEach(tx, workspaceId, segments, now, isThem)),
+    findWhichHaveMembers(tx, await membersOfAll(tx, workspaceId, segments, now, isThem)),
   );
   return segments
     .filter((_, index) => areIn[index])

@@ -11,7 +11,7 @@ import { isActiveOn } from "./conditions/reference-kinds.ts";
 import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/rule.ts";
 
 /** People by their ids: behind one, and up to another or to the end. */
-export interface Stretch {
+export interface IdRange {
   readonly after: string;
   readonly to: string | undefined;
 }
@@ -19,7 +19,7 @@ export interface Stretch {
 interface Place {
   readonly workspaceId: WorkspaceId;
   /** Nobody else is looked at. */
-  readonly stretch: Stretch | undefined;
+  readonly stretch: IdRange | undefined;
   /** How many lists the workspace has. */
   readonly lists: number;
 }
@@ -41,7 +41,7 @@ interface Question {
 export function workspaceMembersRelation(
   workspaceId: WorkspaceId,
   segmentations: readonly Segmentation[],
-  stretch: Stretch | undefined,
+  stretch: IdRange | undefined,
 ): Sql {
   const place = { workspaceId, stretch, lists: segmentations.length };
   const selects = questionsOf(workspaceId, segmentations).map((question) => selectOf(question, place));
@@ -89,9 +89,9 @@ function isActiveOnAny(listIds: readonly string[], lists: number): Sql {
 }
 
 /** Read once, by all selects together, by the primary key, whatever statistics say of the workspace, and whatever index the conditions could use. */
-const stretchOf = (workspaceId: WorkspaceId, stretch: Stretch): Sql => sql`
+const stretchOf = (workspaceId: WorkspaceId, stretch: IdRange): Sql => sql`
   select s.* from (${withWorkspace(workspaceId, sql`(select) one`)}) k cross join lateral (
     select * from subscribers where workspace_id = k.workspace and ${isWithin(sql`id`, stretch)} offset 0) s`;
 
-const isWithin = (id: Sql, { after, to }: Stretch): Sql =>
+const isWithin = (id: Sql, { after, to }: IdRange): Sql =>
   sql`${id} > ${after} ${to === undefined ? empty : sql`and ${id} <= ${to}`}`;

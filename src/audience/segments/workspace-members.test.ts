@@ -6,8 +6,8 @@ import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import type { Conditions } from "./conditions/conditions.ts";
-import { membersOf, membersOfWorkspace } from "./members-of.ts";
-import type { Stretch } from "./workspace-members-store.ts";
+import { membersOf, membersOfWorkspace } from "./segment-members.ts";
+import type { IdRange } from "./workspace-members-store.ts";
 
 const db = await testDatabase();
 const now = new Date();
@@ -42,7 +42,7 @@ const conditions = (...rules: [string, string, unknown][]) =>
     logic: "and",
     rules: rules.map(([field, operator, value]) => ({ field, operator, value })),
   }) as Conditions;
-const anywhere = (asked: Conditions, stretch?: Stretch) =>
+const anywhere = (asked: Conditions, stretch?: IdRange) =>
   membersOfWorkspace(db, workspaceId, lists, { conditions: asked, stretch }, now);
 const idsIn = async (relation: Sql) =>
   (await db.rows<{ id: string }>(sql`select id from ${relation} a order by id`)).map(({ id }) => id);

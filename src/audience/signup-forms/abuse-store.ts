@@ -4,20 +4,20 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Whose limit was reached. */
-export type RefusalReason = "network" | "list" | "workspace";
+export type SignupLimit = "network" | "list" | "workspace";
 
 const STRETCH_MS = 300_000;
 
-interface Refusal {
+interface RefusedSignup {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
-  readonly reason: RefusalReason;
+  readonly reason: SignupLimit;
   readonly network: string;
   readonly now: Date;
 }
 
 /** Nothing where the form is gone. */
-export async function insertRefusal(tx: Queryable, refusal: Refusal): Promise<void> {
+export async function insertRefusedSignup(tx: Queryable, refusal: RefusedSignup): Promise<void> {
   const { workspaceId, mailingListId, reason, network, now } = refusal;
   const at = new Date(Math.floor(now.getTime() / STRETCH_MS) * STRETCH_MS);
   await tx.run(sql`
@@ -28,7 +28,7 @@ export async function insertRefusal(tx: Queryable, refusal: Refusal): Promise<vo
 }
 
 /** How many there were in the stretches that began after `since`, and from how many networks beyond their own limit. */
-export async function findRefusals(
+export async function countRefusedSignups(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
@@ -46,9 +46,9 @@ export async function findRefusals(
  * Marks the form as abused now; an abuse whose mark is not older than `freshSince` goes on.
  * @returns when it began; undefined where the form is gone
  */
-export async function markAbused(
+export async function flagAbuse(
   tx: Queryable,
-  { workspaceId, mailingListId, reason, now, freshSince }: Refusal & { readonly freshSince: Date },
+  { workspaceId, mailingListId, reason, now, freshSince }: RefusedSignup & { readonly freshSince: Date },
 ): Promise<Date | undefined> {
   const row = await tx.row<{ abused_since: Date }>(sql`
     update signup_forms set abused_at = ${now}, abuse_reason = ${reason},
@@ -64,13 +64,13 @@ export function findAbuse(
   workspaceId: WorkspaceId,
   mailingListId: string,
   freshSince: Date,
-): Promise<{ readonly since: Date; readonly reason: RefusalReason } | undefined> {
+): Promise<{ readonly since: Date; readonly reason: SignupLimit } | undefined> {
   return db.row(sql`
     select abused_since as since, abuse_reason as reason from signup_forms
     where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and abused_at > ${freshSince}`);
 }
 
 /** Of all workspaces. */
-export async function removeOldRefusals(db: Queryable, before: Date): Promise<void> {
+export async function removeOldRefusedSignups(db: Queryable, before: Date): Promise<void> {
   await db.run(sql`delete from signup_refusals where at <= ${before}`);
 }

@@ -4,9 +4,15 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { takeQuota, useOf } from "#platform/limits/quota-store.ts";
 import type { Log } from "#platform/log/log.ts";
-import { findAbuse, findRefusals, insertRefusal, markAbused, type RefusalReason } from "./abuse-store.ts";
+import {
+  countRefusedSignups,
+  findAbuse,
+  flagAbuse,
+  insertRefusedSignup,
+  type SignupLimit,
+} from "./abuse-store.ts";
 
-export type { RefusalReason };
+export type { SignupLimit };
 
 const HOUR_MS = 3_600_000;
 /** How long the mark stays after the last refusal that deserved it. */
@@ -18,7 +24,7 @@ const MANY_REFUSALS = 100;
 /** `network`: that of several networks, or of one again and again. */
 export interface FormAbuse {
   readonly since: Date;
-  readonly reason: RefusalReason;
+  readonly reason: SignupLimit;
   readonly refused_last_hour: number;
 }
 
@@ -38,22 +44,22 @@ interface AbuseDeps {
   readonly onFormAbused: OnFormAbused;
 }
 
-export async function noteRefusal(
+export async function recordRefusedSignup(
   { db, log, onFormAbused }: AbuseDeps,
   refusal: {
     readonly workspaceId: WorkspaceId;
     readonly mailingListId: string;
-    readonly reason: RefusalReason;
+    readonly reason: SignupLimit;
     readonly network: string;
     readonly now: Date;
   },
 ): Promise<void> {
   const { workspaceId, mailingListId, reason, now } = refusal;
   await db.transaction(async (tx) => {
-    await insertRefusal(tx, refusal);
-    const { networks, refused } = await findRefusals(tx, workspaceId, mailingListId, hourBefore(now));
+    await insertRefusedSignup(tx, refusal);
+    const { networks, refused } = await countRefusedSignups(tx, workspaceId, mailingListId, hourBefore(now));
     if (reason === "network" && networks < MANY_NETWORKS && refused < MANY_REFUSALS) return;
-    const since = await markAbused(tx, { ...refusal, freshSince: new Date(now.getTime() - MARK_MS) });
+    const since = await flagAbuse(tx, { ...refusal, freshSince: new Date(now.getTime() - MARK_MS) });
     if (since === undefined) return;
     const notice = useOf("formAbuseNotices", `${workspaceId} ${mailingListId}`);
     if ((await takeQuota(tx, notice, now)) !== null) return;
@@ -79,7 +85,7 @@ export async function findFormAbuse(
   const now = clock.now();
   const abuse = await findAbuse(db, workspaceId, mailingListId, new Date(now.getTime() - MARK_MS));
   if (abuse === undefined) return null;
-  const { refused } = await findRefusals(db, workspaceId, mailingListId, hourBefore(now));
+  const { refused } = await countRefusedSignups(db, workspaceId, mailingListId, hourBefore(now));
   return { ...abuse, refused_last_hour: refused };
 }
 

@@ -5,13 +5,13 @@
 import { domainOf, withoutTag } from "#mail/address.ts";
 import { confirmationLetter } from "#platform/http/response/confirmation-mail-layout.ts";
 
-export type ConfirmationMail = ReturnType<typeof confirmationMail>;
+export type SignupConfirmationMail = ReturnType<typeof signupConfirmationMail>;
 
 /**
  * @param sender the address of the workspace that the mail comes from, or null for the service's own
  * @param link where the page with the button is
  */
-export function confirmationMail(email: string, listName: string, sender: string | null, link: string) {
+export function signupConfirmationMail(email: string, listName: string, sender: string | null, link: string) {
   const otherwise = sender === null ? "a mailing list" : `a mailing list at ${domainOf(sender)}`;
   return {
     kind: "signup_confirmation" as const,

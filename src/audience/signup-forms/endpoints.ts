@@ -12,7 +12,7 @@ import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { findFormAbuse } from "./abuse.ts";
 import { signupUrl } from "./pages.ts";
 import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
-import { findWantedField } from "./wanted-field.ts";
+import { findUnaskedField } from "./wanted-field.ts";
 
 const SignupForm = Type.Object(
   {
@@ -96,7 +96,7 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
 
 /** A list that wants more of everybody than the form asks for cannot be joined by it. */
 async function requireNothingElse(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  const wanted = await findWantedField(tx, workspaceId, id);
+  const wanted = await findUnaskedField(tx, workspaceId, id);
   if (wanted === undefined) return;
   throw invalid({
     field: "is_active",

@@ -1,15 +1,15 @@
 /** What people see of a sign-up form, before and after they confirm. */
 import type { FastifyReply } from "fastify";
-import { LONGEST_NAME } from "#audience/subscribers/input.ts";
+import { LONGEST_PERSON_NAME } from "#audience/subscribers/subscriber-input.ts";
 import { sendBusy } from "#platform/http/response/fault-page.ts";
 import { cardLayout, html, sendPage } from "#platform/http/response/page.ts";
 import type { Applicant, SignupForm } from "./store.ts";
 
 /** Where the form has its token. */
-export const PAGE = "page";
+export const TOKEN_FIELD = "page";
 
 /** People do not see this field; programs fill in whatever there is. */
-export const BAIT = "website";
+export const HONEYPOT_FIELD = "website";
 
 const layout = cardLayout(`
 label { display: block; margin: 0 0 1rem }
@@ -38,10 +38,10 @@ export function sendForm(
     again?.fault === undefined ? 200 : 400,
     list_name,
     html`${saying(again)}<form method="post">
-<input type="hidden" name="${PAGE}" value="${token}">
+<input type="hidden" name="${TOKEN_FIELD}" value="${token}">
 <label>Your email address<input type="email" name="email" autocomplete="email" required maxlength="254" value="${value("email")}"></label>
 ${nameFields(value)}
-<div hidden><label>Leave this empty<input name="${BAIT}" tabindex="-1" autocomplete="off"></label></div>
+<div hidden><label>Leave this empty<input name="${HONEYPOT_FIELD}" tabindex="-1" autocomplete="off"></label></div>
 <button>Subscribe</button>
 </form>
 <p class="soft">You get one mail that asks you to confirm. Without that you are not subscribed.</p>`,
@@ -61,12 +61,16 @@ const full = {
 } as const;
 
 /** Whose limit is reached, and when there is room again. */
-export function sendFull(reply: FastifyReply, reason: keyof typeof full, seconds: number): FastifyReply {
+export function sendLimitReached(
+  reply: FastifyReply,
+  reason: keyof typeof full,
+  seconds: number,
+): FastifyReply {
   return sendBusy(reply, full[reason], seconds);
 }
 
 /** The same to everybody. */
-export function sendAsked(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
+export function sendCheckMailbox(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
   return sendPage(
     reply,
     200,
@@ -77,7 +81,7 @@ export function sendAsked(reply: FastifyReply, { list_name }: SignupForm): Fasti
 }
 
 /** Whoever typed the names may have been somebody else: what is stored is what the owner sends from here. */
-export function sendQuestion(
+export function sendConfirmQuestion(
   reply: FastifyReply,
   { list_name }: SignupForm,
   { email, first_name, last_name }: Applicant,
@@ -97,8 +101,8 @@ ${nameFields((field) => ({ first_name, last_name })[field] ?? "")}
 }
 
 function nameFields(value: (field: "first_name" | "last_name") => string) {
-  return html`<label>First name<input name="first_name" autocomplete="given-name" maxlength="${LONGEST_NAME}" value="${value("first_name")}"></label>
-<label>Last name<input name="last_name" autocomplete="family-name" maxlength="${LONGEST_NAME}" value="${value("last_name")}"></label>`;
+  return html`<label>First name<input name="first_name" autocomplete="given-name" maxlength="${LONGEST_PERSON_NAME}" value="${value("first_name")}"></label>
+<label>Last name<input name="last_name" autocomplete="family-name" maxlength="${LONGEST_PERSON_NAME}" value="${value("last_name")}"></label>`;
 }
 
 export function sendJoined(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
@@ -111,7 +115,7 @@ export function sendJoined(reply: FastifyReply, { list_name }: SignupForm): Fast
   );
 }
 
-export function sendKeptOff(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
+export function sendNotEligible(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
   return sendPage(
     reply,
     409,
@@ -120,7 +124,7 @@ export function sendKeptOff(reply: FastifyReply, { list_name }: SignupForm): Fas
   );
 }
 
-export function sendInvalid(reply: FastifyReply): FastifyReply {
+export function sendDeadSignupLink(reply: FastifyReply): FastifyReply {
   return sendPage(
     reply,
     404,

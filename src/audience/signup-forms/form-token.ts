@@ -7,7 +7,7 @@
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
 import { octetsOfIds } from "#platform/ids.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
-import type { SignupLink } from "./token.ts";
+import type { SignupLink } from "./link-token.ts";
 
 /** Sooner after it was served, no person has filled in a form. */
 export const EARLIEST_MS = 2_000;

@@ -7,30 +7,30 @@
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { LONGEST_NAME, readEmail, readLine } from "#audience/subscribers/input.ts";
+import { LONGEST_PERSON_NAME, readEmail, readNameField } from "#audience/subscribers/subscriber-input.ts";
 import { ApiError } from "#platform/errors.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { ignoreBodies, takeBodies } from "#platform/http/request/read-body.ts";
 import { sendFaultPage } from "#platform/http/response/fault-page.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { type AskDeps, askOwner } from "./ask.ts";
-import { type ConfirmDeps, confirm, findOpenRequest, findStanding } from "./confirm.ts";
+import { type ConfirmDeps, confirmSignup, findOpenRequest, outcomeOfUsedLink } from "./confirm-signup.ts";
 import {
-  BAIT,
-  PAGE,
-  sendAsked,
+  HONEYPOT_FIELD,
+  sendCheckMailbox,
+  sendConfirmQuestion,
+  sendDeadSignupLink,
   sendForm,
-  sendFull,
-  sendInvalid,
   sendJoined,
-  sendKeptOff,
-  sendQuestion,
+  sendLimitReached,
+  sendNotEligible,
+  TOKEN_FIELD,
 } from "./form-page.ts";
 import { readFormToken, signFormToken } from "./form-token.ts";
+import { readSignupLink, signSignupLink, signupKeys } from "./link-token.ts";
+import { requestSignup, type SignupRequestDeps } from "./request-signup.ts";
 import { type Applicant, findSignupForm, type SignupForm } from "./store.ts";
-import { readSignupLink, signSignupLink, signupKeys } from "./token.ts";
-import { findWantedField } from "./wanted-field.ts";
+import { findUnaskedField } from "./wanted-field.ts";
 
 const PATH = "/s/";
 const CONFIRM = "/s/confirm/";
@@ -59,13 +59,13 @@ export function signupUrl(
   );
 }
 
-export type SignupPageDeps = Omit<AskDeps, "key" | "confirmationUrl"> &
+export type SignupPageDeps = Omit<SignupRequestDeps, "key" | "confirmationUrl"> &
   ConfirmDeps & { readonly secrets: Secrets; readonly publicUrl: () => string };
 
 /** Adds the pages to a server, outside /api/v1. */
 export function registerSignupPages(server: FastifyInstance, deps: SignupPageDeps): void {
   const keys = signupKeys(deps.secrets);
-  const asking: AskDeps = {
+  const asking: SignupRequestDeps = {
     ...deps,
     key: keys.confirmation.signing,
     confirmationUrl: (token) => deps.publicUrl() + CONFIRM + token,
@@ -74,7 +74,7 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
     const link = keys.form.read((key) => readSignupLink(token, key));
     const form = link && (await findSignupForm(deps.db, link.workspaceId, link.id));
     // A field that was added or changed since: until that is mended nobody can join, and nobody is asked.
-    const isClosed = !form || (await findWantedField(deps.db, link.workspaceId, link.id)) !== undefined;
+    const isClosed = !form || (await findUnaskedField(deps.db, link.workspaceId, link.id)) !== undefined;
     return isClosed ? undefined : { workspaceId: link.workspaceId, form };
   };
 
@@ -90,30 +90,30 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
     pages.get<Token>(`${CONFIRM}*`, async ({ params }, reply) => {
       const link = keys.confirmation.read((key) => readSignupLink(params["*"], key));
       const open = link && (await findOpenRequest(deps, link));
-      if (!link || !open) return sendInvalid(reply);
-      if (open.request.confirmed_at === null) return sendQuestion(reply, open.form, open.request);
-      return sendOutcome[await findStanding(deps, link, open)](reply, open.form);
+      if (!link || !open) return sendDeadSignupLink(reply);
+      if (open.request.confirmed_at === null) return sendConfirmQuestion(reply, open.form, open.request);
+      return sendOutcome[await outcomeOfUsedLink(deps, link, open)](reply, open.form);
     });
     pages.post<Token>(`${CONFIRM}*`, async ({ params, body }, reply) => {
       const link = keys.confirmation.read((key) => readSignupLink(params["*"], key));
       const open = link && (await findOpenRequest(deps, link));
-      if (!link || !open) return sendInvalid(reply);
+      if (!link || !open) return sendDeadSignupLink(reply);
       const names = readNames(fieldsOf(body));
-      if ("fault" in names) return sendQuestion(reply, open.form, open.request);
-      const confirmation = await confirm(deps, link, open, names);
+      if ("fault" in names) return sendConfirmQuestion(reply, open.form, open.request);
+      const confirmation = await confirmSignup(deps, link, open, names);
       return sendOutcome[confirmation](reply, open.form);
     });
     pages.get<Token>(`${PATH}*`, async ({ params }, reply) => {
       const found = await formOf(params["*"]);
-      return found ? sendForm(reply, found.form, newPage(found)) : sendInvalid(reply);
+      return found ? sendForm(reply, found.form, newPage(found)) : sendDeadSignupLink(reply);
     });
     pages.post<Token>(`${PATH}*`, async ({ params, body, ip }, reply) => {
       const found = await formOf(params["*"]);
-      if (!found) return sendInvalid(reply);
+      if (!found) return sendDeadSignupLink(reply);
       const { form, workspaceId } = found;
       const fields = fieldsOf(body);
       if (fields !== body) return sendForm(reply, form, newPage(found), { fault: NO_FORM, fields });
-      const given = fields.get(PAGE) ?? "";
+      const given = fields.get(TOKEN_FIELD) ?? "";
       const token = readFormToken(given, linkOf(found), keys.page, deps.clock.now());
       // A page that is still good is sent back as it is, so that its time does not begin anew.
       const present = token.state === "unknown" ? newPage(found) : given;
@@ -123,17 +123,17 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
         return sendForm(reply, form, present, { notice: notices[token.state], fields });
       }
       const origin = { network: networkOf(ip), page: token.page };
-      const isAsked = !fields.get(BAIT);
+      const isAsked = !fields.get(HONEYPOT_FIELD);
       const [refusal] = await Promise.all([
-        isAsked ? askOwner(asking, workspaceId, form, applicant, origin) : null,
+        isAsked ? requestSignup(asking, workspaceId, form, applicant, origin) : null,
         delay(ANSWER_MS),
       ]);
-      if (refusal === null) return sendAsked(reply, form);
+      if (refusal === null) return sendCheckMailbox(reply, form);
       if (refusal.reason === "page") {
         return sendForm(reply, form, newPage(found), { notice: notices.unknown, fields });
       }
       const seconds = (refusal.ends.getTime() - deps.clock.now().getTime()) / 1_000;
-      return sendFull(reply, refusal.reason, seconds);
+      return sendLimitReached(reply, refusal.reason, seconds);
     });
   });
 }
@@ -143,7 +143,7 @@ const notices = {
   early: "That was quick. Look at what you typed, and press the button once more.",
 } as const;
 
-const sendOutcome = { joined: sendJoined, kept_off: sendKeptOff, used: sendInvalid } as const;
+const sendOutcome = { joined: sendJoined, kept_off: sendNotEligible, used: sendDeadSignupLink } as const;
 
 /** Null for what is no UTF-8, by itself or behind its escapes: URLSearchParams would put characters there that nobody typed. */
 function readForm(body: Buffer): URLSearchParams | null {
@@ -172,7 +172,7 @@ function read<Typed>(reader: () => Typed): Typed | { readonly fault: string } {
 
 function readNames(fields: URLSearchParams) {
   const name = (field: string) =>
-    readLine(field, (fields.get(field) ?? "").slice(0, LONGEST_NAME).toWellFormed());
+    readNameField(field, (fields.get(field) ?? "").slice(0, LONGEST_PERSON_NAME).toWellFormed());
   return read(() => ({ first_name: name("first_name"), last_name: name("last_name") }));
 }
 

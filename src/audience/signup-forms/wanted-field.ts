@@ -5,7 +5,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** The name of the first such field; undefined: people can join by a form. */
-export async function findWantedField(
+export async function findUnaskedField(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,

@@ -1,19 +1,18 @@
 /** Adding one person to a list, changing and removing one. */
 
 import sql, { type Sql } from "sql-template-tag";
-import { holdFieldTypes, listFieldsInForce } from "#audience/custom-fields/store.ts";
+import { listFieldsInForce, shareLockFieldTypes } from "#audience/custom-fields/store.ts";
 import { workspaceDates } from "#audience/custom-fields/workspace-dates.ts";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { EntryOrigin } from "#audience/suppression-lists/entry-store.ts";
 import { suppressPerson } from "#audience/suppression-lists/suppress-after-outcome.ts";
-import { judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
+import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
-import { readObject, type ValueReader, valueReader } from "./custom-values.ts";
-import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
+import { readObject, type ValueReader, valueReader } from "./custom-field-values.ts";
 import { insertMembers } from "./memberships/add-members.ts";
 import { removeMembers, updateStatuses } from "./memberships/membership-changes.ts";
 import { holdingStatuses, type SubscriberStatus } from "./memberships/status.ts";
@@ -25,11 +24,12 @@ import {
   updateSubscriber,
 } from "./store.ts";
 import type { Member, MemberWithWarnings } from "./subscriber.ts";
-import { newsAbout, newsOf, type OnSubscriber } from "./subscriber-news.ts";
+import { eventOfChange, type OnSubscriberEvent, subscriberEvent } from "./subscriber-events.ts";
+import { type MemberChanges, type NewMemberInput, readEmail, readNameField } from "./subscriber-input.ts";
 
 interface Dependencies extends StorageDeps {
   readonly db: Database;
-  readonly onSubscriber: OnSubscriber;
+  readonly onSubscriber: OnSubscriberEvent;
 }
 
 /** Nothing here happens outside the transaction: one that has to give way to another begins again. */
@@ -38,7 +38,7 @@ function changing<Result>(db: Database, work: (tx: Queryable) => Promise<Result>
 }
 
 /** One person's place on one list. */
-interface Place {
+interface MemberKey {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
   readonly subscriberId: string;
@@ -60,16 +60,16 @@ export function addMember(
   const email = readEmail(body.email);
   const person = {
     email,
-    first_name: readLine("first_name", body.first_name ?? null),
-    last_name: readLine("last_name", body.last_name ?? null),
-    source: readLine("source", body.source ?? null) ?? "api",
+    first_name: readNameField("first_name", body.first_name ?? null),
+    last_name: readNameField("last_name", body.last_name ?? null),
+    source: readNameField("source", body.source ?? null) ?? "api",
     status: body.status ?? null,
   };
   const given = readObject(body.custom_fields ?? {});
   const add = async (tx: Queryable) => {
     const limit = await rowLimit(deps, tx, workspaceId, "subscribers");
     await lockMailingList(tx, workspaceId, mailingListId);
-    await holdFieldTypes(tx, workspaceId);
+    await shareLockFieldTypes(tx, workspaceId);
     const known = await lockSubscriberByEmail(tx, workspaceId, email);
     const reader = await openValueReader(tx, workspaceId, mailingListId);
     const custom_fields = reader.join(given, known?.custom_fields ?? {});
@@ -89,7 +89,7 @@ export function addMember(
     if (body.status !== undefined) {
       await suppressLost(tx, workspaceId, member, body.status, { createdBy: keyName, createdAt: now });
     }
-    await onSubscriber(tx, newsAbout(workspaceId, created > 0 ? "created" : "updated", member, now));
+    await onSubscriber(tx, subscriberEvent(workspaceId, created > 0 ? "created" : "updated", member, now));
     return withWarnings(tx, workspaceId, member);
   };
   return changing(db, add).catch((fault: unknown) => {
@@ -130,19 +130,19 @@ async function openValueReader(
 /** What is omitted stays. @throws ApiError VALIDATION_ERROR, NOT_FOUND */
 export function changeMember(
   { db, clock, onSubscriber }: Dependencies,
-  place: Place,
+  place: MemberKey,
   body: MemberChanges,
   keyName: string,
 ): Promise<MemberWithWarnings> {
   const { workspaceId, mailingListId, subscriberId } = place;
   const names = {
-    ...(body.first_name !== undefined && { first_name: readLine("first_name", body.first_name) }),
-    ...(body.last_name !== undefined && { last_name: readLine("last_name", body.last_name) }),
+    ...(body.first_name !== undefined && { first_name: readNameField("first_name", body.first_name) }),
+    ...(body.last_name !== undefined && { last_name: readNameField("last_name", body.last_name) }),
   };
   const given = body.custom_fields === undefined ? undefined : readObject(body.custom_fields);
   return changing(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
-    if (given !== undefined) await holdFieldTypes(tx, workspaceId);
+    if (given !== undefined) await shareLockFieldTypes(tx, workspaceId);
     const person = await lockSubscriber(tx, workspaceId, subscriberId);
     const before = await requireMember(tx, place);
     if (person === undefined) throw new Error(`membership without the person ${subscriberId}`);
@@ -164,7 +164,7 @@ export function changeMember(
       body.status === undefined
         ? await requireMember(tx, place)
         : await moveMember(tx, place, body.status, { createdBy: keyName, createdAt: now });
-    const news = newsOf(workspaceId, before, after, now);
+    const news = eventOfChange(workspaceId, before, after, now);
     if (news !== undefined) await onSubscriber(tx, news);
     return withWarnings(tx, workspaceId, after);
   });
@@ -173,7 +173,7 @@ export function changeMember(
 /** Any status to any other. @throws ApiError NOT_FOUND */
 export function setStatus(
   { db, clock, onSubscriber }: Dependencies,
-  place: Place,
+  place: MemberKey,
   status: SubscriberStatus,
   keyName: string,
 ): Promise<MemberWithWarnings> {
@@ -184,7 +184,7 @@ export function setStatus(
     const before = await requireMember(tx, place);
     const now = clock.now();
     const after = await moveMember(tx, place, status, { createdBy: keyName, createdAt: now });
-    const news = newsOf(place.workspaceId, before, after, now);
+    const news = eventOfChange(place.workspaceId, before, after, now);
     if (news !== undefined) await onSubscriber(tx, news);
     return withWarnings(tx, place.workspaceId, after);
   });
@@ -199,14 +199,14 @@ async function withWarnings(
   const { email: address, mailing_list_id: mailingListId } = member;
   const holding = holdingStatuses.filter((status) => status === member.status);
   const recipient = { workspaceId, address, domain: domainOf(address), mailingListId };
-  const [suppression] = await judgeRecipients(tx, [recipient]);
+  const [suppression] = await findSuppressions(tx, [recipient]);
   return { ...member, warnings: suppression === undefined ? holding : [...holding, "suppressed"] };
 }
 
 /** Who is said to have bounced or complained is suppressed as well, and stays so whatever status follows. */
 async function moveMember(
   tx: Queryable,
-  place: Place,
+  place: MemberKey,
   status: SubscriberStatus,
   origin: EntryOrigin,
 ): Promise<Member> {
@@ -229,7 +229,7 @@ async function suppressLost(
 }
 
 /** @throws ApiError NOT_FOUND */
-export async function removeMember({ db, clock }: Dependencies, place: Place): Promise<void> {
+export async function removeMember({ db, clock }: Dependencies, place: MemberKey): Promise<void> {
   const { workspaceId, mailingListId, subscriberId } = place;
   await changing(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
@@ -238,11 +238,11 @@ export async function removeMember({ db, clock }: Dependencies, place: Place): P
   });
 }
 
-const moveOf = ({ mailingListId, subscriberId }: Place, status: SubscriberStatus) => sql`
+const moveOf = ({ mailingListId, subscriberId }: MemberKey, status: SubscriberStatus) => sql`
   select ${mailingListId}::uuid as mailing_list_id, ${subscriberId}::uuid as subscriber_id, ${status}::text as status`;
 
 /** @throws ApiError NOT_FOUND */
-async function requireMember(db: Queryable, place: Place): Promise<Member> {
+async function requireMember(db: Queryable, place: MemberKey): Promise<Member> {
   const member = await findMember(db, place.workspaceId, place.mailingListId, place.subscriberId);
   if (member === undefined) throw notFound("Subscriber");
   return member;

@@ -12,15 +12,15 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import type { StorageDeps } from "#workspace/billing/storage.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
-import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
-import { findPage } from "./pages.ts";
-import { removeAllMembers } from "./remove-all.ts";
+import { removeAllMembers } from "./remove-all-members.ts";
 import { subscribers } from "./resource.ts";
 import { listMembers, listSummaries } from "./store.ts";
 import { Member, MemberWithWarnings, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
-import type { OnSubscriber } from "./subscriber-news.ts";
+import type { OnSubscriberEvent } from "./subscriber-events.ts";
+import { MemberChanges, NewMemberInput, StatusInput } from "./subscriber-input.ts";
+import { findSubscriberPage } from "./subscriber-pages.ts";
 
 const search = textField(
   200,
@@ -30,7 +30,7 @@ const search = textField(
 interface Dependencies extends StorageDeps {
   readonly db: Database;
   readonly historyOf: HistoryOf;
-  readonly onSubscriber: OnSubscriber;
+  readonly onSubscriber: OnSubscriberEvent;
 }
 
 export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
@@ -58,7 +58,10 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
         const { status, search } = query;
         const walk = new Walk(query, "listMembers", workspaceId, id, status, search);
         const audience = { mailingListId: id, status };
-        const { ids, total } = await findPage(db, positions, workspaceId, audience, { search, ...walk.page });
+        const { ids, total } = await findSubscriberPage(db, positions, workspaceId, audience, {
+          search,
+          ...walk.page,
+        });
         const { rows, pagination } = walk.shown(ids, total, (one) => one);
         return { subscribers: await listMembers(db, workspaceId, id, rows), pagination };
       },
@@ -149,7 +152,10 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
         const { status, search } = query;
         const walk = new Walk(query, "listSubscribers", workspaceId, mailingListId, status, search);
         const audience = { mailingListId, status };
-        const { ids, total } = await findPage(db, positions, workspaceId, audience, { search, ...walk.page });
+        const { ids, total } = await findSubscriberPage(db, positions, workspaceId, audience, {
+          search,
+          ...walk.page,
+        });
         const { rows, pagination } = walk.shown(ids, total, (one) => one);
         return { subscribers: await listSummaries(db, workspaceId, rows), pagination };
       },

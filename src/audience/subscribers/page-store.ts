@@ -11,7 +11,7 @@ import type { SubscriberStatus } from "./memberships/status.ts";
 import { MOST_FOUND, searchConditions } from "./search.ts";
 
 /** Whom to page through. */
-export interface Audience {
+export interface SubscriberFilter {
   /** Null: everybody of the workspace. */
   readonly mailingListId: string | null;
   /** On the list, or with no list the person's own. */
@@ -19,7 +19,7 @@ export interface Audience {
 }
 
 /** An index that has the audience in the order of its ids: a relation with the column id. */
-function ids(workspaceId: WorkspaceId, { mailingListId, status }: Audience): Sql {
+function ids(workspaceId: WorkspaceId, { mailingListId, status }: SubscriberFilter): Sql {
   const ofStatus = status === undefined ? empty : sql`and status = ${status}`;
   return mailingListId === null
     ? sql`(select id from subscribers where workspace_id = ${workspaceId} ${ofStatus})`
@@ -31,7 +31,7 @@ function ids(workspaceId: WorkspaceId, { mailingListId, status }: Audience): Sql
 export async function listIdsAt(
   db: Queryable,
   workspaceId: WorkspaceId,
-  audience: Audience,
+  audience: SubscriberFilter,
   { from, skip }: Position,
   limit: number,
 ): Promise<string[]> {
@@ -45,7 +45,7 @@ export async function listIdsAt(
 export async function listIdsAfter(
   db: Queryable,
   workspaceId: WorkspaceId,
-  audience: Audience,
+  audience: SubscriberFilter,
   after: string,
   limit: number,
 ): Promise<string[]> {
@@ -58,7 +58,7 @@ export async function listIdsAfter(
 export async function listLandmarks(
   db: Queryable,
   workspaceId: WorkspaceId,
-  audience: Audience,
+  audience: SubscriberFilter,
 ): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select id from (
@@ -71,7 +71,7 @@ export async function listLandmarks(
 export async function searchIds(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { mailingListId, status }: Audience,
+  { mailingListId, status }: SubscriberFilter,
   text: string,
   page: Page,
 ): Promise<{ ids: string[]; total: number }> {

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
 
-export const Status = Type.Enum([...subscriberStatuses]);
+export const StatusShape = Type.Enum([...subscriberStatuses]);
 
 const names = { first_name: nullable(Type.String()), last_name: nullable(Type.String()) };
 
@@ -17,7 +17,7 @@ export const Member = Type.Object(
     mailing_list_id: Id,
     email: Type.String(),
     ...names,
-    status: Status,
+    status: StatusShape,
     source: nullable(Type.String({ description: "Where the membership came from." })),
     custom_fields: Type.String({ description: "A JSON object as text." }),
     subscribed_at: Timestamp,
@@ -51,7 +51,7 @@ export const SubscriberSummary = Type.Object(
       description: "The worst of all lists: complained, bounced, active (if on any), unsubscribed.",
     }),
     custom_fields: CustomFields,
-    lists: Type.Array(Type.Object({ id: Id, name: Type.String(), status: Status })),
+    lists: Type.Array(Type.Object({ id: Id, name: Type.String(), status: StatusShape })),
     list_count: Type.Integer(),
     engagement_score: Type.Integer({ description: "0 to 100." }),
     last_activity_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "Last open or click." }),
@@ -152,7 +152,7 @@ export const SubscriberDetail = Type.Object(
     email: Type.String(),
     ...names,
     source: nullable(Type.String()),
-    status: Status,
+    status: StatusShape,
     custom_fields: CustomFields,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -160,7 +160,7 @@ export const SubscriberDetail = Type.Object(
       Type.Object({
         mailing_list_id: Id,
         name: Type.String(),
-        status: Status,
+        status: StatusShape,
         source: nullable(Type.String()),
         subscribed_at: Timestamp,
         unsubscribed_at: NullableTimestamp,

@@ -2,7 +2,7 @@
 import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
-import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
+import { type EntriesOf, insertEntries, refreshStatistics } from "./entry-store.ts";
 import { type EntryValue, readEntryValue, splitEntries, unquoted, wildcardHint } from "./entry-value.ts";
 import { lockSuppressionList } from "./store.ts";
 import type { AddedEntries } from "./suppression-list.ts";
@@ -33,7 +33,7 @@ export async function addEntries(
     await lockSuppressionList(tx, list.workspaceId, list.listId);
     tally.added = await insertEntries(tx, list, tally.takeValues(), { createdBy, createdAt: clock.now() });
     await requireRows(tx, list.workspaceId, limit, tally.added);
-    await tellPlanner(tx, tally.added);
+    await refreshStatistics(tx, tally.added);
     return tally.result();
   });
 }

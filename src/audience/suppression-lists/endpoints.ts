@@ -13,11 +13,11 @@ import { Walk } from "#platform/http/request/walk-schema.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
 import type { StorageDeps } from "#workspace/billing/storage.ts";
 import { addEntries } from "./add-entries.ts";
-import { changeSuppressionList, createSuppressionList } from "./change-list.ts";
-import { findEntries, PAGE } from "./entry-pages.ts";
+import { ENTRIES_PER_PAGE, findEntries } from "./entry-pages.ts";
 import { removeEntry } from "./entry-store.ts";
 import { importEntries } from "./import-entries.ts";
-import { deleteSuppressionList } from "./remove-list.ts";
+import { deleteSuppressionList } from "./remove-in-steps.ts";
+import { changeSuppressionList, createSuppressionList } from "./save-suppression-list.ts";
 import {
   ensureSystemList,
   listSuppressionLists,
@@ -117,7 +117,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "GET",
       path: entriesOf,
       mayTakeLong: "reading",
-      summary: `Up to ${PAGE} entries of a list, newest first; null when there are none`,
+      summary: `Up to ${ENTRIES_PER_PAGE} entries of a list, newest first; null when there are none`,
       needs: need(suppressionLists, "read"),
       query: {
         page: cursorFields().page,
@@ -133,7 +133,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       async handle({ caller: { workspaceId }, params, query }) {
         const { search } = query;
         const walk = new Walk(
-          { ...query, limit: PAGE },
+          { ...query, limit: ENTRIES_PER_PAGE },
           "listSuppressionEntries",
           workspaceId,
           params.id,

@@ -2,7 +2,7 @@
  * Which column of a suppression file holds the entries: the one that is named so, else the one whose cells are addresses. A
  * column of domains counts only where no other column holds addresses, or whole domains would be suppressed by mistake.
  */
-import { addressInCell } from "#audience/files/address.ts";
+import { addressInCell } from "#audience/files/address-cell.ts";
 import { isAddressName } from "#audience/files/column-names.ts";
 import { columnKey } from "#platform/csv/columns.ts";
 import type { CsvFile } from "#platform/csv/read.ts";

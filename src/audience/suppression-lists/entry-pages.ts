@@ -16,7 +16,7 @@ import {
 import type { SuppressionEntry } from "./suppression-list.ts";
 
 /** Entries on a page (contract, section 9). */
-export const PAGE = 1_000;
+export const ENTRIES_PER_PAGE = 1_000;
 
 /** A page is as quick at the end of a million as at the beginning. @throws ApiError NOT_FOUND */
 export async function findEntries(

@@ -9,7 +9,7 @@ import { type Position, STRIDE } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, newIdSeries, type WorkspaceId } from "#platform/ids.ts";
 import type { EntryValue } from "./entry-value.ts";
-import { reasonOf, type SuppressionReason, suppressionReasons } from "./suppression-check.ts";
+import { entryReason, type SuppressionReason, suppressionReasons } from "./suppression-check.ts";
 import type { SuppressionEntry } from "./suppression-list.ts";
 
 /** A search looks no further than so many entries. */
@@ -27,7 +27,7 @@ export interface EntriesOf {
 }
 
 const entry = sql`
-  e.id, e.entry_value, e.entry_type, e.normalized_value, ${reasonOf(sql`e`)} as reason, e.source_message_id,
+  e.id, e.entry_value, e.entry_type, e.normalized_value, ${entryReason(sql`e`)} as reason, e.source_message_id,
   e.created_at, e.created_by`;
 
 const of = ({ workspaceId, listId }: EntriesOf): Sql =>
@@ -103,17 +103,17 @@ export function listSuppressionsOf(
   db: Queryable,
   workspaceId: WorkspaceId,
   address: string,
-): Promise<SuppressionOf[]> {
+): Promise<SuppressingEntry[]> {
   return db.rows(sql`
     select l.id as suppression_list_id, l.name as suppression_list_name, l.suppression_scope,
-      ${reasonOf(sql`e`)} as reason, e.created_at
+      ${entryReason(sql`e`)} as reason, e.created_at
     from suppression_entries e
     join suppression_lists l on l.workspace_id = e.workspace_id and l.id = e.suppression_list_id and l.is_active
     where e.workspace_id = ${workspaceId} and e.normalized_value in (${address}, ${domainOf(address)})
     order by e.created_at desc, e.id desc`);
 }
 
-export interface SuppressionOf {
+export interface SuppressingEntry {
   readonly suppression_list_id: string;
   readonly suppression_list_name: string;
   readonly suppression_scope: string;
@@ -147,7 +147,7 @@ export async function insertEntries(
 }
 
 /** An address that must not be written to again. */
-export interface LostAddress {
+export interface AddressToSuppress {
   /** Normalised. */
   readonly address: string;
   readonly reason: "hard_bounce" | "complaint";
@@ -157,10 +157,10 @@ export interface LostAddress {
 }
 
 /** Adds addresses, no two the same; an entry that stands there for less takes over the worse reason. */
-export async function insertLostAddresses(
+export async function insertSuppressedAddresses(
   tx: Queryable,
   list: EntriesOf,
-  lost: readonly LostAddress[],
+  lost: readonly AddressToSuppress[],
   createdBy: string,
 ): Promise<void> {
   const added = await tx.row<{ count: number }>(sql`
@@ -200,10 +200,10 @@ export async function removeSomeEntries(tx: Queryable, list: EntriesOf, limit: n
 }
 
 /** Who makes entries when nobody does. */
-export const BY_ITSELF = "system";
+export const CREATED_BY_SERVICE = "system";
 
 /** What the service added by itself because of a hard bounce: what somebody added stays theirs when it bounces as well. */
-const isOwnBounce = sql`reason = 'hard_bounce' and created_by = ${BY_ITSELF}`;
+const isOwnBounce = sql`reason = 'hard_bounce' and created_by = ${CREATED_BY_SERVICE}`;
 
 /** The lists, of all workspaces, with entries of ours for hard bounces from before a time. */
 export function listListsWithBouncesBefore(db: Queryable, before: Date): Promise<EntriesOf[]> {
@@ -239,7 +239,7 @@ async function moveCount(tx: Queryable, { workspaceId, listId }: EntriesOf, adde
  * Tells the planner when a small table has become a large one, at the end of the transaction that did it. Plans are kept
  * by connections: a judge who reads a table from end to end, because it had ten rows, would do so with a million.
  */
-export async function tellPlanner(tx: Queryable, added: number): Promise<void> {
+export async function refreshStatistics(tx: Queryable, added: number): Promise<void> {
   if (added < MANY) return;
   const believed = await tx.row<{ rows: number }>(sql`
     select reltuples::int as rows from pg_class where oid = 'suppression_entries'::regclass`);

@@ -1,6 +1,6 @@
 /** What may stand on a suppression list: an address, or a whole domain written `example.com` or `@example.com`. */
 
-import { readAddress } from "#audience/files/address.ts";
+import { readAddress } from "#audience/files/address-cell.ts";
 import { parseDomain } from "#mail/address.ts";
 import { parseMailbox } from "#mail/mailbox.ts";
 

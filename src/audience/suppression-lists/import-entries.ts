@@ -1,6 +1,6 @@
 /** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
 
-import { addressInCell } from "#audience/files/address.ts";
+import { addressInCell } from "#audience/files/address-cell.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import { openCsv } from "#platform/csv/read.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -8,8 +8,8 @@ import { ApiError } from "#platform/errors.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
 import { EntryTally } from "./add-entries.ts";
 import { findEntryColumn } from "./entry-column.ts";
-import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
-import { keptByService } from "./remove-list.ts";
+import { type EntriesOf, insertEntries, refreshStatistics } from "./entry-store.ts";
+import { managedByService } from "./remove-in-steps.ts";
 import { lockSuppressionList } from "./store.ts";
 import type { AddedEntries } from "./suppression-list.ts";
 
@@ -39,7 +39,7 @@ export async function importEntries(
   return db.transaction(async (tx) => {
     const limit = await rowLimit(deps, tx, list.workspaceId, "suppression_entries");
     const { is_system } = await lockSuppressionList(tx, list.workspaceId, list.listId);
-    if (is_system) throw keptByService();
+    if (is_system) throw managedByService();
     const tally = new EntryTally();
     // One batch is stored while the next is read.
     let storing = Promise.resolve(0);
@@ -61,7 +61,7 @@ export async function importEntries(
     await store();
     tally.added += await storing;
     await requireRows(tx, list.workspaceId, limit, tally.added);
-    await tellPlanner(tx, tally.added);
+    await refreshStatistics(tx, tally.added);
     return withWarnings(tally.result(), [...file.warnings, ...warnings]);
   });
 }

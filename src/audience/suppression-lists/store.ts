@@ -1,7 +1,7 @@
 /** The table of suppression lists. Whoever changes the entries of one locks it first (lockSuppressionList). */
 import sql from "sql-template-tag";
-import { holdSegments } from "#audience/mailing-lists/hold-segments-store.ts";
-import { holdMailingList } from "#audience/mailing-lists/store.ts";
+import { shareLockSegments } from "#audience/mailing-lists/segment-locks-store.ts";
+import { shareLockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
 import { notFound } from "#platform/errors.ts";
@@ -70,8 +70,8 @@ export async function lockScope(
   workspaceId: WorkspaceId,
   { mailing_list_id, segment_id }: Pick<SuppressionSettings, "mailing_list_id" | "segment_id">,
 ): Promise<boolean> {
-  if (mailing_list_id !== null) return holdMailingList(tx, workspaceId, mailing_list_id);
-  return segment_id === null || (await holdSegments(tx, workspaceId, [segment_id])) > 0;
+  if (mailing_list_id !== null) return shareLockMailingList(tx, workspaceId, mailing_list_id);
+  return segment_id === null || (await shareLockSegments(tx, workspaceId, [segment_id])) > 0;
 }
 
 export async function insertSuppressionList(

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, it, test } from "vitest";
-import { lockDays } from "#audience/subscribers/mail-store.ts";
+import { lockDays } from "#audience/subscribers/mail-counters-store.ts";
 import type { Outcome } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { findMessage, listEvents, type NewMessage } from "#messages/store.ts";
@@ -15,7 +15,7 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
-import { insertLostAddresses } from "./entry-store.ts";
+import { insertSuppressedAddresses } from "./entry-store.ts";
 import { expireHardBounces } from "./expire.ts";
 import { ensureSystemList, findSuppressionList } from "./store.ts";
 
@@ -172,7 +172,7 @@ test("what somebody added stays, also when the address bounces as well", async (
     messageId: newId(),
     time: new Date(),
   } as const;
-  await db.transaction((tx) => insertLostAddresses(tx, { workspaceId, listId }, [lost], "system"));
+  await db.transaction((tx) => insertSuppressedAddresses(tx, { workspaceId, listId }, [lost], "system"));
   expect(await entries()).toMatchObject([{ reason: "hard_bounce", message: lost.messageId, by: "x" }]);
   await expireHardBounces(db, new Date(Date.now() + 3_600_000));
   expect(await entries()).toMatchObject([{ reason: "hard_bounce", by: "x" }]);

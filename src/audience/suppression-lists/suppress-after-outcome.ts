@@ -9,12 +9,17 @@ import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.t
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { BY_ITSELF, type EntryOrigin, insertLostAddresses, type LostAddress } from "./entry-store.ts";
+import {
+  type AddressToSuppress,
+  CREATED_BY_SERVICE,
+  type EntryOrigin,
+  insertSuppressedAddresses,
+} from "./entry-store.ts";
 import { ensureSystemList, lockSuppressionList } from "./store.ts";
 import { addressOf } from "./suppression-check.ts";
 
 /** A message's recipient who is lost: the address does not exist, or its owner complained. */
-export interface LostRecipient {
+export interface RecipientToSuppress {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
   /** As on the envelope. */
@@ -26,7 +31,7 @@ export interface LostRecipient {
 
 const reasons = { bounced: "hard_bounce", complained: "complaint" } as const;
 const statuses = { hard_bounce: "bounced", complaint: "complained" } as const satisfies Record<
-  LostAddress["reason"],
+  AddressToSuppress["reason"],
   SubscriberStatus
 >;
 
@@ -34,9 +39,9 @@ const statuses = { hard_bounce: "bounced", complaint: "complained" } as const sa
  * Sets the memberships of the recipients to `bounced` or `complained`, in the caller's transaction. Workspaces come in
  * order, and in each the addresses, as whoever else locks people does.
  */
-export async function markLost(
+export async function setRecipientStatuses(
   tx: Queryable,
-  recipients: readonly LostRecipient[],
+  recipients: readonly RecipientToSuppress[],
   now: Date,
 ): Promise<void> {
   for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
@@ -48,7 +53,7 @@ export async function markLost(
   }
 }
 
-const given = (lost: readonly LostAddress[]) => sql`
+const given = (lost: readonly AddressToSuppress[]) => sql`
   unnest(${lost.map(({ address }) => address)}::text[], ${lost.map(({ reason }) => statuses[reason])}::text[])
     as l (address, status)`;
 
@@ -56,9 +61,12 @@ const given = (lost: readonly LostAddress[]) => sql`
  * Puts the recipients on the system lists, in the caller's transaction and at its end: who holds such a list waits for
  * nothing else any more.
  */
-export async function suppressLost(tx: Queryable, recipients: readonly LostRecipient[]): Promise<void> {
+export async function suppressRecipients(
+  tx: Queryable,
+  recipients: readonly RecipientToSuppress[],
+): Promise<void> {
   for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
-    await addToSystemList(tx, workspaceId, lost, BY_ITSELF);
+    await addToSystemList(tx, workspaceId, lost, CREATED_BY_SERVICE);
   }
 }
 
@@ -66,7 +74,7 @@ export async function suppressLost(tx: Queryable, recipients: readonly LostRecip
 export function suppressPerson(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { address, status }: { readonly address: string; readonly status: LostRecipient["status"] },
+  { address, status }: { readonly address: string; readonly status: RecipientToSuppress["status"] },
   { createdBy, createdAt }: EntryOrigin,
 ): Promise<void> {
   const lost = { address, reason: reasons[status], messageId: null, time: createdAt };
@@ -76,23 +84,23 @@ export function suppressPerson(
 async function addToSystemList(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  lost: readonly LostAddress[],
+  lost: readonly AddressToSuppress[],
   createdBy: string,
 ): Promise<void> {
   const listId = await ensureSystemList(tx, workspaceId);
   await lockSuppressionList(tx, workspaceId, listId);
-  await insertLostAddresses(tx, { workspaceId, listId }, lost, createdBy);
+  await insertSuppressedAddresses(tx, { workspaceId, listId }, lost, createdBy);
 }
 
-function lostByWorkspace(recipients: readonly LostRecipient[]): [WorkspaceId, LostAddress[]][] {
+function lostByWorkspace(recipients: readonly RecipientToSuppress[]): [WorkspaceId, AddressToSuppress[]][] {
   return [...Map.groupBy(recipients, ({ workspaceId }) => workspaceId)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([workspaceId, ofWorkspace]) => [workspaceId, differentAddresses(ofWorkspace)]);
 }
 
 /** Each address once, in order; a complaint says more than a bounce. */
-function differentAddresses(recipients: readonly LostRecipient[]): LostAddress[] {
-  const lost = new Map<string, LostAddress>();
+function differentAddresses(recipients: readonly RecipientToSuppress[]): AddressToSuppress[] {
+  const lost = new Map<string, AddressToSuppress>();
   for (const { messageId, status, time, ...envelope } of recipients) {
     const address = addressOf(envelope);
     if (status === "bounced" && lost.has(address)) continue;

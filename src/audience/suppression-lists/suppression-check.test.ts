@@ -10,7 +10,7 @@ import { newList } from "#test/support/audience.ts";
 import { draft } from "#test/support/drafts.ts";
 import { startService } from "#test/support/service.ts";
 import { insertSegment } from "#test/support/suppression.ts";
-import { addressOf, judgeRecipients } from "./suppression-check.ts";
+import { addressOf, findSuppressions } from "./suppression-check.ts";
 
 const service = await startService();
 const { database, workspaceId, call } = service;
@@ -92,7 +92,7 @@ test("a message is refused exactly when the test of some list that applies to it
           expect(answers).toEqual(specs.map((spec) => spec.is_active && holds(spec, recipient)));
 
           const kinds = scopes.flatMap((scope) => [0, 1].map((place) => ({ scope, place })));
-          const verdicts = await judgeRecipients(
+          const verdicts = await findSuppressions(
             database,
             kinds.map(({ scope, place }) => ({
               workspaceId,
@@ -127,7 +127,7 @@ test("each recipient is judged alone, in the order asked", async () => {
     address: at === 8 ? "bad7@example.net" : `bad${at}@example.net`,
     domain: at === 3 ? "bad.example" : "example.net",
   }));
-  const verdicts = await judgeRecipients(database, recipients);
+  const verdicts = await findSuppressions(database, recipients);
   expect(verdicts.flatMap((verdict, at) => (verdict ? [[at, verdict.reason]] : []))).toEqual([
     [3, "domain"],
     [7, "manual"],

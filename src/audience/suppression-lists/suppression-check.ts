@@ -36,12 +36,12 @@ export interface Suppression {
 }
 
 /** The reason that an entry (the alias of one) gives. */
-export const reasonOf = (entry: Sql) =>
+export const entryReason = (entry: Sql) =>
   sql`case when ${entry}.entry_type = 'domain' then 'domain' else ${entry}.reason end`;
 
 /** Every entry of an active list, with what its list says. */
 const entriesInForce = sql`(
-  select e.workspace_id, e.normalized_value, ${reasonOf(sql`e`)} as reason, e.reason = 'manual' as is_manual,
+  select e.workspace_id, e.normalized_value, ${entryReason(sql`e`)} as reason, e.reason = 'manual' as is_manual,
     l.id as list_id, l.name as list_name, l.suppression_scope, l.mailing_list_id, l.segment_id
   from suppression_entries e
   -- With its limit: the entry is looked for first, however few lists there are.
@@ -55,7 +55,7 @@ const entriesInForce = sql`(
  * planner believes of the tables; or none, when entriesFor has looked for all of them before (`found`). `onlyList` asks
  * one list alone.
  */
-export function verdictOn(
+export function suppressionSql(
   asked: Sql,
   { found = entriesInForce, onlyList }: { readonly found?: Sql; readonly onlyList?: string } = {},
 ): Sql {
@@ -97,7 +97,7 @@ export function entriesFor(recipients: readonly Recipient[]): Sql {
 }
 
 /** For each recipient, in the order given: why they are suppressed, or undefined. */
-export async function judgeRecipients(
+export async function findSuppressions(
   db: Queryable,
   recipients: readonly Recipient[],
 ): Promise<(Suppression | undefined)[]> {
@@ -110,7 +110,7 @@ export async function judgeRecipients(
       ${column((one) => one.domain)}::text[], ${column((one) => one.mailingListId ?? null)}::uuid[],
       ${column((one) => one.segmentId ?? null)}::uuid[], ${column((one) => one.isPlatform ?? false)}::boolean[])
       with ordinality as asked (workspace_id, address, domain, mailing_list_id, segment_id, is_platform, position)
-    cross join ${verdictOn(sql`asked`)} as verdict`,
+    cross join ${suppressionSql(sql`asked`)} as verdict`,
     "judge recipients",
   );
   const verdicts = new Map(rows.map(({ position, ...suppression }) => [position, suppression]));
@@ -118,7 +118,7 @@ export async function judgeRecipients(
 }
 
 /** What one list alone says of a value, as a message in its scope would hear it; undefined where there is no such list. */
-export function judgeByList(
+export function checkOneList(
   db: Queryable,
   { workspaceId, address, domain }: Pick<Recipient, "workspaceId" | "address" | "domain">,
   listId: string,
@@ -129,7 +129,7 @@ export function judgeByList(
       select workspace_id, ${address}::text as address, ${domain}::text as domain, mailing_list_id, segment_id,
         false as is_platform, name
       from suppression_lists where workspace_id = ${workspaceId} and id = ${listId}) asked
-    left join ${verdictOn(sql`asked`, { onlyList: listId })} as verdict on true`);
+    left join ${suppressionSql(sql`asked`, { onlyList: listId })} as verdict on true`);
 }
 
 /** An address as it stands on the envelope, in the spelling of entries: normalizeAddress without parsing once more. */

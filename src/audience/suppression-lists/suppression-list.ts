@@ -108,7 +108,7 @@ const plain: Omit<SuppressionSettings, "name"> = {
  * store's to say.
  * @throws ApiError VALIDATION_ERROR
  */
-export function readSettings(
+export function readSuppressionListSettings(
   held: SuppressionSettings | undefined,
   given: SuppressionListChanges,
 ): SuppressionSettings {

@@ -5,7 +5,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { invalid, notFound } from "#platform/errors.ts";
 import type { EntriesOf } from "./entry-store.ts";
 import { readEntryValue, wildcardHint } from "./entry-value.ts";
-import { judgeByList } from "./suppression-check.ts";
+import { checkOneList } from "./suppression-check.ts";
 import type { SuppressionTest } from "./suppression-list.ts";
 
 /** @throws ApiError VALIDATION_ERROR for what is neither an address nor a domain, NOT_FOUND */
@@ -20,7 +20,7 @@ export async function testValue(
     throw invalid({ field: "test_value", message });
   }
   const { normalized: address } = value;
-  const verdict = await judgeByList(db, { workspaceId, address, domain: domainOf(address) }, listId);
+  const verdict = await checkOneList(db, { workspaceId, address, domain: domainOf(address) }, listId);
   if (verdict === undefined) throw notFound("Suppression list");
   return { suppressed: verdict.reason !== null, test_value: text, ...verdict };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, it, onTestFinished, test } from "vitest";
-import { suppressLost } from "#audience/suppression-lists/suppress-after-outcome.ts";
+import { suppressRecipients } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
@@ -62,7 +62,7 @@ const workspaceWith = async (left: number) => {
 const usage = async (caller = call) => (await caller("GET", "/validations/usage")).body.data;
 const complain = (workspaceId: WorkspaceId, localpart: string, domain: string) =>
   database.transaction((tx) =>
-    suppressLost(tx, [
+    suppressRecipients(tx, [
       { workspaceId, localpart, domain, messageId: newId(), status: "complained", time: clock.now() },
     ]),
   );

@@ -3,7 +3,7 @@
  * is done, so that of many calls at the limit exactly those pass that are covered. Until the answer is known the row
  * says `unknown`, which is the truth if this process dies meanwhile; where we fail, it goes and the cost comes back.
  */
-import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
+import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { readSyntax } from "#mail/address-syntax.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -82,7 +82,7 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
     const { local, domain } = syntax;
     const address = addressOf({ localpart: local, domain });
     const answerOf = async (findings: Findings, isCached: boolean) => {
-      const [found] = await judgeRecipients(db, [{ workspaceId, address, domain }]);
+      const [found] = await findSuppressions(db, [{ workspaceId, address, domain }]);
       return validationOf(email, findings, { isComplainer: found?.reason === "complaint", isCached });
     };
     // The local part as it is, for a server may tell Ada from ada.

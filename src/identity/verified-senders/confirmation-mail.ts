@@ -6,10 +6,10 @@
 import { withoutTag } from "#mail/address.ts";
 import { confirmationLetter } from "#platform/http/response/confirmation-mail-layout.ts";
 
-export type ConfirmationMail = ReturnType<typeof confirmationMail>;
+export type SenderConfirmationMail = ReturnType<typeof senderConfirmationMail>;
 
 /** @param link where the page with the button is. */
-export function confirmationMail(email: string, workspaceName: string, link: string) {
+export function senderConfirmationMail(email: string, workspaceName: string, link: string) {
   return {
     kind: "sender_confirmation" as const,
     to: email,

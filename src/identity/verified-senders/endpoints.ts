@@ -16,7 +16,7 @@ import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "#platform/shapes.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { noteConfirmationMail, tooSoon } from "./confirmation-limit.ts";
-import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
+import { type SenderConfirmationMail, senderConfirmationMail } from "./confirmation-mail.ts";
 import { confirmationPath } from "./confirmation-page.ts";
 import { senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
 import {
@@ -82,7 +82,7 @@ export interface VerifiedSenderDeps {
   readonly sendPlatformMail: (
     tx: Queryable,
     workspaceId: WorkspaceId,
-    mail: ConfirmationMail,
+    mail: SenderConfirmationMail,
   ) => Promise<Reached | null>;
   /** The campaign that sends as the address and is scheduled, being sent or paused, as the beginning of a sentence. */
   readonly userOf: (tx: Queryable, workspaceId: WorkspaceId, email: string) => Promise<string | undefined>;
@@ -194,7 +194,7 @@ async function sendLink(
   if (workspace === undefined) throw new Error(`workspace ${workspaceId} is gone`);
   const link = { workspaceId, senderId: id, number, expiresAt: token_expires_at };
   const path = confirmationPath(signSenderLink(link, senderLinkKeys(secrets).signing));
-  const mail = confirmationMail(email, workspace.name, publicUrl() + path);
+  const mail = senderConfirmationMail(email, workspace.name, publicUrl() + path);
   const reached = await sendPlatformMail(tx, workspaceId, mail);
   if (reached !== null) throw limitRefusal(reached.limit, now, reached.ends);
 }

@@ -3,7 +3,11 @@
  * is suppressed, or the platform's own, costs nothing.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { addressOf, judgeRecipients, type Recipient } from "#audience/suppression-lists/suppression-check.ts";
+import {
+  addressOf,
+  findSuppressions,
+  type Recipient,
+} from "#audience/suppression-lists/suppression-check.ts";
 import type { NewMessage } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import { uuidArray } from "#platform/database/array-values.ts";
@@ -116,7 +120,7 @@ export async function findUncovered(
     const room = reading.contentRoom;
     const isCovered = most === null || most >= asked.quantity;
     if (isCovered && (room === null || room >= asked.bytes)) continue;
-    const verdicts = await judgeRecipients(tx, ofWorkspace.map(recipientOf));
+    const verdicts = await findSuppressions(tx, ofWorkspace.map(recipientOf));
     const costing = ofWorkspace.filter((_, at) => verdicts[at] === undefined);
     const covered = most === null ? costing : costing.slice(0, most);
     for (const message of costing.slice(covered.length)) {

@@ -4,7 +4,7 @@
  */
 
 import sql, { empty, type Sql } from "sql-template-tag";
-import { verdictOn } from "#audience/suppression-lists/suppression-check.ts";
+import { suppressionSql } from "#audience/suppression-lists/suppression-check.ts";
 import { enqueueAllSql } from "#delivery/queue/queue-store.ts";
 import type { MessageOrigin } from "#messages/message/states.ts";
 import { insertQueuedSql } from "#messages/store.ts";
@@ -22,7 +22,7 @@ export const judgedSql = (people: Sql, unreachable: readonly string[] = []): Sql
       when asked.status <> 'active' or verdict.reason is not null then 'suppressed'
       when asked.domain not like '%_.%_' or asked.subscriber_id = any (${[...unreachable]}::uuid[]) then 'invalid'
       end as cause
-  from ${people} asked left join ${verdictOn(sql`asked`)} as verdict on true)`;
+  from ${people} asked left join ${suppressionSql(sql`asked`)} as verdict on true)`;
 
 /** What the mail of one step has in common. */
 export interface Making extends MessageOrigin {

@@ -1,7 +1,7 @@
 /** Drafts become messages: log row, content and queue row in one statement, with the meter and whoever else hears of it. */
 
 import sql, { empty, type Sql } from "sql-template-tag";
-import { entriesFor, verdictOn } from "#audience/suppression-lists/suppression-check.ts";
+import { entriesFor, suppressionSql } from "#audience/suppression-lists/suppression-check.ts";
 import type { Priority } from "#delivery/message/message.ts";
 import { enqueueSql } from "#delivery/queue/queue-store.ts";
 import { expiryOf } from "#delivery/queue/retry.ts";
@@ -69,7 +69,7 @@ export function insertsOf(
           select detail from (
             select m.workspace_id, m.address, m.domain, m.source = 'platform' as is_platform,
               null::uuid as mailing_list_id, null::uuid as segment_id) asked
-          cross join ${verdictOn(sql`asked`, { found: sql`suppressions` })} as verdict)`,
+          cross join ${suppressionSql(sql`asked`, { found: sql`suppressions` })} as verdict)`,
       };
   const queue = enqueueSql(
     drafts.map(({ message, priority, retryHours }) => ({

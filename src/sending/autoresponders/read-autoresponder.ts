@@ -1,6 +1,6 @@
 /** What a caller says about an autoresponder, read whole and checked: what is stored can be sent. */
 
-import type { CustomField } from "#audience/custom-fields/field.ts";
+import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "#audience/mailing-lists/store.ts";

@@ -3,7 +3,7 @@
  * name with them.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { namesList } from "#audience/segments/uses-store.ts";
+import { namesList } from "#audience/segments/in-use-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

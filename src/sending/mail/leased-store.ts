@@ -1,6 +1,6 @@
 /** What delivery asks: of the campaigns of leased messages and of those that are halted, and of the people they go to. */
 import sql from "sql-template-tag";
-import { verdictOn } from "#audience/suppression-lists/suppression-check.ts";
+import { suppressionSql } from "#audience/suppression-lists/suppression-check.ts";
 import { textArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -177,7 +177,7 @@ export function listRecipients(
     left join subscribers s on s.workspace_id = r.workspace_id and s.id = r.subscriber_id
     left join memberships m on m.workspace_id = r.workspace_id and m.mailing_list_id = asked.mailing_list_id
       and m.subscriber_id = r.subscriber_id
-    left join ${verdictOn(sql`asked`)} as verdict on true`,
+    left join ${suppressionSql(sql`asked`)} as verdict on true`,
     `${origin} recipients`,
   );
 }

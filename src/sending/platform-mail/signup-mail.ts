@@ -1,5 +1,5 @@
 /** The mail of sign-up forms: the service's own, in the name of the list where the workspace may use it. */
-import type { SignupMailer } from "#audience/signup-forms/ask.ts";
+import type { SignupMailer } from "#audience/signup-forms/request-signup.ts";
 import { maySendAs } from "#identity/may-send-as.ts";
 import type { Clock } from "#platform/clock.ts";
 import { usedOfQuota, useOf, windowEnd } from "#platform/limits/quota-store.ts";

@@ -4,22 +4,22 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
-import { bind, type OnFault } from "./bind.ts";
+import { bind, type OnFault } from "./bind-conditions.ts";
+import type { BindingScope, FieldDefinition } from "./binding-scope.ts";
 import { type Conditions, eachCondition } from "./conditions.ts";
 import { listConditionsOf, listDefinitions, type StoredConditions } from "./definitions-store.ts";
 import { listSparse } from "./list-sizes-store.ts";
-import { readReference } from "./reference-kinds.ts";
+import { readIdValue } from "./reference-kinds.ts";
 import type { Segmentation } from "./rule.ts";
-import type { FieldDefinition, Scope } from "./scope.ts";
 
 /** How far references may lead. Saving sees to it; here it keeps a circle from going on for ever. */
 export const DEEPEST_REFERENCE = 10;
 
 /** Conditions on a list; those of a segment are the same with its own list. */
-export type Target = Pick<StoredConditions, "mailing_list_id" | "conditions">;
+export type ListConditions = Pick<StoredConditions, "mailing_list_id" | "conditions">;
 
 export interface Binder {
-  bind(target: Target, onFault?: OnFault): Segmentation;
+  bind(target: ListConditions, onFault?: OnFault): Segmentation;
   /** Custom fields that are defined on a list of the targets. */
   fieldNames(mailingListId: string): string[];
 }
@@ -28,7 +28,7 @@ export interface Binder {
 export async function openBinder(
   db: Queryable,
   workspaceId: WorkspaceId,
-  targets: readonly Target[],
+  targets: readonly ListConditions[],
   now: Date,
 ): Promise<Binder> {
   const ids = targets.flatMap(({ conditions }) => referencesIn(conditions, "segment").map(({ id }) => id));
@@ -47,7 +47,7 @@ export function referencesIn(
   field: "segment" | "mailing_list",
 ): { readonly id: string; readonly path: string }[] {
   return Array.from(eachCondition(conditions)).flatMap(([path, condition]) => {
-    const id = condition.field === field ? readReference(condition.value) : undefined;
+    const id = condition.field === field ? readIdValue(condition.value) : undefined;
     return id === undefined ? [] : { id, path };
   });
 }
@@ -73,7 +73,7 @@ export function createBinder({ now, timeZone, stored, definitions, sparseLists }
     return new Map(inForce.map((definition) => [definition.field_name, definition]));
   };
 
-  const scopeOf = (mailingListId: string, depth: number): Scope => {
+  const scopeOf = (mailingListId: string, depth: number): BindingScope => {
     const fields = fieldsOf(mailingListId);
     return {
       now,
@@ -98,7 +98,7 @@ export function createBinder({ now, timeZone, stored, definitions, sparseLists }
   };
 
   const bindOn = (
-    { mailing_list_id: mailingListId, conditions }: Target,
+    { mailing_list_id: mailingListId, conditions }: ListConditions,
     depth: number,
     onFault: OnFault,
   ) => ({

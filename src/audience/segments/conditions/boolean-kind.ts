@@ -1,6 +1,6 @@
 /** Yes or no: custom fields of the type boolean. */
 import sql, { type Sql } from "sql-template-tag";
-import { readBoolean } from "#audience/custom-fields/value.ts";
+import { readBoolean } from "#audience/custom-fields/field-types.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
 import { or } from "./predicate.ts";
 

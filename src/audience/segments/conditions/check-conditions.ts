@@ -4,13 +4,13 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
 import { KnownNames } from "#platform/http/request/near-names.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { CUSTOM, markedName } from "./bind.ts";
-import { openBinder, referencesIn, type Target } from "./binder.ts";
+import { CUSTOM, markedName } from "./bind-conditions.ts";
+import { type ListConditions, openBinder, referencesIn } from "./binder.ts";
+import { builtInFields } from "./built-in-fields.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
 import { listNameable, listReferences, type Reference } from "./definitions-store.ts";
-import { builtInFields } from "./fields.ts";
-import { hasMorePeople, listDefinedNames, listHeldNames } from "./known-names-store.ts";
-import { referenceFault } from "./references.ts";
+import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-names-store.ts";
+import { referenceFault } from "./reference-limits.ts";
 import type { Segmentation } from "./rule.ts";
 
 /** As many as a caller wants to read at a time. */
@@ -60,7 +60,7 @@ export async function checkConditions(
 async function unknownReferences(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { mailing_list_id, conditions }: Target,
+  { mailing_list_id, conditions }: ListConditions,
 ): Promise<FieldFault[]> {
   const segments = referencesIn(conditions, "segment");
   const lists = referencesIn(conditions, "mailing_list");
@@ -82,7 +82,7 @@ const MOST_PEOPLE = 200_000;
 async function unknownNames(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { conditions }: Target,
+  { conditions }: ListConditions,
   defined: readonly string[],
 ): Promise<FieldFault[]> {
   const isDefined = new Set(defined);

@@ -4,7 +4,7 @@
  */
 import sql, { join, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
-import { readText, readTexts } from "./rule-value.ts";
+import { readRuleText, readRuleTexts } from "./rule-value.ts";
 import { foldText } from "./text-kind.ts";
 
 /** Where what was chosen stands in the row. */
@@ -39,10 +39,10 @@ const among = (texts: readonly string[], { choices }: ChoiceSetting) => {
 };
 
 const one: ChoiceOperator = {
-  read: (value, setting) => readText(value, trimmed, (text) => among([text], setting)),
+  read: (value, setting) => readRuleText(value, trimmed, (text) => among([text], setting)),
 };
 const oneOf: ChoiceOperator = {
-  read: (value, setting) => readTexts(value, trimmed, (texts) => among(texts, setting)),
+  read: (value, setting) => readRuleTexts(value, trimmed, (texts) => among(texts, setting)),
 };
 const common = {
   in: oneOf,

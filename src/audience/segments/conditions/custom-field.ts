@@ -1,28 +1,28 @@
 /** Custom fields in rules: compared as their definition says, without one as text. */
 import sql from "sql-template-tag";
-import { choiceOf } from "#audience/custom-fields/reader.ts";
-import type { FieldType } from "#audience/custom-fields/value.ts";
+import { choiceOf } from "#audience/custom-fields/field-reader.ts";
+import type { FieldType } from "#audience/custom-fields/field-types.ts";
+import type { BindingScope, FieldDefinition } from "./binding-scope.ts";
 import { booleanKind, customBooleans } from "./boolean-kind.ts";
 import { multiselectKind, multiselectSource, selectKind, selectSource } from "./choice-kind.ts";
 import { customDates, dateKind, heldDate } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { jsonText } from "./json-text.ts";
 import { customNumbers, numberKind } from "./number-kind.ts";
-import type { Candidate } from "./rule.ts";
-import type { FieldDefinition, Scope } from "./scope.ts";
+import type { EvaluatedMember } from "./rule.ts";
 import { foldText, textKind } from "./text-kind.ts";
-import { textInJson } from "./text-source.ts";
+import { textInJson } from "./text-sql.ts";
 
 /** Of the name and its definition. */
 type MakeField = (name: string, definition?: FieldDefinition) => Field;
 
 /** A look into JSON, for all of them; what is text is folded besides. */
 const looks = { reads: ["person"], effort: 5 } as const;
-const asItIs = (scope: Scope) => scope;
+const asItIs = (scope: BindingScope) => scope;
 
 const text: MakeField = (name) => {
   const source = textInJson(sql`(s.custom_fields ->> ${name}::text)`);
-  const held = (candidate: Candidate) => {
+  const held = (candidate: EvaluatedMember) => {
     const value = storedValue(candidate, name);
     return value === undefined || value === null ? undefined : foldText(jsonText(value));
   };
@@ -33,7 +33,7 @@ const text: MakeField = (name) => {
 };
 
 const number: MakeField = (name) => {
-  const held = (candidate: Candidate) => {
+  const held = (candidate: EvaluatedMember) => {
     const value = storedValue(candidate, name);
     return typeof value === "number" ? value : undefined;
   };
@@ -41,12 +41,13 @@ const number: MakeField = (name) => {
 };
 
 const date: MakeField = (name) => {
-  const held = (candidate: Candidate, scope: Scope) => heldDate(storedValue(candidate, name), scope);
+  const held = (candidate: EvaluatedMember, scope: BindingScope) =>
+    heldDate(storedValue(candidate, name), scope);
   return field(dateKind, { ...looks, source: (_, scope) => customDates(name, scope), held }, asItIs);
 };
 
 const boolean: MakeField = (name) => {
-  const held = (candidate: Candidate) => {
+  const held = (candidate: EvaluatedMember) => {
     const value = storedValue(candidate, name);
     return typeof value === "boolean" ? value : undefined;
   };
@@ -54,7 +55,7 @@ const boolean: MakeField = (name) => {
 };
 
 const select: MakeField = (name, definition) => {
-  const held = (candidate: Candidate) => {
+  const held = (candidate: EvaluatedMember) => {
     const value = storedValue(candidate, name);
     return typeof value === "string" ? [value] : undefined;
   };
@@ -62,7 +63,7 @@ const select: MakeField = (name, definition) => {
 };
 
 const multiselect: MakeField = (name, definition) => {
-  const held = (candidate: Candidate) => {
+  const held = (candidate: EvaluatedMember) => {
     const value = storedValue(candidate, name);
     return Array.isArray(value) ? value.filter((choice) => typeof choice === "string") : undefined;
   };
@@ -88,10 +89,10 @@ export function customField(name: string, definition: FieldDefinition | undefine
 
 function withChoices(definition: FieldDefinition | undefined) {
   const choices = (definition?.field_options ?? []).map(choiceOf);
-  return (scope: Scope) => ({ ...scope, choices });
+  return (scope: BindingScope) => ({ ...scope, choices });
 }
 
 /** What the person themselves has under that name, and no object's constructor. */
-function storedValue({ person }: Candidate, name: string): unknown {
+function storedValue({ person }: EvaluatedMember, name: string): unknown {
   return Object.hasOwn(person.custom_fields, name) ? person.custom_fields[name] : undefined;
 }

@@ -3,8 +3,8 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { FieldDefinition } from "./binding-scope.ts";
 import type { Conditions } from "./conditions.ts";
-import type { FieldDefinition } from "./scope.ts";
 
 /** What binding needs of a segment. */
 export interface StoredConditions {

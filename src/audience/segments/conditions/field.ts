@@ -1,14 +1,15 @@
 /** A field: a kind's operators, joined with the place of a value. */
+
+import type { BindingScope } from "./binding-scope.ts";
 import { ask, type Kind, type Reads } from "./operator.ts";
-import type { Candidate, Place, Rule } from "./rule.ts";
-import type { Scope } from "./scope.ts";
+import type { EvaluatedMember, Rule, StatementContext } from "./rule.ts";
 
 export interface Field {
   /** What it holds, with its article. */
   readonly label: string;
   readonly operators: readonly string[];
   /** Undefined for an operator that does not fit; a text refuses the value, and completes "value …". */
-  bind(operator: string, value: unknown, scope: Scope): Rule | string | undefined;
+  bind(operator: string, value: unknown, scope: BindingScope): Rule | string | undefined;
 }
 
 /** Where the value is. */
@@ -17,16 +18,16 @@ interface Location<Held, Source> {
   /** How long a look takes, beside a plain column's 1. */
   readonly effort: number;
   /** In a statement. */
-  readonly source: (place: Place, scope: Scope) => Source;
+  readonly source: (place: StatementContext, scope: BindingScope) => Source;
   /** In a person; undefined where there is none. */
-  readonly held: (candidate: Candidate, scope: Scope) => Held | undefined;
+  readonly held: (candidate: EvaluatedMember, scope: BindingScope) => Held | undefined;
 }
 
 /** `setting` is what the kind's operators know when they read a value: the scope, and perhaps more. */
 export function field<Held, Source, Setting>(
   { label, operators }: Kind<Held, Source, Setting>,
   { reads, effort, source, held }: Location<Held, Source>,
-  setting: (scope: Scope) => Setting,
+  setting: (scope: BindingScope) => Setting,
 ): Field {
   return {
     label,

@@ -8,7 +8,7 @@ import { isNotTrue, type Predicate } from "./predicate.ts";
 /** What a statement has to have at hand: the row of subscribers, that of memberships, the status of the membership. */
 export type Reads = "person" | "membership" | "status";
 
-export interface Question<Held, Source> {
+export interface ValueTest<Held, Source> {
   /** What it looks at, where that is not what its field looks at. */
   readonly reads?: readonly Reads[];
   /** As of a rule (rule.ts). */
@@ -27,7 +27,7 @@ export interface Moment {
 
 export interface Operator<Held, Source, Setting = Moment> {
   /** Reads the rule's value. A text is a refusal, which completes "value …". */
-  read(value: unknown, setting: Setting): Question<Held, Source> | string;
+  read(value: unknown, setting: Setting): ValueTest<Held, Source> | string;
   /** Matches where the question does not hold, and so where the value is missing. */
   readonly isNegation?: boolean;
 }
@@ -57,7 +57,7 @@ export function not<Held, Source, Setting>(
  * The two operators that ask whether there is a value, which every kind has. They take no value themselves.
  * @param hasValue holds for every value that is not blank
  */
-export function presence<Held, Source>(hasValue: Question<Held, Source>) {
+export function presence<Held, Source>(hasValue: ValueTest<Held, Source>) {
   const isNotEmpty: Operator<Held, Source, unknown> = {
     read: (value) => (value == null || value === "" ? hasValue : "must be left out"),
   };
@@ -67,7 +67,7 @@ export function presence<Held, Source>(hasValue: Question<Held, Source>) {
 /** What is asked of one person: the question, its negation, and what happens to a missing value. */
 export function ask<Held, Source, Setting>(
   { isNegation = false }: Operator<Held, Source, Setting>,
-  question: Question<Held, Source>,
+  question: ValueTest<Held, Source>,
 ): { sql(source: Source): Predicate; holds(held: Held | undefined): boolean } {
   return {
     sql: (source) => (isNegation ? isNotTrue(question.sql(source)) : question.sql(source)),

@@ -2,31 +2,31 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { isUuid } from "#platform/ids.ts";
+import type { BindingScope } from "./binding-scope.ts";
 import { kind, not, type Operator } from "./operator.ts";
 import { and, isNotTrue, or, type Predicate } from "./predicate.ts";
 import {
   areBroken,
-  type Candidate,
   doesRead,
+  type EvaluatedMember,
   isIn,
   never,
-  type Place,
   predicateOf,
   type Segmentation,
+  type StatementContext,
   statusesOf,
 } from "./rule.ts";
-import type { Scope } from "./scope.ts";
 
-type ReferenceOperator = Operator<Candidate, Place, Scope>;
+type ReferenceOperator = Operator<EvaluatedMember, StatementContext, BindingScope>;
 
 /** An id in the one spelling that rows have. */
-export function readReference(value: unknown): string | undefined {
+export function readIdValue(value: unknown): string | undefined {
   return typeof value === "string" && isUuid(value.trim()) ? value.trim().toLowerCase() : undefined;
 }
 
 const isInSegment: ReferenceOperator = {
   read(value, scope) {
-    const id = readReference(value);
+    const id = readIdValue(value);
     if (id === undefined) return "must be the id of a segment";
     const segment = scope.segment(id);
     // One that went with its mailing list has nobody.
@@ -58,14 +58,14 @@ const isNotInSegment: ReferenceOperator = {
   },
 };
 
-export const segmentKind = kind<Candidate, Place, Scope>("a segment", {
+export const segmentKind = kind<EvaluatedMember, StatementContext, BindingScope>("a segment", {
   is_in: isInSegment,
   is_not_in: isNotInSegment,
 });
 
 const isActiveIn: ReferenceOperator = {
   read(value) {
-    const id = readReference(value);
+    const id = readIdValue(value);
     if (id === undefined) return "must be the id of a mailing list";
     return {
       sql: ({ mailingListId, status }) => (id === mailingListId ? status === "active" : isActiveOn(id)),
@@ -74,7 +74,7 @@ const isActiveIn: ReferenceOperator = {
   },
 };
 
-export const mailingListKind = kind<Candidate, Place, Scope>("a mailing list", {
+export const mailingListKind = kind<EvaluatedMember, StatementContext, BindingScope>("a mailing list", {
   is_active_in: isActiveIn,
   is_not_active_in: not(isActiveIn),
 });
@@ -85,7 +85,7 @@ export function isActiveOn(mailingListId: string): Sql {
 }
 
 /** On the same list it is a condition like others; on another one the person has another membership, if any. */
-function isInSegmentSql(segment: Segmentation, place: Place): Predicate {
+function isInSegmentSql(segment: Segmentation, place: StatementContext): Predicate {
   const { mailingListId, conditions } = segment;
   const statuses = statusesOf(segment);
   if (mailingListId === place.mailingListId) {

@@ -6,7 +6,7 @@ export const LONGEST_TEXT = 500;
 type Normal = (text: string) => string;
 
 /** One text. */
-export function readText<Result>(
+export function readRuleText<Result>(
   value: unknown,
   normal: Normal,
   use: (text: string) => Result,
@@ -18,7 +18,7 @@ export function readText<Result>(
 }
 
 /** An array of texts, without those given twice. */
-export function readTexts<Result>(
+export function readRuleTexts<Result>(
   value: unknown,
   normal: Normal,
   use: (texts: readonly string[]) => Result,
@@ -28,7 +28,7 @@ export function readTexts<Result>(
   }
   const texts = new Set<string>();
   for (const item of value) {
-    const refusal = readText(item, normal, (text) => void texts.add(text));
+    const refusal = readRuleText(item, normal, (text) => void texts.add(text));
     if (refusal !== undefined) return `must be an array of texts of 1 to ${LONGEST_TEXT} characters`;
   }
   return use([...texts]);

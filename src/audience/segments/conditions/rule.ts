@@ -10,7 +10,7 @@ import type { Membership, Person } from "./person.ts";
 import { and, or, type Predicate } from "./predicate.ts";
 
 /** Where a statement stands that asks: at the row `s` of subscribers, of somebody who has this status on this list. */
-export interface Place {
+export interface StatementContext {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
   readonly status: SubscriberStatus;
@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** A person on the list in question. */
-export interface Candidate {
+export interface EvaluatedMember {
   readonly person: Person;
   readonly membership: Membership;
 }
@@ -32,8 +32,8 @@ export interface Rule {
   readonly effort: number;
   /** Whether it, or what it refers to, lost its meaning: it then names fewer people than it was made to name. */
   readonly isBroken: boolean;
-  sql(place: Place): Predicate;
-  holds(candidate: Candidate): boolean;
+  sql(place: StatementContext): Predicate;
+  holds(candidate: EvaluatedMember): boolean;
 }
 
 export interface RuleGroup {
@@ -72,7 +72,7 @@ export function statusesOf({ conditions }: Segmentation): readonly SubscriberSta
 }
 
 /** What is quickly seen comes first: PostgreSQL keeps the order within groups, and looks no further than it has to. */
-export function predicateOf({ logic, rules }: RuleGroup, place: Place): Predicate {
+export function predicateOf({ logic, rules }: RuleGroup, place: StatementContext): Predicate {
   const parts = rules
     .toSorted((one, other) => effortOf(one) - effortOf(other))
     .map((rule) => (isGroup(rule) ? predicateOf(rule, place) : rule.sql(place)));
@@ -93,7 +93,7 @@ export function isIn(segmentation: Segmentation, person: Person): boolean {
   );
 }
 
-function holds({ logic, rules }: RuleGroup, candidate: Candidate): boolean {
+function holds({ logic, rules }: RuleGroup, candidate: EvaluatedMember): boolean {
   const answer = (rule: Rule | RuleGroup) => (isGroup(rule) ? holds(rule, candidate) : rule.holds(candidate));
   return logic === "and" ? rules.every(answer) : rules.some(answer);
 }

@@ -1,7 +1,7 @@
 /** The status of a membership. Statements ask for one status at a time (members-store.ts), so its rules are decided. */
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
-import { readText, readTexts } from "./rule-value.ts";
+import { readRuleText, readRuleTexts } from "./rule-value.ts";
 import { foldText } from "./text-kind.ts";
 
 type StatusOperator = Operator<SubscriberStatus, SubscriberStatus>;
@@ -13,8 +13,8 @@ const among = (wanted: readonly string[]) => {
   return { sql: holds, holds };
 };
 
-const one: StatusOperator = { read: (value) => readText(value, foldText, (status) => among([status])) };
-const oneOf: StatusOperator = { read: (value) => readTexts(value, foldText, among) };
+const one: StatusOperator = { read: (value) => readRuleText(value, foldText, (status) => among([status])) };
+const oneOf: StatusOperator = { read: (value) => readRuleTexts(value, foldText, among) };
 
 export const statusKind = kind<SubscriberStatus, SubscriberStatus>("a status", {
   is: one,

@@ -1,8 +1,8 @@
 /** Text is compared trimmed, and without regard to case. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { kind, type Moment, not, type Operator, presence, type Question } from "./operator.ts";
-import { readText, readTexts } from "./rule-value.ts";
-import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-source.ts";
+import { kind, type Moment, not, type Operator, presence, type ValueTest } from "./operator.ts";
+import { readRuleText, readRuleTexts } from "./rule-value.ts";
+import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-sql.ts";
 
 export interface TextForms {
   /** The form in which the field's values are held and asked for. */
@@ -13,7 +13,7 @@ export interface TextForms {
 
 export interface TextSetting extends Moment, TextForms {}
 
-type TextQuestion = Question<string, TextSource>;
+type TextQuestion = ValueTest<string, TextSource>;
 type TextOperator = Operator<string, TextSource, TextSetting>;
 
 /** Lower case letter by letter, as PostgreSQL has it; JavaScript alone would make two letters of İ, and look around Σ. */
@@ -35,11 +35,11 @@ const whole = ({ normal }: TextForms) => normal;
 const end = ({ normal, normalEnd = normal }: TextForms) => normalEnd;
 
 const one = (question: (wanted: string) => TextQuestion, form = whole): TextOperator => ({
-  read: (value, forms) => readText(value, form(forms), question),
+  read: (value, forms) => readRuleText(value, form(forms), question),
 });
 
 const many = (question: (wanted: readonly string[]) => TextQuestion, form = whole): TextOperator => ({
-  read: (value, forms) => readTexts(value, form(forms), question),
+  read: (value, forms) => readRuleTexts(value, form(forms), question),
 });
 
 /** Without the blanks that may stand around it; that takes three times as long as all else of a question. */

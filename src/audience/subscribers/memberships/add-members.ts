@@ -1,113 +1,91 @@
-/** Adds people to a list: new ones (new-people.ts) and people whom the workspace knows. */
+/**
+ * Adds people to a list: people who are new to the workspace get a row and their first membership, known people are
+ * merged with what is given (people-to-add.ts) and get a membership.
+ */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "#platform/database/pool.ts";
+import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type ListTally, listTallies, moveCounters, type PeopleTally } from "./list-counters.ts";
-import { badness, changedOf, moveStatuses, refreshPeople } from "./membership-changes.ts";
-import { type Arrivals, insertNew, overDefaults } from "./new-people.ts";
+import {
+  type ListTally,
+  moveCounters,
+  type PeopleTally,
+  runPeopleTally,
+  tallyByListSql,
+  tallyPeopleSql,
+} from "./counters.ts";
+import { changedOf, moveStatuses, refreshPeople } from "./membership-changes.ts";
+import {
+  changesStatus,
+  joinMembership,
+  type MembersToAdd,
+  matchedPeople,
+  mergedValues,
+  withDefaults,
+} from "./people-to-add.ts";
 import { withWorkspace } from "./planner-hints.ts";
-import { holdingStatuses } from "./status.ts";
 
-export interface Arrived {
+/** Numbers of people. */
+export interface AddedMembers {
   readonly given: number;
-  /** People the workspace did not know. */
+  /** New to the workspace. */
   readonly created: number;
   /** Known people whose names or custom fields changed. */
   readonly updated: number;
-  /** Who was not on the list before, those created included. */
+  /** Not on the list before; `created` is part of this. */
   readonly joined: number;
-  /** Members from before whose names, custom fields or status changed. */
+  /** Already members, and their names, custom fields or status changed. */
   readonly changed: number;
 }
 
 /**
- * Puts people on a list, in the caller's transaction, which has locked the list. A status given for somebody who is on
- * the list already only ever makes it worse (unsubscribed, bounced, complained); `resubscribe` is the one exception.
- * Whoever bounced or complained anywhere joins with that status: it holds for the person.
+ * Adds people to a list in the caller's transaction, which has locked the list (lockMailingList). A status given for a
+ * member only ever makes it worse (unsubscribed, bounced, complained), except for `resubscribe`. A person who bounced or
+ * complained on any list joins with that status.
  */
 export async function insertMembers(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { people: staged, ...terms }: Arrivals,
-): Promise<Arrived> {
-  const arrivals = { ...terms, people: sql`(${withWorkspace(workspaceId, sql`${staged} p`)})` };
-  const { now, mailingListId } = arrivals;
-  const given = await countPeopleOf(tx, arrivals.people);
-  const people = await insertNew(tx, workspaceId, arrivals, given);
+  { people: given, ...terms }: MembersToAdd,
+): Promise<AddedMembers> {
+  const members = { ...terms, people: sql`(${withWorkspace(workspaceId, sql`${given} p`)})` };
+  const { now, mailingListId } = members;
+  const count = await countPeopleOf(tx, members.people);
+  const people = await insertNewPeople(tx, workspaceId, members, count);
   const { changed: created } = people;
   const lists: ListTally[] = created === 0 ? [] : [tallyOfNew(mailingListId, people)];
   const tallies: PeopleTally[] = [people];
   let joined = created;
   let updated = 0;
   let changed = 0;
-  const affected = created < given ? await listAffected(tx, arrivals) : [];
+  const affected = created < count ? await listAffected(tx, members) : [];
   if (affected.length > 0) {
     const others = {
-      ...arrivals,
-      people: sql`(select * from ${arrivals.people} p where id = any(${affected}::uuid[]))`,
+      ...members,
+      people: sql`(select * from ${members.people} p where id = any(${affected}::uuid[]))`,
     };
-    updated = await updateKnown(tx, others);
+    updated = await updateKnownPeople(tx, others);
     const known = sql`(
       select s.id, p.workspace, s.status as held, p.source, coalesce(p.status, 'active') as wanted
       from ${others.people} p cross join lateral (
         select id, status from subscribers where workspace_id = p.workspace and email = p.email offset 0) s
       where s.id <> p.id)`;
-    const moves = statusesOf(arrivals, known);
-    const moved = await moveStatuses(tx, workspaceId, moves, now, arrivals.isQuiet ? "quietly" : "anew");
-    // Between the changes of members and the arrival of others, who then cannot be told from them.
-    changed = await countChanged(tx, mailingListId, known);
-    const added = await insertKnown(tx, workspaceId, arrivals, known);
+    const moves = statusChangesOf(members, known);
+    const moved = await moveStatuses(
+      tx,
+      workspaceId,
+      moves,
+      now,
+      members.isQuiet ? "rejoin_quietly" : "rejoin",
+    );
+    // Before insertKnownMemberships: afterwards members who changed look like members who were just added.
+    changed = await countChangedMembers(tx, mailingListId, known);
+    const added = await insertKnownMemberships(tx, workspaceId, members, known);
     joined += changedOf(added);
     lists.push(...moved, ...added);
     tallies.push(await refreshPeople(tx, workspaceId, sql`select id from ${known} k`));
   }
   await moveCounters(tx, workspaceId, { lists, people: tallies }, now);
-  return { given, created, updated, joined, changed };
-}
-
-/** What insertMembers would do. */
-export interface PreviewedArrivals {
-  readonly given: number;
-  /** People who are not on the list, and of these the ones that the workspace does not know. */
-  readonly joining: number;
-  readonly created: number;
-  /** Members whose names, custom fields or status would change. */
-  readonly changed: number;
-  /** The first of those who would join, and of those who are on the list, by their lines. */
-  readonly newcomers: readonly PreviewedPerson[];
-  readonly members: readonly PreviewedPerson[];
-}
-
-export interface PreviewedPerson {
-  /** As in the staging table. */
-  readonly line: number;
-  readonly email: string;
-}
-
-/** Counts what insertMembers would do with the people of the staging table, and changes nothing. */
-export async function previewMembers(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  { people: staged, ...terms }: Arrivals,
-  mostExamples: number,
-): Promise<PreviewedArrivals> {
-  const arrivals = { ...terms, people: sql`(${withWorkspace(workspaceId, sql`${staged} p`)})` };
-  const { isNews } = outcome(arrivals);
-  const moves = isMove(sql`coalesce(p.status, 'active')`, sql`h.held`, arrivals.resubscribe);
-  const examples = (condition: Sql) => sql`
-    (select coalesce(json_agg(e), '[]') from (
-      select line, email from seen where ${condition} order by line limit ${mostExamples}) e)`;
-  const row = await tx.row<PreviewedArrivals>(sql`
-    with seen as materialized (
-      select p.line, p.email, h.id is not null as is_known, m.status is not null as is_member,
-        coalesce(m.status is not null and (${isNews} or ${moves}), false) as is_changed
-      from ${encounters(arrivals, sql`left join`)})
-    select count(*)::int as given, (count(*) filter (where not is_member))::int as joining,
-      (count(*) filter (where not is_known))::int as created, (count(*) filter (where is_changed))::int as changed,
-      ${examples(sql`not is_member`)} as newcomers, ${examples(sql`is_member`)} as members
-    from seen`);
-  if (row === undefined) throw new Error("a count without a row");
-  return row;
+  return { given: count, created, updated, joined, changed };
 }
 
 async function countPeopleOf(tx: Queryable, people: Sql): Promise<number> {
@@ -115,68 +93,7 @@ async function countPeopleOf(tx: Queryable, people: Sql): Promise<number> {
   return row?.count ?? 0;
 }
 
-/**
- * The arrivals that change anything for somebody who is known, and locked. Of a file that is imported again these are
- * few, and what follows takes four times as long as to find them.
- * @returns their ids among the arrivals
- */
-async function listAffected(tx: Queryable, arrivals: Arrivals): Promise<string[]> {
-  const row = await tx.row<{ ids: string[] }>(sql`
-    select coalesce(array_agg(p.id), '{}') as ids
-    from ${encounters(arrivals)}
-    where m.status is null or ${outcome(arrivals).isNews}
-      or ${isMove(sql`coalesce(p.status, 'active')`, sql`h.held`, arrivals.resubscribe)}`);
-  return row?.ids ?? [];
-}
-
-/** Names and custom fields of the known people, who are locked. @returns how many changed */
-function updateKnown(tx: Queryable, arrivals: Arrivals): Promise<number> {
-  const { first_name, last_name, custom_fields, isNews } = outcome(arrivals);
-  return tx.run(sql`
-    update subscribers s
-    set first_name = k.first_name, last_name = k.last_name, custom_fields = k.custom_fields, updated_at = ${arrivals.now}
-    from (
-      select h.place, ${first_name} as first_name, ${last_name} as last_name, ${custom_fields} as custom_fields
-      from ${encounters(arrivals)}
-      where ${isNews}) k
-    where s.ctid = k.place`);
-}
-
-/**
- * Each arrival `p` who is known, with the person `h`, and the membership `m` of who is on the list already. With
- * `left join` also each one who is not known.
- */
-function encounters({ people, mailingListId }: Arrivals, join = sql`join`): Sql {
-  return sql`
-    ${people} p ${join} lateral (
-      select ctid as place, id, status as held, first_name, last_name, custom_fields from subscribers
-      where workspace_id = p.workspace and email = p.email offset 0) h on h.id <> p.id
-    ${withMembership(sql`p.workspace`, mailingListId, sql`h.id`)}`;
-}
-
-/** Joins the membership `m` of a person on the list, where there is one. */
-function withMembership(workspace: Sql, mailingListId: string, person: Sql): Sql {
-  return sql`
-    left join lateral (
-      select mailing_list_id, status from memberships
-      where workspace_id = ${workspace} and mailing_list_id = ${mailingListId} and subscriber_id = ${person} offset 0) m
-    on true`;
-}
-
-/** The names and custom fields of a known person after one of the encounters, and whether any of them is to be written. */
-function outcome(arrivals: Arrivals) {
-  const { updateExisting } = arrivals;
-  const [before, after] = updateExisting ? [sql`h`, sql`p`] : [sql`p`, sql`h`];
-  const first_name = sql`coalesce(${after}.first_name, ${before}.first_name)`;
-  const last_name = sql`coalesce(${after}.last_name, ${before}.last_name)`;
-  const said = sql`${before}.custom_fields || ${after}.custom_fields`;
-  const custom_fields = sql`case when m.status is null then ${overDefaults(said, arrivals)} else ${said} end`;
-  const isNews = sql`((m.status is null or ${updateExisting}::boolean)
-    and (${first_name}, ${last_name}, ${custom_fields}) is distinct from (h.first_name, h.last_name, h.custom_fields))`;
-  return { first_name, last_name, custom_fields, isNews };
-}
-
-/** New people joined one list, each with the status of the person. */
+/** The tally of the list that new people joined: each membership has the status of its person. */
 function tallyOfNew(mailingListId: string, people: PeopleTally): ListTally {
   return {
     mailing_list_id: mailingListId,
@@ -188,10 +105,149 @@ function tallyOfNew(mailingListId: string, people: PeopleTally): ListTally {
   };
 }
 
-function insertKnown(
+/** Inserts the people who are new to the workspace with their memberships, and locks the known people. */
+async function insertNewPeople(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { mailingListId, now, isQuiet = false }: Arrivals,
+  members: MembersToAdd,
+  given: number,
+): Promise<PeopleTally> {
+  const all = members.likelyNew ? await insertAllAsNew(tx, workspaceId, members) : undefined;
+  if (all !== undefined) return all;
+  let tally: PeopleTally = { active: 0, unsubscribed: 0, bounced: 0, complained: 0, changed: 0 };
+  for (;;) {
+    tally = sumOfPeople(tally, await insertUnknown(tx, workspaceId, members));
+    if (tally.changed === given) return tally;
+    const known = await lockKnownPeople(tx, workspaceId, members.people);
+    // A person who made the insert skip a row may be deleted before the lock, and is then new: insert again.
+    if (tally.changed + known === given) return tally;
+  }
+}
+
+/** Inserts all people as new; undefined, with nothing written, when the workspace knows one of them. */
+async function insertAllAsNew(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  members: MembersToAdd,
+): Promise<PeopleTally | undefined> {
+  const { people } = members;
+  await tx.run(sql`savepoint all_new`);
+  let areNew = true;
+  try {
+    await tx.run(insertPeopleSql(workspaceId, members));
+  } catch (fault) {
+    if (!isDuplicate(fault)) throw fault;
+    await tx.run(sql`rollback to savepoint all_new`);
+    areNew = false;
+  }
+  // Otherwise later statements would belong to the savepoint's subtransaction, and countChangedMembers would miss them.
+  await tx.run(sql`release savepoint all_new`);
+  if (!areNew) return undefined;
+  const joining = sql`(select id, coalesce(status, 'active') as status, source from ${people} p)`;
+  await tx.run(insertMembershipsSql(workspaceId, members, joining));
+  return runPeopleTally(
+    tx,
+    tallyPeopleSql(sql`(select null as old_status, status as new_status from ${joining} j) w`),
+  );
+}
+
+/**
+ * Inserts the people whom the workspace does not know; waits for transactions that are inserting one of them. Looking
+ * the people up first would be twice as fast where they are known. But while the table is small, the planner reads all
+ * of it for each person, including the rows that this statement has written so far.
+ */
+function insertUnknown(tx: Queryable, workspaceId: WorkspaceId, members: MembersToAdd): Promise<PeopleTally> {
+  return runPeopleTally(
+    tx,
+    sql`
+    with written as (
+      ${insertPeopleSql(workspaceId, members)} on conflict (workspace_id, email) do nothing
+      returning id, status, source
+    ), joined as (
+      -- No conflict is possible: no other transaction sees these people yet.
+      ${insertMembershipsSql(workspaceId, members, sql`written`)}
+    ) ${tallyPeopleSql(sql`(select null as old_status, status as new_status from written) w`)}`,
+  );
+}
+
+function insertPeopleSql(workspaceId: WorkspaceId, members: MembersToAdd): Sql {
+  const { mailingListId, people, now } = members;
+  return sql`
+    insert into subscribers (workspace_id, id, email, first_name, last_name, source, custom_fields, status,
+      active_lists, created_at, updated_at)
+    select ${workspaceId}, id, email, first_name, last_name, source, ${withDefaults(sql`custom_fields`, members)},
+      coalesce(status, 'active'),
+      case when coalesce(status, 'active') = 'active' then uuid_send(${mailingListId}) else '' end, ${now}, ${now}
+    from ${people} p order by email`;
+}
+
+/** @param joining a relation with the columns id, status and source */
+function insertMembershipsSql(
+  workspaceId: WorkspaceId,
+  { mailingListId, now, isQuiet = false }: MembersToAdd,
+  joining: Sql,
+): Sql {
+  return sql`
+    insert into memberships (workspace_id, mailing_list_id, subscriber_id, status, source, subscribed_at,
+      unsubscribed_at, created_at, updated_at, is_quiet)
+    select ${workspaceId}, ${mailingListId}, id, status, source, ${now}::timestamptz,
+      case when status = 'unsubscribed' then ${now}::timestamptz end, ${now}, ${now}, ${isQuiet}
+    from ${joining} j`;
+}
+
+/** Locks the people whom the workspace knew before. @returns how many they are */
+async function lockKnownPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<number> {
+  const row = await tx.row<{ count: number }>(sql`
+    select count(*)::int as count from (
+      select from (${withWorkspace(workspaceId, sql`(select id, email from ${people} p order by email) p`)}) p
+      cross join lateral (
+        select from subscribers s where workspace_id = p.workspace and email = p.email and s.id <> p.id
+        for update) s) l`);
+  return row?.count ?? 0;
+}
+
+function sumOfPeople(one: PeopleTally, other: PeopleTally): PeopleTally {
+  return {
+    active: one.active + other.active,
+    unsubscribed: one.unsubscribed + other.unsubscribed,
+    bounced: one.bounced + other.bounced,
+    complained: one.complained + other.complained,
+    changed: one.changed + other.changed,
+  };
+}
+
+/**
+ * Known people whose row or membership would change. When a file is imported again they are few, and the statements
+ * that follow take four times as long as this one.
+ * @returns their ids in the relation of people to add
+ */
+async function listAffected(tx: Queryable, members: MembersToAdd): Promise<string[]> {
+  const row = await tx.row<{ ids: string[] }>(sql`
+    select coalesce(array_agg(p.id), '{}') as ids
+    from ${matchedPeople(members)}
+    where m.status is null or ${mergedValues(members).isChanged}
+      or ${changesStatus(sql`coalesce(p.status, 'active')`, sql`h.held`, members.resubscribe)}`);
+  return row?.ids ?? [];
+}
+
+/** Updates names and custom fields of known people, who are locked. @returns how many changed */
+function updateKnownPeople(tx: Queryable, members: MembersToAdd): Promise<number> {
+  const { first_name, last_name, custom_fields, isChanged } = mergedValues(members);
+  return tx.run(sql`
+    update subscribers s
+    set first_name = k.first_name, last_name = k.last_name, custom_fields = k.custom_fields, updated_at = ${members.now}
+    from (
+      select h.place, ${first_name} as first_name, ${last_name} as last_name, ${custom_fields} as custom_fields
+      from ${matchedPeople(members)}
+      where ${isChanged}) k
+    where s.ctid = k.place`);
+}
+
+/** Inserts the memberships of known people who are not on the list yet. */
+function insertKnownMemberships(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { mailingListId, now, isQuiet = false }: MembersToAdd,
   known: Sql,
 ): Promise<ListTally[]> {
   return tx.rows(sql`
@@ -206,11 +262,11 @@ function insertKnown(
       from ${known} k
       on conflict (workspace_id, mailing_list_id, subscriber_id) do nothing
       returning mailing_list_id, status
-    ) ${listTallies(sql`(select mailing_list_id, null as old_status, status as new_status from joined) j`)}`);
+    ) ${tallyByListSql(sql`(select mailing_list_id, null as old_status, status as new_status from joined) j`)}`);
 }
 
-/** Members of the list, known people all, whom this transaction has changed so far, or their membership. */
-async function countChanged(tx: Queryable, mailingListId: string, known: Sql): Promise<number> {
+/** Counts the known people who are members and whose row or membership this transaction has changed so far. */
+async function countChangedMembers(tx: Queryable, mailingListId: string, known: Sql): Promise<number> {
   const row = await tx.row<{ count: number }>(sql`
     select count(*)::int as count
     from ${known} k cross join lateral (
@@ -222,19 +278,10 @@ async function countChanged(tx: Queryable, mailingListId: string, known: Sql): P
   return row?.count ?? 0;
 }
 
-/**
- * The moves that arrivals bring to people who are there: of members for the worse, or back where that is asked for; of
- * anybody who is said to have bounced or complained, on all lists.
- */
-function statusesOf({ mailingListId, resubscribe }: Arrivals, known: Sql): Sql {
+/** A select for moveStatuses: the status changes of known people, where changesStatus holds. */
+function statusChangesOf({ mailingListId, resubscribe }: MembersToAdd, known: Sql): Sql {
   return sql`
     select m.mailing_list_id, k.id as subscriber_id, k.wanted as status
-    from ${known} k ${withMembership(sql`k.workspace`, mailingListId, sql`k.id`)}
-    where ${isMove(sql`k.wanted`, sql`k.held`, resubscribe)}`;
+    from ${known} k ${joinMembership(sql`k.workspace`, mailingListId, sql`k.id`)}
+    where ${changesStatus(sql`k.wanted`, sql`k.held`, resubscribe)}`;
 }
-
-/** Whether a status said of a person moves the membership `m`, or the person. */
-const isMove = (wanted: Sql, held: Sql, resubscribe: boolean) => sql`(
-  ${badness(wanted)} > ${badness(sql`m.status`)}
-  or ${wanted} = any(${holdingStatuses}::text[]) and ${badness(wanted)} > ${badness(held)}
-  or ${resubscribe}::boolean and ${wanted} = 'active' and m.status = 'unsubscribed')`;

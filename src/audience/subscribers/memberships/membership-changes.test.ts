@@ -7,9 +7,9 @@ import { addPeople, findMiscounts, type Newcomer, newList, relationOf } from "#t
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { insertMembers } from "./add-members.ts";
-import { countMembers } from "./list-counters.ts";
+import { countMembers } from "./counters.ts";
 import { removeMembers, updateStatuses } from "./membership-changes.ts";
-import { stage, staged, stagedLine, unstage } from "./staging.ts";
+import { stage, staged, stagedLine, unstage } from "./staging-table.ts";
 import { type SubscriberStatus, subscriberStatuses } from "./status.ts";
 
 const db = await testDatabase();

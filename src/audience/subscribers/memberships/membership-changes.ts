@@ -1,79 +1,82 @@
 /**
- * The statements by which memberships change: people join lists (add-members.ts), change their status and leave. They are
- * set-based, for one person and for ten thousand alike. Everything that follows from a membership moves in the same transaction: the
- * person's own status and active lists, the counters of lists and workspace.
+ * Changes and removes memberships (add-members.ts adds them). The statements are set-based: the same ones serve one person
+ * and ten thousand. All that depends on a membership is updated in the same transaction: the status and active lists of
+ * the person, the counters of the list and of the workspace.
  *
- * Everybody locks in one order, so that no two wait for each other: the list (store of mailing lists, lockMailingList),
- * then the people in the order of their addresses (of arrivals first those who are new, then those who are known), then
- * memberships, then counters, once, at the end (list-counters.ts). A transaction that has locked a person may
- * change all memberships of that person.
+ * All transactions lock in one order, which prevents deadlocks: the list (lockMailingList in mailing-lists/store.ts), the
+ * people in the order of their addresses (when people are added, new ones before known ones), memberships, and counters
+ * once at the end (counters.ts). A transaction that has locked a person may change all memberships of that person.
  *
- * Statements go from the people given to the tables, row by row through an index, and write where they read (ctid, for
- * the rows are locked): that is what the laterals are for. Statistics may not know a new workspace yet; by them the
- * planner begins at the table, expects one row there, and looks through everybody given for each of a million.
+ * Statements start from the given people and reach the tables row by row through an index (the laterals), and write the
+ * rows that they read by ctid, which is stable because the rows are locked. For a new workspace the statistics are
+ * missing: with plain joins the planner would start at the table, expecting one row, and scan all given people for each
+ * of a million rows.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import {
   type ListTally,
-  listTallies,
   moveCounters,
   type PeopleTally,
-  peopleTally,
-  tallyPeople,
-} from "./list-counters.ts";
+  runPeopleTally,
+  tallyByListSql,
+  tallyPeopleSql,
+} from "./counters.ts";
 import { withWorkspace } from "./planner-hints.ts";
-import { noteRemovedSql } from "./removed-store.ts";
+import { noteRemovedSql } from "./removed-people-store.ts";
 import { holdingStatuses } from "./status.ts";
 
-/** From the best to the worst. */
+/** The rank of a status from best (1, active) to worst (4, complained). */
 export const badness = (status: Sql) =>
   sql`array_position(array['active', 'unsubscribed', 'bounced', 'complained'], ${status})`;
 
 /**
- * How somebody becomes active again: as one who joins now, the same without a series of an autoresponder, or as if they
- * had never left, with their old joining.
+ * How a member becomes active again. `rejoin`: as if they joined now. `rejoin_quietly`: the same, but no autoresponder
+ * starts. `restore`: as if they had never left, with their old subscription date.
  */
-export type Comeback = "anew" | "quietly" | "unmoved";
+export type Reactivation = "rejoin" | "rejoin_quietly" | "restore";
 
 /**
- * Sets statuses, in the caller's transaction. `moves` is a select of mailing_list_id, subscriber_id and status; who is
- * not on the list is passed over. Bounced and complained hold for the person and so reach every list: they may come
- * without one (null).
- * @returns how many memberships have another status now
+ * Sets statuses of members in the caller's transaction.
+ * @param moves a select of mailing_list_id, subscriber_id and status. People who are not on the list are ignored. `bounced`
+ * and `complained` belong to the person and are set on all their lists; mailing_list_id may be null for them.
+ * @returns how many memberships changed their status
  */
 export async function updateStatuses(
   tx: Queryable,
   workspaceId: WorkspaceId,
   moves: Sql,
   now: Date,
-  comeback: Comeback = "anew",
+  reactivation: Reactivation = "rejoin",
 ): Promise<number> {
-  // Who joins the workspace after this is not held, and so is left out of what follows, whatever `moves` finds then.
-  const held = await lockPeople(tx, workspaceId, sql`select subscriber_id from (${moves}) v`);
-  const people = sql`select unnest(${held}::uuid[])`;
-  const movesOfHeld = sql`select v.* from (${moves}) v where v.subscriber_id in (${people})`;
-  const lists = await moveStatuses(tx, workspaceId, movesOfHeld, now, comeback);
+  // People who join after this point are not locked, so they are left out even if `moves` finds them later.
+  const locked = await lockPeople(tx, workspaceId, sql`select subscriber_id from (${moves}) v`);
+  const people = sql`select unnest(${locked}::uuid[])`;
+  const movesOfLocked = sql`select v.* from (${moves}) v where v.subscriber_id in (${people})`;
+  const lists = await moveStatuses(tx, workspaceId, movesOfLocked, now, reactivation);
   const tally = await refreshPeople(tx, workspaceId, people);
   await moveCounters(tx, workspaceId, { lists, people: [tally] }, now);
   return changedOf(lists);
 }
 
-/** The people are locked; the caller moves the counters. */
+/**
+ * As updateStatuses, for a caller that has locked the people, and afterwards refreshes them (refreshPeople) and updates the
+ * counters with the tallies returned.
+ */
 export function moveStatuses(
   tx: Queryable,
   workspaceId: WorkspaceId,
   moves: Sql,
   now: Date,
-  comeback: Comeback,
+  reactivation: Reactivation,
 ): Promise<ListTally[]> {
   const joined = sql`
         subscribed_at = case w.new_status when 'active' then ${now} else m.subscribed_at end,
-        is_quiet = case w.new_status when 'active' then ${comeback === "quietly"} else m.is_quiet end,`;
+        is_quiet = case w.new_status when 'active' then ${reactivation === "rejoin_quietly"} else m.is_quiet end,`;
   return tx.rows(sql`
     with wanted as (
-      -- What is said of a membership itself counts before what a bounce on another list brings; then the worse.
+      -- A status for this list takes precedence over a bounce on another list; then the worse status.
       select distinct on (m.mailing_list_id, m.subscriber_id) m.mailing_list_id, m.subscriber_id, m.place,
         m.status as old_status, v.status as new_status
       from (${withWorkspace(workspaceId, sql`(${moves}) v`)}) v cross join lateral (
@@ -85,18 +88,18 @@ export function moveStatuses(
         ${badness(sql`v.status`)} desc
     ), moved as (
       update memberships m
-      set status = w.new_status, updated_at = ${now}, ${comeback === "unmoved" ? empty : joined}
+      set status = w.new_status, updated_at = ${now}, ${reactivation === "restore" ? empty : joined}
         unsubscribed_at =
           case w.new_status when 'unsubscribed' then ${now} when 'active' then null else m.unsubscribed_at end
       from wanted w
       where m.ctid = w.place and m.status <> w.new_status
       returning m.mailing_list_id, w.old_status, w.new_status
-    ) ${listTallies(sql`moved`)}`);
+    ) ${tallyByListSql(sql`moved`)}`);
 }
 
 /**
- * Takes people off a list, in the caller's transaction; a person goes with the last membership.
- * @returns how many left the list
+ * Removes people from a list in the caller's transaction; people who are on no other list are deleted.
+ * @returns how many were removed from the list
  */
 export async function removeMembers(
   tx: Queryable,
@@ -112,8 +115,8 @@ export async function removeMembers(
       delete from memberships
       where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and subscriber_id in (${people})
       returning mailing_list_id, status
-    ) ${listTallies(sql`(select mailing_list_id, status as old_status, null as new_status from gone) g`)}`);
-  const gone = await tallyPeople(
+    ) ${tallyByListSql(sql`(select mailing_list_id, status as old_status, null as new_status from gone) g`)}`);
+  const gone = await runPeopleTally(
     tx,
     sql`
     with gone as (
@@ -125,14 +128,14 @@ export async function removeMembers(
       returning s.status, s.email, s.id
     ), noted as (
       ${noteRemovedSql(workspaceId, sql`gone`)}
-    ) ${peopleTally(sql`(select status as old_status, null as new_status from gone) g`)}`,
+    ) ${tallyPeopleSql(sql`(select status as old_status, null as new_status from gone) g`)}`,
   );
   const changed = await refreshPeople(tx, workspaceId, people);
   await moveCounters(tx, workspaceId, { lists, people: [gone, changed] }, now);
   return changedOf(lists);
 }
 
-/** @returns the ids of those who are there */
+/** Locks people in the order of their addresses. @returns the ids of those that exist */
 async function lockPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<string[]> {
   const row = await tx.row<{ ids: string[] }>(sql`
     select coalesce(array_agg(id), '{}') as ids from (
@@ -140,9 +143,9 @@ async function lockPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql):
   return row?.ids ?? [];
 }
 
-/** Brings what the people's rows say of their memberships up to date: the worst status, and the active lists. */
+/** Recomputes the columns of subscribers that derive from their memberships: the worst status, and the active lists. */
 export function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<PeopleTally> {
-  return tallyPeople(
+  return runPeopleTally(
     tx,
     sql`
     with stale as (
@@ -160,10 +163,11 @@ export function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: S
       update subscribers s set status = stale.new_status, active_lists = stale.active_lists
       from stale where s.ctid = stale.place
       returning stale.old_status, stale.new_status
-    ) ${peopleTally(sql`(select * from refreshed where old_status <> new_status) r`)}`,
+    ) ${tallyPeopleSql(sql`(select * from refreshed where old_status <> new_status) r`)}`,
   );
 }
 
+/** How many memberships changed on all lists. */
 export function changedOf(lists: readonly ListTally[]): number {
   return lists.reduce((sum, list) => sum + list.changed, 0);
 }

@@ -1,10 +1,10 @@
-/** The four states of a membership (contract, section 3), and which of two is the worse. */
+/** The four statuses of a membership, from best to worst. */
 
 export const subscriberStatuses = ["active", "unsubscribed", "bounced", "complained"] as const;
 export type SubscriberStatus = (typeof subscriberStatuses)[number];
 
-/** How many there are in each state; as a change, how many more or fewer. */
+/** Numbers of people by status; as a change, the differences. */
 export type StatusCounts = Readonly<Record<SubscriberStatus, number>>;
 
-/** Statuses that hold for the person, on every list: the address does not work, or its owner called us spam. */
+/** Statuses that belong to the person and apply to all their lists: the address bounced, or its owner complained. */
 export const holdingStatuses = ["bounced", "complained"] as const satisfies readonly SubscriberStatus[];

@@ -1,5 +1,5 @@
 /** The addresses of a file: the column named email of a CSV file, or the first one, or one address a line. */
-import { addressInCell } from "#audience/files/address.ts";
+import { addressInCell } from "#audience/files/address-cell.ts";
 import { isAddressName } from "#audience/files/column-names.ts";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import { shownText } from "#hygiene/validations/shown-text.ts";

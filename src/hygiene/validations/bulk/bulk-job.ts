@@ -22,7 +22,7 @@ import { type Examined, examineBatch } from "./examine-batch.ts";
 import { HourlyRoom } from "./hourly-room.ts";
 import { writeRest, writeResult } from "./result-file.ts";
 import { firstRound, nextRound, type Round, type RoundPauses } from "./rounds.ts";
-import { type DoneBatch, listBatches, listBatchRows } from "./store.ts";
+import { type DoneBatch, listBatchRows, listDoneBatches } from "./store.ts";
 import { Tally } from "./tally.ts";
 import { type WriteDeps, writeBatch } from "./write-batch.ts";
 
@@ -68,7 +68,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
       tally.add(batches);
       report(tally.progress(file));
     };
-    note(await listBatches(db, workspaceId, jobId));
+    note(await listDoneBatches(db, workspaceId, jobId));
     const room = await HourlyRoom.open(deps, workspaceId);
 
     /** Who cancels finds nothing begun, and nothing charged, after being told that it will stop. */
@@ -90,7 +90,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
         return writeBatch(deps, workspaceId, key, lots.get("answered") ?? [], later);
       });
       // Another run of the job, thought dead, has done it.
-      note(written === undefined ? await listBatches(db, workspaceId, jobId) : [written.done]);
+      note(written === undefined ? await listDoneBatches(db, workspaceId, jobId) : [written.done]);
       room.giveBack(inside.filter((place) => addresses[place]?.syntax.ok).length - (written?.taken ?? 0));
       if (written?.isCapped) room.close();
     };
@@ -139,7 +139,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     // A service that stops takes the job up again; a caller who cancels is given what was found.
     if (!isCancelled()) signal.throwIfAborted();
 
-    note(await listBatches(db, workspaceId, jobId));
+    note(await listDoneBatches(db, workspaceId, jobId));
     const rows = await collectRows(workspaceId, jobId);
     const day = clock.now().toISOString().slice(0, 10);
     const outcome = await leave(db, job, day, file, rows, tally.stoppedBy ?? "cancelled");

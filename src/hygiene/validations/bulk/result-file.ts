@@ -1,5 +1,5 @@
 /** What a bulk validation leaves behind: a CSV row for each answer, in the order of the file, and a list of the rest. */
-import { Refusals } from "#audience/imports/refusals.ts";
+import { ErrorsFile } from "#audience/imports/errors-file.ts";
 import type { Validation } from "#hygiene/validations/validation.ts";
 import { csvLine } from "#platform/csv/write.ts";
 import type { LineFile } from "#platform/jobs/line-file.ts";
@@ -54,7 +54,7 @@ export async function writeResult(file: LineFile, rows: readonly string[]): Prom
 
 /** Lists the addresses that were not validated, and why; all of the file. */
 export async function writeRest(file: LineFile, rest: readonly FileAddress[], reason: string): Promise<void> {
-  const refusals = new Refusals(file);
+  const refusals = new ErrorsFile(file);
   for (const { line, text } of rest) {
     refusals.note(line, { person: undefined, faults: [{ column: "email", value: text, reason }] });
     if (file.isFull) await file.flush();

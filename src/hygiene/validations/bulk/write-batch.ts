@@ -1,5 +1,5 @@
 /** Writing what a batch found: its cost, its history and its rows of the result, in one transaction, once. */
-import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
+import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { addToDay, insertValidations } from "#hygiene/validations/store.ts";
 import { validationOf } from "#hygiene/validations/validation.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -9,7 +9,7 @@ import { takeUpTo } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import type { Examined } from "./examine-batch.ts";
 import { resultRow } from "./result-file.ts";
-import { type BatchKey, claimBatch, type DoneBatch, updateBatch } from "./store.ts";
+import { type BatchKey, claimValidationBatch, type DoneBatch, updateValidationBatch } from "./store.ts";
 
 export interface WriteDeps {
   readonly db: Database;
@@ -48,7 +48,7 @@ export async function writeBatch(
   const wanted = answers.filter(({ cost }) => cost > 0).length;
 
   const write = async (tx: Queryable) => {
-    if (!(await claimBatch(tx, workspaceId, key, now))) return undefined;
+    if (!(await claimValidationBatch(tx, workspaceId, key, now))) return undefined;
     const { taken, refusal } =
       wanted === 0
         ? { taken: 0, refusal: null }
@@ -73,7 +73,7 @@ export async function writeBatch(
       ...(isCapped && { put_back: [...later.put_back, ...uncovered.map(({ place }) => place)] }),
       stopped_by: isCapped ? null : lack,
     };
-    await updateBatch(tx, workspaceId, key, {
+    await updateValidationBatch(tx, workspaceId, key, {
       ...done,
       places: covered.map(({ place }) => place),
       rows: covered.map(({ answer }) => resultRow(answer)),
@@ -94,7 +94,7 @@ async function listComplainers(
     const { local: localpart, domain } = syntax;
     return [{ one, recipient: { workspaceId, domain, address: addressOf({ localpart, domain }) } }];
   });
-  const verdicts = await judgeRecipients(
+  const verdicts = await findSuppressions(
     db,
     asked.map(({ recipient }) => recipient),
   );

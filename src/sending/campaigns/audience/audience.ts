@@ -5,11 +5,11 @@ import { listMailingLists } from "#audience/mailing-lists/store.ts";
 import { referencesIn } from "#audience/segments/conditions/binder.ts";
 import { type Conditions, eachCondition } from "#audience/segments/conditions/conditions.ts";
 import { listConditionsOf } from "#audience/segments/conditions/definitions-store.ts";
-import { membersOf, membersOfWorkspace } from "#audience/segments/members-of.ts";
-import { countIn, withDeadline, withTimeLimit } from "#audience/segments/members-store.ts";
+import { countMembersIn, withDeadline, withTimeLimit } from "#audience/segments/members-store.ts";
+import { membersOf, membersOfWorkspace } from "#audience/segments/segment-members.ts";
 import { findSegment } from "#audience/segments/store.ts";
-import type { Stretch } from "#audience/segments/workspace-members-store.ts";
 import { createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
+import type { IdRange } from "#audience/segments/workspace-members-store.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -45,7 +45,7 @@ export async function findAudience(
   workspaceId: WorkspaceId,
   campaign: AudienceOf,
   now: Date,
-  stretch?: Stretch,
+  stretch?: IdRange,
 ): Promise<Audience | undefined> {
   const { recipient_type, mailing_list_id, segment_id } = campaign;
   if (recipient_type === "segment") {
@@ -130,7 +130,7 @@ export async function estimateAudience(
       const audience = await findAudience(tx, workspaceId, campaign, now);
       if (audience === undefined) return 0;
       const { people, terms } = audience;
-      return terms.isActive ? countIn(tx, people) : countMailable(tx, workspaceId, people, terms);
+      return terms.isActive ? countMembersIn(tx, people) : countMailable(tx, workspaceId, people, terms);
     });
   } catch (fault) {
     if (fault instanceof ApiError) return 0;

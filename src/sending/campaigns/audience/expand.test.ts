@@ -1,7 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { removeSegment } from "#audience/segments/store.ts";
-import { removeAllMembers } from "#audience/subscribers/remove-all.ts";
+import { removeAllMembers } from "#audience/subscribers/remove-all-members.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";

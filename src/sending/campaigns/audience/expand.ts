@@ -8,7 +8,7 @@
 
 import type { CountryCode } from "libphonenumber-js";
 import { findMailingList } from "#audience/mailing-lists/store.ts";
-import type { Stretch } from "#audience/segments/workspace-members-store.ts";
+import type { IdRange } from "#audience/segments/workspace-members-store.ts";
 import { notifyWorkers } from "#delivery/queue/channel.ts";
 import { expiryOf } from "#delivery/queue/retry.ts";
 import { maySendAs } from "#identity/may-send-as.ts";
@@ -161,7 +161,7 @@ async function findAudienceOrPause(
     stretch,
     isFirst,
     ...order
-  }: StepOrder & { readonly stretch: Stretch | undefined; readonly isFirst: boolean },
+  }: StepOrder & { readonly stretch: IdRange | undefined; readonly isFirst: boolean },
 ): Promise<{ readonly audience: Audience; readonly beginning: Beginning | null } | null> {
   const audience = await findAudience(tx, workspaceId, campaign, order.now, stretch);
   const beginning = audience && isFirst ? await begin(tx, workspaceId, campaign, audience) : null;

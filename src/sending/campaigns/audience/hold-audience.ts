@@ -2,9 +2,9 @@
  * What says who gets a campaign stays while it is stored. Whoever deletes a segment or a field waits for that, and finds the
  * campaign (uses-store.ts).
  */
-import { holdFields } from "#audience/custom-fields/store.ts";
-import { holdSegments } from "#audience/mailing-lists/hold-segments-store.ts";
-import { customNamesIn } from "#audience/segments/conditions/bind.ts";
+import { shareLockFields } from "#audience/custom-fields/store.ts";
+import { shareLockSegments } from "#audience/mailing-lists/segment-locks-store.ts";
+import { customNamesIn } from "#audience/segments/conditions/bind-conditions.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type AudienceOf, conditionsOf, segmentsOf } from "#sending/campaigns/audience-segments.ts";
@@ -22,7 +22,7 @@ export async function holdAudience(
   const conditions = conditionsOf(audience);
   if (segments.length === 0 && conditions === null) return false;
   const { mailing_list_id: listId } = audience;
-  await holdSegments(tx, workspaceId, segments, listId === null ? [] : [listId]);
-  if (conditions !== null) await holdFields(tx, workspaceId, listId, customNamesIn(conditions));
+  await shareLockSegments(tx, workspaceId, segments, listId === null ? [] : [listId]);
+  if (conditions !== null) await shareLockFields(tx, workspaceId, listId, customNamesIn(conditions));
   return true;
 }

@@ -5,7 +5,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { bounded } from "#audience/segments/members-store.ts";
 import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
-import { cameBackSql } from "#audience/subscribers/memberships/removed-store.ts";
+import { cameBackSql } from "#audience/subscribers/memberships/removed-people-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { judgedSql, type Making, makeMailSql } from "#sending/acceptance/made-mail-store.ts";

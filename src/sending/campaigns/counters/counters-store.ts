@@ -4,7 +4,7 @@
  * order, by domain, then campaign, then hour, each from the smallest key.
  */
 import sql from "sql-template-tag";
-import { countMailOfLists, countMailOfPeople, lockDays } from "#audience/subscribers/mail-store.ts";
+import { countMailOfLists, countMailOfPeople, lockDays } from "#audience/subscribers/mail-counters-store.ts";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import type { LostMessage, MovedMessage } from "#messages/message/outcome.ts";
 import type { MessageStatus, StoredStatus } from "#messages/message/states.ts";

@@ -1,0 +1,180 @@
+/** Which column of an import file is what: by its header, however that is spelled. */
+
+import type { CustomField } from "#audience/custom-fields/custom-field.ts";
+import { SUBSCRIBED_AT } from "#audience/exports/export-row.ts";
+import { headerKey, isAddressName, localNames, otherNames, ownNames } from "#audience/files/column-names.ts";
+import { columnKey } from "#platform/csv/columns.ts";
+import { ApiError } from "#platform/errors.ts";
+
+type Known = keyof typeof ownNames;
+
+export interface Column {
+  /** From 0. */
+  readonly place: number;
+  /** As the file calls it. */
+  readonly header: string;
+}
+
+export type Columns = { readonly [Name in Exclude<Known, "email">]: Column | undefined } & {
+  readonly email: Column;
+  /** Cells of the header. */
+  readonly width: number;
+  /** What they say, to be shown. */
+  readonly headers: readonly string[];
+  readonly custom: readonly (Column & { readonly field: CustomField })[];
+  /** Those that are nothing we know, or a second one of something. */
+  readonly skipped: readonly Column[];
+  /** Those without a header, which are skipped; nobody misses one in which nothing stands. */
+  readonly unnamed: readonly Column[];
+  /** What the sender should know about the choice. */
+  readonly warnings: readonly string[];
+};
+
+/** Of either kind; who has more of them has seen enough. */
+export const MOST_SKIPPED = 200;
+
+/**
+ * Reads the header. Other columns are custom fields. What is meant most exactly is found first: our own names, then names of
+ * fields as they are, then as people vary them, then what other programs call our columns, labels, and names in other
+ * languages last. Where no name says which column holds the addresses, the cells do.
+ * @param fields those in force on the list
+ * @param rows some of those behind the header
+ * @throws ApiError BAD_REQUEST without a column of addresses
+ */
+export function readColumns(
+  header: readonly string[],
+  fields: readonly CustomField[],
+  rows: readonly (readonly string[])[] = [],
+): Columns {
+  if (header.some(isAddress)) throw noAddresses(header);
+  const warnings: string[] = [];
+  const taken = new Set<number>();
+  const take = (is: (text: string) => boolean): Column | undefined => {
+    const place = header.findIndex((text, at) => !taken.has(at) && is(text));
+    if (place < 0) return undefined;
+    taken.add(place);
+    return { place, header: shown(header[place] ?? "") };
+  };
+  const headerKeys = new Map(header.map((text) => [text, headerKey(text)]));
+  const columnKeys = new Map(header.map((text) => [text, columnKey(text)]));
+  const takeNamed = (keys: ReadonlySet<string>) => take((text) => keys.has(headerKeys.get(text) ?? ""));
+  const takePlace = (place: number | undefined) => {
+    if (place === undefined) return undefined;
+    const column = { place, header: shown(header[place] ?? "") || `column ${place + 1}` };
+    taken.add(place);
+    warnings.push(`No column is named Email: the column "${column.header}" was taken, which holds addresses`);
+    return column;
+  };
+  const email =
+    takeNamed(ownNames.email) ??
+    takeNamed(otherNames.email) ??
+    takeNamed(localNames.email) ??
+    takePlace(placeOfAddresses(header, rows));
+  if (email === undefined) throw noAddresses(header);
+  const own = {
+    first_name: takeNamed(ownNames.first_name),
+    last_name: takeNamed(ownNames.last_name),
+    status: takeNamed(ownNames.status),
+    source: takeNamed(ownNames.source),
+  };
+  const columns = new Map<CustomField, Column>();
+  const takeFields = (isOf: (text: string, field: CustomField) => boolean) => {
+    for (const field of fields) {
+      const column = columns.has(field) ? undefined : take((text) => isFree(text) && isOf(text, field));
+      if (column !== undefined) columns.set(field, column);
+    }
+  };
+  const namesOfFields = new Map(fields.map((field) => [field, columnKey(field.field_name)]));
+  const labelsOfFields = new Map(fields.map((field) => [field, columnKey(field.field_label)]));
+  const isCalled = (text: string, name: string | undefined) =>
+    name !== undefined && name !== "" && columnKeys.get(text) === name;
+  takeFields((text, { field_name }) => text.trim().toLowerCase() === field_name);
+  takeFields((text, field) => isCalled(text, namesOfFields.get(field)));
+  const known = {
+    first_name: own.first_name ?? takeNamed(otherNames.first_name),
+    last_name: own.last_name ?? takeNamed(otherNames.last_name),
+    status: own.status ?? takeNamed(otherNames.status),
+    source: own.source,
+  };
+  takeFields((text, field) => isCalled(text, labelsOfFields.get(field)));
+  const named = {
+    ...known,
+    first_name: known.first_name ?? takeNamed(localNames.first_name),
+    last_name: known.last_name ?? takeNamed(localNames.last_name),
+  };
+  const custom = fields.flatMap((field) => {
+    const column = columns.get(field);
+    return column === undefined ? [] : [{ ...column, field }];
+  });
+  const left = header
+    .map((text, place) => ({ place, header: shown(text) }))
+    .filter(({ place }) => !taken.has(place));
+  const skipped = left.filter(({ header }) => header !== "").slice(0, MOST_SKIPPED);
+  const unnamed = left
+    .filter(({ header }) => header === "")
+    .slice(0, MOST_SKIPPED)
+    .map(({ place }) => ({ place, header: `column ${place + 1}` }));
+  const headers = header.map(shown);
+  return { ...named, email, width: header.length, headers, custom, skipped, unnamed, warnings };
+}
+
+/** A header may be the first row that names a column Email: programs write titles and dates above it. */
+const MOST_ABOVE = 10;
+
+/** Which of the first rows names the columns. A row that holds an address is a person's, and so is any row below it. */
+export function headerAmong(rows: readonly { readonly cells: readonly string[] }[]): number {
+  const first = rows.slice(0, MOST_ABOVE);
+  const people = first.findIndex(({ cells }) => cells.some(isAddress));
+  const above = people < 0 ? first : first.slice(0, people);
+  return Math.max(
+    0,
+    above.findIndex(({ cells }) => cells.some(isAddressName)),
+  );
+}
+
+/** Whether a cell looks like an address, in time in proportion to its length: it comes from any file. */
+function isAddress(cell: string): boolean {
+  const text = cell.trim();
+  const at = text.indexOf("@");
+  return at > 0 && at === text.lastIndexOf("@") && text.slice(at + 2, -1).includes(".") && !/\s/.test(text);
+}
+
+/** Of the cells of a column of addresses; some rows may be broken. */
+const LEAST_ADDRESSES = 0.8;
+const MOST_LOOKED_AT = 100;
+
+/** The one column that holds addresses, under a header that is none itself. */
+function placeOfAddresses(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): number | undefined {
+  const places = header.flatMap((name, place) => {
+    const cells = rows
+      .slice(0, MOST_LOOKED_AT)
+      .map((row) => row[place] ?? "")
+      .filter((cell) => cell.trim() !== "");
+    const found = cells.filter(isAddress).length;
+    return found > 0 && found >= LEAST_ADDRESSES * cells.length ? [{ name, place }] : [];
+  });
+  const [only] = places;
+  return places.length === 1 && only !== undefined && !isAddress(only.name) ? only.place : undefined;
+}
+
+function noAddresses(header: readonly string[]): ApiError {
+  const names = header.slice(0, MOST_SHOWN).map(shown).join(", ");
+  const advice = header.some(isAddress)
+    ? ". It holds an address: put a row with the names of the columns above it, such as Email,First,Last"
+    : "";
+  return new ApiError("BAD_REQUEST", `The first row has no column named Email; it has: ${names}${advice}`);
+}
+
+/** The column of an export that says when somebody joined is no field's. */
+const isFree = (text: string) => text.trim() !== SUBSCRIBED_AT;
+
+const MOST_SHOWN = 20;
+const LONGEST_SHOWN = 100;
+
+/** A header in a sentence or a result; neither NUL nor half a character can be stored. */
+function shown(header: string): string {
+  return header.trim().replaceAll("\0", "").slice(0, LONGEST_SHOWN).toWellFormed();
+}

@@ -1,0 +1,72 @@
+/** Conditions get their meaning: each rule its field, its operator and its value, read at this moment in this scope. */
+import { KnownNames } from "#platform/http/request/near-names.ts";
+import type { BindingScope } from "./binding-scope.ts";
+import { builtInFields } from "./built-in-fields.ts";
+import { type Condition, type Conditions, eachCondition, isGroup } from "./conditions.ts";
+import { customField } from "./custom-field.ts";
+import type { Field } from "./field.ts";
+import { never, type Rule, type RuleGroup } from "./rule.ts";
+
+/** In front of a custom field's name. */
+export const CUSTOM = "custom_fields.";
+const LONGEST_NAME = 100;
+
+/** Hears of rules that have no meaning (any more), with their path; they match nobody. */
+export type OnFault = (path: string, message: string) => void;
+
+export function bind(
+  { logic, rules }: Conditions,
+  scope: BindingScope,
+  onFault: OnFault = () => {},
+  path = "conditions",
+): RuleGroup {
+  return {
+    logic,
+    rules: rules.map((rule, index) => {
+      const at = `${path}.rules[${index}]`;
+      if (isGroup(rule)) return bind(rule, scope, onFault, at);
+      const bound = bindRule(rule, scope);
+      if (typeof bound !== "string") return bound;
+      onFault(at, bound);
+      return never;
+    }),
+  };
+}
+
+function bindRule({ field: name, operator, value }: Condition, scope: BindingScope): Rule | string {
+  const field = fieldOf(name, scope);
+  if (field === undefined) {
+    const meant = new KnownNames([...builtInFields.keys(), ...scope.fieldNames]).nearestTo(name);
+    return `there is no field ${name}${meant === undefined ? "" : `: did you mean ${meant}?`}`;
+  }
+  const rule = field.bind(operator, value, scope);
+  if (rule === undefined) {
+    return `the operator ${operator} does not fit ${name}, which is ${field.label}; it takes ${field.operators.join(", ")}`;
+  }
+  return typeof rule === "string" ? `value ${rule}` : rule;
+}
+
+/** The names by which rules may mean custom fields; those of no field are among them. */
+export function customNamesIn(conditions: Conditions): string[] {
+  return [...new Set(Array.from(eachCondition(conditions), ([, { field }]) => ownName(field)))];
+}
+
+function ownName(name: string): string {
+  return markedName(name) ?? name;
+}
+
+/** The custom field that is named with `custom_fields.` in front; undefined for other names. */
+export function markedName(name: string): string | undefined {
+  return name.startsWith(CUSTOM) ? name.slice(CUSTOM.length) : undefined;
+}
+
+/** A custom field that is defined may be named alone, others with `custom_fields.` in front. */
+function fieldOf(name: string, scope: BindingScope): Field | undefined {
+  const isMarked = name.startsWith(CUSTOM);
+  const known = isMarked ? undefined : builtInFields.get(name);
+  if (known !== undefined) return known;
+  const own = ownName(name);
+  const definition = scope.customField(own);
+  if (definition === undefined && (!isMarked || own === "" || own.length > LONGEST_NAME)) return undefined;
+  return customField(own, definition);
+}

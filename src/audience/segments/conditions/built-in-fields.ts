@@ -1,0 +1,137 @@
+/**
+ * The table of fields that rules can name: of what kind each is, where a statement finds it, and how it is read from a
+ * person. A new field is a new entry. Every other name is a custom field's (custom-field.ts).
+ */
+import sql, { type Sql } from "sql-template-tag";
+import { domainInALabels } from "#mail/address.ts";
+import type { BindingScope } from "./binding-scope.ts";
+import { columnDates, dateKind } from "./date-kind.ts";
+import { type Field, field } from "./field.ts";
+import { columnNumbers, numberKind } from "./number-kind.ts";
+import type { Membership, Person } from "./person.ts";
+import { mailingListKind, segmentKind } from "./reference-kinds.ts";
+import type { EvaluatedMember, StatementContext } from "./rule.ts";
+import { statusKind } from "./status-kind.ts";
+import { foldCase, foldText, type TextForms, textKind } from "./text-kind.ts";
+import { foldedText, textInColumn } from "./text-sql.ts";
+
+const asItIs = (scope: BindingScope) => scope;
+const candidate = (one: EvaluatedMember) => one;
+const place = (one: StatementContext) => one;
+
+export const builtInFields: ReadonlyMap<string, Field> = new Map(
+  Object.entries({
+    email: address(sql`s.email`, (person) => person.email, {
+      normal: normalEmail,
+      normalEnd: normalEmailEnd,
+    }),
+    email_domain: address(sql`s.email_domain`, (person) => person.email_domain, {
+      normal: normalDomain,
+    }),
+    first_name: name(sql`s.first_name`, (person) => person.first_name),
+    last_name: name(sql`s.last_name`, (person) => person.last_name),
+    source: name(sql`s.source`, (person) => person.source),
+    status: field(
+      statusKind,
+      {
+        reads: ["status"],
+        effort: 0,
+        source: ({ status }) => status,
+        held: ({ membership }) => membership.status,
+      },
+      asItIs,
+    ),
+    created_at: date(sql`s.created_at`, (person) => person.created_at),
+    subscribed_at: listDate(sql`subscribed_at`, (membership) => membership.subscribed_at),
+    unsubscribed_at: listDate(sql`unsubscribed_at`, (membership) => membership.unsubscribed_at),
+    last_sent_at: date(sql`s.last_sent_at`, (person) => person.last_sent_at),
+    last_opened_at: date(sql`s.last_opened_at`, (person) => person.last_opened_at),
+    last_clicked_at: date(sql`s.last_clicked_at`, (person) => person.last_clicked_at),
+    sent_count: number(sql`s.sent_count`, (person) => person.sent_count),
+    // Messages that were clicked in without a picture are opened too.
+    open_count: number(
+      sql`greatest(s.open_count, s.unique_open_count)`,
+      ({ open_count, unique_open_count }) => Math.max(open_count, unique_open_count),
+    ),
+    click_count: number(sql`s.click_count`, (person) => person.click_count),
+    engagement_score: number(sql`s.engagement_score`, (person) => person.engagement_score),
+    segment: field(segmentKind, { reads: ["person"], effort: 20, source: place, held: candidate }, asItIs),
+    mailing_list: field(
+      mailingListKind,
+      { reads: ["person"], effort: 1, source: place, held: candidate },
+      asItIs,
+    ),
+  }),
+);
+
+/** Text that is stored as `normal` makes it. */
+function address(column: Sql, read: (person: Person) => string, forms: TextForms): Field {
+  const source = foldedText(column);
+  const location = {
+    reads: ["person"] as const,
+    effort: 1,
+    source: () => source,
+    held: ({ person }: EvaluatedMember) => read(person),
+  };
+  return field(textKind, location, (scope) => ({ ...scope, ...forms }));
+}
+
+function name(column: Sql, read: (person: Person) => string | null): Field {
+  const source = textInColumn(column);
+  const held = ({ person }: EvaluatedMember) => {
+    const text = read(person);
+    return text === null ? undefined : foldCase(text);
+  };
+  const location = { reads: ["person"] as const, effort: 3, source: () => source, held };
+  return field(textKind, location, (scope) => ({ ...scope, normal: foldText }));
+}
+
+function date(column: Sql, read: (person: Person) => Date | null): Field {
+  const location = {
+    reads: ["person"] as const,
+    effort: 1,
+    source: () => columnDates(column),
+    held: ({ person }: EvaluatedMember) => read(person) ?? undefined,
+  };
+  return field(dateKind, location, asItIs);
+}
+
+/** A date of the membership on the list in question. */
+function listDate(column: Sql, read: (membership: Membership) => Date | null): Field {
+  const location = {
+    reads: ["membership"] as const,
+    effort: 1,
+    source: ({ membership }: StatementContext) => columnDates(sql`${membership}.${column}`),
+    held: ({ membership }: EvaluatedMember) => read(membership) ?? undefined,
+  };
+  return field(dateKind, location, asItIs);
+}
+
+function number(column: Sql, read: (person: Person) => number): Field {
+  const location = {
+    reads: ["person"] as const,
+    effort: 1,
+    source: () => columnNumbers(column),
+    held: ({ person }: EvaluatedMember) => read(person),
+  };
+  return field(numberKind, location, asItIs);
+}
+
+/** As addresses are stored (mail/address.ts); text without an @ may stand before theirs, and keeps its script. */
+function normalEmail(text: string): string {
+  return text.includes("@") ? normalEmailEnd(text) : lowered(text);
+}
+
+/** Without an @, too, the end of an address is one of its domain. */
+function normalEmailEnd(text: string): string {
+  return domainInALabels(lowered(text));
+}
+
+/** Without an @ in front; also for the end of a domain. */
+function normalDomain(text: string): string {
+  return normalEmailEnd(text).replace(/^@/, "");
+}
+
+function lowered(text: string): string {
+  return text.trim().toLowerCase().normalize("NFC");
+}

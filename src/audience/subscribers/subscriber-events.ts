@@ -1,0 +1,41 @@
+/** What happens to one subscriber, for those who want to hear of it. Imports and bulk changes are no such news. */
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Member } from "./subscriber.ts";
+
+export interface SubscriberEvent {
+  readonly workspaceId: WorkspaceId;
+  readonly kind: "created" | "updated" | "unsubscribed";
+  readonly subscriberId: string;
+  readonly email: string;
+  /** On the list; null when they left every list at once. */
+  readonly mailingListId: string | null;
+  readonly status: string;
+  readonly time: Date;
+}
+
+/** Told in the transaction that makes the change. */
+export type OnSubscriberEvent = (tx: Queryable, news: SubscriberEvent) => Promise<void>;
+
+/** What a change of a member amounts to; undefined when nothing is different. */
+export function eventOfChange(
+  workspaceId: WorkspaceId,
+  before: Member,
+  after: Member,
+  time: Date,
+): SubscriberEvent | undefined {
+  const told = ({ status, first_name, last_name, custom_fields }: Member) =>
+    JSON.stringify([status, first_name, last_name, custom_fields]);
+  if (told(before) === told(after)) return undefined;
+  const hasLeft = before.status !== after.status && after.status === "unsubscribed";
+  return subscriberEvent(workspaceId, hasLeft ? "unsubscribed" : "updated", after, time);
+}
+
+export function subscriberEvent(
+  workspaceId: WorkspaceId,
+  kind: SubscriberEvent["kind"],
+  { subscriber_id: subscriberId, mailing_list_id: mailingListId, email, status }: Member,
+  time: Date,
+): SubscriberEvent {
+  return { workspaceId, kind, subscriberId, mailingListId, email, status, time };
+}

@@ -1,0 +1,41 @@
+/** Pages of people: where a page begins, who is on it, how many there are in all. */
+
+import type { Page } from "#platform/database/page.ts";
+import type { Positions } from "#platform/database/page-anchors.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { countMembers, countPeople, totalInStatus } from "./memberships/counters.ts";
+import { listIdsAfter, listIdsAt, listLandmarks, type SubscriberFilter, searchIds } from "./page-store.ts";
+
+export interface PageQuery extends Page {
+  readonly search: string | undefined;
+}
+
+/**
+ * The ids of a page, newest person first. Without a search the total comes from the counters and the page is as quick
+ * at the end as at the beginning; a search counts and pages through what it finds, MOST_FOUND people at most.
+ */
+export async function findSubscriberPage(
+  db: Queryable,
+  positions: Positions,
+  workspaceId: WorkspaceId,
+  audience: SubscriberFilter,
+  { search, ...query }: PageQuery,
+): Promise<{ ids: string[]; total: number }> {
+  const { limit, offset, after } = query;
+  const { mailingListId, status } = audience;
+  if (search !== undefined) {
+    return searchIds(db, workspaceId, audience, search, query);
+  }
+  const counts =
+    mailingListId === null
+      ? await countPeople(db, workspaceId)
+      : await countMembers(db, workspaceId, mailingListId);
+  const total = totalInStatus(counts, status);
+  if (after !== undefined) return { ids: await listIdsAfter(db, workspaceId, audience, after, limit), total };
+  if (offset >= total) return { ids: [], total };
+  const order = `${workspaceId} ${mailingListId} ${status}`;
+  const landmarks = () => listLandmarks(db, workspaceId, audience);
+  const position = await positions.find(order, counts.revision, offset, landmarks);
+  return { ids: await listIdsAt(db, workspaceId, audience, position, limit), total };
+}

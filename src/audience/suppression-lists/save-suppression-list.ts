@@ -1,0 +1,81 @@
+/** Making a suppression list, and changing its settings. */
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { ApiError } from "#platform/errors.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { managedByService } from "./remove-in-steps.ts";
+import {
+  insertSuppressionList,
+  lockScope,
+  lockSuppressionList,
+  requireSuppressionList,
+  suppressionListRoom,
+  updateSuppressionList,
+} from "./store.ts";
+import {
+  readSuppressionListSettings,
+  type SuppressionList,
+  type SuppressionListChanges,
+  type SuppressionSettings,
+  unknownScope,
+} from "./suppression-list.ts";
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/**
+ * @throws ApiError VALIDATION_ERROR, also for a mailing list or segment that is not there; BAD_REQUEST when there are too
+ * many
+ */
+export function createSuppressionList(
+  { db, clock }: Dependencies,
+  workspaceId: WorkspaceId,
+  body: SuppressionListChanges,
+): Promise<SuppressionList> {
+  const settings = readSuppressionListSettings(undefined, body);
+  const id = newId();
+  return db.transaction(async (tx) => {
+    await requireScope(tx, workspaceId, settings);
+    await requireRoom(tx, workspaceId, suppressionListRoom);
+    await insertSuppressionList(tx, workspaceId, { id, ...settings }, clock.now());
+    return requireSuppressionList(tx, workspaceId, id);
+  });
+}
+
+/**
+ * What is omitted stays.
+ * @throws ApiError VALIDATION_ERROR, NOT_FOUND, FORBIDDEN for the system list, CONFLICT when the scope just changed
+ */
+export function changeSuppressionList(
+  { db, clock }: Dependencies,
+  workspaceId: WorkspaceId,
+  id: string,
+  body: SuppressionListChanges,
+): Promise<SuppressionList> {
+  return db.transaction(async (tx) => {
+    const held = await requireSuppressionList(tx, workspaceId, id);
+    if (held.is_system) throw managedByService();
+    // Whoever deletes a mailing list locks it first and then its suppression lists: so do we.
+    const scope = readSuppressionListSettings(held, body);
+    await requireScope(tx, workspaceId, scope);
+    const settings = readSuppressionListSettings(await lockSuppressionList(tx, workspaceId, id), body);
+    if (settings.mailing_list_id !== scope.mailing_list_id || settings.segment_id !== scope.segment_id) {
+      throw new ApiError("CONFLICT", "The scope of this list has just been changed: look at it again");
+    }
+    await updateSuppressionList(tx, workspaceId, { id, ...settings }, clock.now());
+    return requireSuppressionList(tx, workspaceId, id);
+  });
+}
+
+/** @throws ApiError VALIDATION_ERROR */
+async function requireScope(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  settings: SuppressionSettings,
+): Promise<void> {
+  const { suppression_scope: scope } = settings;
+  if (!(await lockScope(tx, workspaceId, settings)) && scope !== "global") throw unknownScope(scope);
+}
