@@ -1,9 +1,9 @@
 /** The role inbound: the wiring of everything that listens for SMTP. Nothing listens where no port is set. */
 import { createWaker } from "#delivery/queue/channel.ts";
 import { returnPathKeys } from "#delivery/return-path-key.ts";
-import { type Certificate, openCertificate } from "#inbound/listener/certificate.ts";
+import { Certificate } from "#inbound/listener/certificate.ts";
 import { ConnectionCaps } from "#inbound/listener/connection-caps.ts";
-import { type Listener, type ListenerOptions, startListener } from "#inbound/listener/listener.ts";
+import { type ListenerOptions, SmtpListener } from "#inbound/listener/listener.ts";
 import { MessageMemory } from "#inbound/listener/message-data.ts";
 import { NetworkLog } from "#inbound/listener/network-log.ts";
 import { createReading } from "#inbound/reading/parse-mail.ts";
@@ -63,10 +63,10 @@ export async function startInbound(services: Services): Promise<Inbound> {
   if (INBOUND_PORT === null && SUBMISSION_PORT === null && SUBMISSIONS_PORT === null) {
     return { inboundPort: null, submissionPort: null, submissionsPort: null, stop: async () => {} };
   }
-  const certificate = openCertificate(config, services.clock.now(), log);
+  const certificate = new Certificate(config, services.clock.now(), log);
   const returns = INBOUND_PORT === null ? null : openReturns(services, certificate);
   const submission = openSubmission(services, certificate);
-  const listeners: Listener[] = [];
+  const listeners: SmtpListener[] = [];
   const stop = async (patienceMs: number) => {
     await Promise.all(listeners.map((listener) => listener.stop(patienceMs)));
     certificate.close();
@@ -75,7 +75,11 @@ export async function startInbound(services: Services): Promise<Inbound> {
   const listen = async (gate: Gate | null, setting: SmtpPort, isImplicitTls: boolean) => {
     const port = config[setting];
     if (gate === null || port === null) return null;
-    const listener = await bindPort(config, setting, startListener({ ...gate.options, port, isImplicitTls }));
+    const listener = await bindPort(
+      config,
+      setting,
+      SmtpListener.start({ ...gate.options, port, isImplicitTls }),
+    );
     listeners.push(listener);
     return listener.port;
   };
