@@ -41,7 +41,7 @@ async function nothingLeft(): Promise<void> {
 
 test("a report to the MAIL FROM that the receiver saw bounces the message and suppresses the address", async () => {
   const { id, mailFrom } = await delivered("gone@example.test");
-  expect(await sendIn(inboundPort, mailFrom, deliveryReport("gone@example.test"))).toBe("250 2.0.0 Taken");
+  expect(await sendIn(inboundPort, mailFrom, deliveryReport("gone@example.test"))).toBe("250 2.0.0 Accepted");
   expect(await scene.messageWhen("bounced", id)).toMatchObject({
     error_message: "550 5.1.1 No such user here",
   });
@@ -59,7 +59,7 @@ test("a complaint with our header moves the message; our mails say where complai
   expect(text).toContain(`\r\nCFBL-Feedback-ID: ${token}\r\n`);
   expect(
     await sendIn(inboundPort, `fbl@${platform.BOUNCE_DOMAIN}`, complaintReport(token), "fbl@provider.test"),
-  ).toBe("250 2.0.0 Taken");
+  ).toBe("250 2.0.0 Accepted");
   await scene.messageWhen("complained", id);
 });
 
@@ -142,7 +142,7 @@ test("forged reports change nothing", async () => {
 test("a kill after the 250 loses no report", async () => {
   const { id, mailFrom } = await delivered("killed@example.test");
   const answer = await sendIn(inboundPort, mailFrom, deliveryReport("killed@example.test"));
-  expect(answer).toBe("250 2.0.0 Taken");
+  expect(answer).toBe("250 2.0.0 Accepted");
   await program.kill("SIGKILL");
   await program.start();
   // What the killed process held would be due again in a minute.

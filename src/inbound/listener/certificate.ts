@@ -1,8 +1,3 @@
-/**
- * The TLS certificate of the SMTP ports: the operator's files, read again when they change (renewals come every few
- * weeks), or one of our own making, kept in DATA_DIR.
- */
-
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,54 +6,65 @@ import type { Log } from "#platform/log/log.ts";
 import type { CertificatePair } from "./self-signed.ts";
 import { makeSelfSigned } from "./self-signed.ts";
 
-export interface Certificate {
-  readonly current: CertificatePair;
-  /** Tells of every new one; gives what ends that. */
-  onChange(tell: (pair: CertificatePair) => void): () => void;
-  close(): void;
-}
+/** How often the operator's files are looked at. */
+const RELOAD_MS = 60_000;
+const SELF_SIGNED_FILE = "smtp-tls.pem";
 
-const LOOK_MS = 60_000;
-const OWN_FILE = "smtp-tls.pem";
+/**
+ * The TLS certificate of the SMTP ports: the operator's files, read again when they change, or a self-signed one that is
+ * kept in DATA_DIR.
+ */
+export class Certificate {
+  readonly #files: { readonly cert: string; readonly key: string } | null;
+  readonly #log: Log;
+  readonly #onChange = new Set<(pair: CertificatePair) => void>();
+  readonly #reloading: NodeJS.Timeout | undefined;
+  #current: CertificatePair;
 
-/** @throws when the files cannot be read or do not belong together */
-export function openCertificate(
-  config: Pick<Config, "TLS_CERT_FILE" | "TLS_KEY_FILE" | "DATA_DIR" | "MAIL_HOSTNAME">,
-  now: Date,
-  log: Log,
-  lookMs = LOOK_MS,
-): Certificate {
-  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
-  const listeners = new Set<(pair: CertificatePair) => void>();
-  const isOwn = certFile === null || keyFile === null;
-  let current = isOwn ? ownPair(config, now) : readPair(certFile, keyFile);
-  const look = () => {
-    if (isOwn) return;
+  /** @throws when the files cannot be read, or the key is not that of the certificate */
+  constructor(
+    config: Pick<Config, "TLS_CERT_FILE" | "TLS_KEY_FILE" | "DATA_DIR" | "MAIL_HOSTNAME">,
+    now: Date,
+    log: Log,
+    reloadMs = RELOAD_MS,
+  ) {
+    const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key } = config;
+    this.#log = log;
+    this.#files = cert === null || key === null ? null : { cert, key };
+    this.#current = this.#files === null ? selfSignedPair(config, now) : readPair(this.#files);
+    if (this.#files !== null) this.#reloading = setInterval(() => this.#reload(), reloadMs).unref();
+  }
+
+  get current(): CertificatePair {
+    return this.#current;
+  }
+
+  /** Calls the listener with each new certificate. @returns a function that removes the listener */
+  onChange(listener: (pair: CertificatePair) => void): () => void {
+    this.#onChange.add(listener);
+    return () => this.#onChange.delete(listener);
+  }
+
+  close(): void {
+    clearInterval(this.#reloading);
+  }
+
+  #reload(): void {
+    if (this.#files === null) return;
     try {
-      const pair = readPair(certFile, keyFile);
-      if (pair.cert === current.cert && pair.key === current.key) return;
-      current = pair;
-      for (const tell of listeners) tell(pair);
-      log.info("the SMTP ports use a new TLS certificate");
+      const pair = readPair(this.#files);
+      if (pair.cert === this.#current.cert && pair.key === this.#current.key) return;
+      this.#current = pair;
+      for (const listener of this.#onChange) listener(pair);
+      this.#log.info("TLS certificate of the SMTP ports reloaded");
     } catch (err) {
-      log.error({ err }, "the TLS certificate cannot be read: the SMTP ports keep the one they have");
+      this.#log.error({ err }, "TLS certificate cannot be read: the SMTP ports keep the one they have");
     }
-  };
-  const looking = setInterval(look, lookMs).unref();
-  return {
-    get current() {
-      return current;
-    },
-    onChange(tell) {
-      listeners.add(tell);
-      return () => listeners.delete(tell);
-    },
-    close: () => clearInterval(looking),
-  };
+  }
 }
 
-function readPair(certFile: string, keyFile: string): CertificatePair {
-  return checked({ cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") });
+function readPair(files: { readonly cert: string; readonly key: string }): CertificatePair {
+  return checked({ cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") });
 }
 
 function checked(pair: CertificatePair): CertificatePair {
@@ -68,17 +74,18 @@ function checked(pair: CertificatePair): CertificatePair {
   return pair;
 }
 
-/** Key and certificate stand in one file, so that they are always those of each other. */
-function ownPair(
+/** The pair of DATA_DIR; a new one when there is none, or it has expired or names another host. */
+function selfSignedPair(
   { DATA_DIR, MAIL_HOSTNAME }: Pick<Config, "DATA_DIR" | "MAIL_HOSTNAME">,
   now: Date,
 ): CertificatePair {
-  const file = join(DATA_DIR, OWN_FILE);
+  // Key and certificate are in one file, so that a crash cannot leave the parts of two pairs.
+  const file = join(DATA_DIR, SELF_SIGNED_FILE);
   if (existsSync(file)) {
     const pem = readFileSync(file, "utf8");
     const kept = new X509Certificate(pem);
-    const isOfUse = new Date(kept.validTo) > now && kept.checkHost(MAIL_HOSTNAME) !== undefined;
-    if (isOfUse) return checked({ key: pem, cert: pem });
+    const isUsable = new Date(kept.validTo) > now && kept.checkHost(MAIL_HOSTNAME) !== undefined;
+    if (isUsable) return checked({ key: pem, cert: pem });
   }
   const { key, cert } = makeSelfSigned(MAIL_HOSTNAME, now);
   const fresh = `${file}.${process.pid}`;

@@ -1,46 +1,46 @@
-/**
- * How many SMTP sessions there may be: from one network, and in all. One object is shared by the ports of a purpose.
- *
- * A session is idle from its last progress on: its begin, a login, a message that was taken, or octets of a message that
- * come fast enough. Commands alone are no progress, because they cost a client nothing. While most sessions are taken,
- * idle ones are ended sooner; while all are, the one that has been idle longest makes room for a new one, unless its
- * network has fewer sessions than the new one's would.
- */
-
 const DEFAULTS = {
-  /** A message may stall so long: RFC 5321 section 4.5.3.2.5. */
+  /** How long a message may stall: RFC 5321 section 4.5.3.2.5. */
   stallMs: 3 * 60_000,
-  /** A session may be idle so long while most sessions are taken. */
+  /** How long a session may be idle while the port is crowded. */
   crowdedIdleMs: 30_000,
-  /** No session makes room for another before. */
+  /** A session that has been idle for less is never ended in favour of a new one. */
   graceMs: 5_000,
 };
-/** The part of all sessions above which the port is crowded. */
+/** The port is crowded when more than this share of all sessions is in use. */
 const CROWDED = 0.8;
-/** Octets of a message in a second that count as progress, as with Postfix's smtpd_min_data_rate. */
-const LEAST_RATE = 500;
-/** Looked at so often within the shortest time limit. */
-const LOOKS = 10;
-const LONGEST_LOOK_MS = 1_000;
+/** Octets of a message per second that count as progress, as with Postfix's smtpd_min_data_rate. */
+const MIN_DATA_RATE = 500;
+/** Idle sessions are looked for this many times within the shortest time limit. */
+const CHECKS_PER_LIMIT = 10;
+const LONGEST_CHECK_MS = 1_000;
 
-export interface Admission {
-  /** A login, or a message that was taken. */
+/** One session among those of its port. */
+export interface SessionSlot {
+  /** The session is not idle: a login succeeded, or a message was accepted. */
   progress(): void;
-  /** Between the two, octets of a message come. */
+  /** DATA: the message is being received until `endMessage`. */
   beginMessage(): void;
   receive(octets: number): void;
-  /** The message has come whole: until the next progress the client waits for us. */
+  /** The whole message has arrived. The session is not idle while the client waits for the reply. */
   endMessage(): void;
-  /** Counts the session out, once. */
+  /** Frees the slot. Further calls have no effect. */
   leave(): void;
 }
 
+/**
+ * Limits the SMTP sessions of one network, and all sessions together. Ports of the same purpose share one object.
+ *
+ * A session is idle since its last progress: its start, a login, an accepted message, or octets of a message that arrive
+ * fast enough. Commands alone are no progress, because they cost a client nothing. While the port is crowded, idle
+ * sessions are ended sooner. While it is full, the session that has been idle longest is ended for a new one, unless its
+ * network has fewer sessions than the network of the new one would have.
+ */
 export class ConnectionCaps {
   readonly #most: { readonly perNetwork: number; readonly all: number };
   readonly #deadlines: typeof DEFAULTS;
   readonly #networks = new Map<string, number>();
   readonly #sessions = new Set<Session>();
-  #looking: NodeJS.Timeout | undefined;
+  #checking: NodeJS.Timeout | undefined;
 
   constructor(
     most: { readonly perNetwork: number; readonly all: number },
@@ -51,19 +51,19 @@ export class ConnectionCaps {
   }
 
   /**
-   * Counts a session in; null when there are too many.
-   * @param end called when the session has to go, with the reason: it has been counted out then
+   * Takes a slot for a new session; null when there are too many sessions.
+   * @param end called with the reason when the session has to end; its slot is free by then
    */
-  admit(network: string, end: (reason: string) => void): Admission | null {
+  admit(network: string, end: (reason: string) => void): SessionSlot | null {
     if (this.#of(network) >= this.#most.perNetwork) return null;
     if (this.#sessions.size >= this.#most.all && !this.#makeRoomFor(network)) return null;
     const session = new Session(network, end, (gone) => this.#forget(gone));
     this.#sessions.add(session);
     this.#networks.set(network, this.#of(network) + 1);
     const { stallMs, crowdedIdleMs } = this.#deadlines;
-    this.#looking ??= setInterval(
+    this.#checking ??= setInterval(
       () => this.#endIdle(),
-      Math.min(LONGEST_LOOK_MS, Math.min(stallMs, crowdedIdleMs) / LOOKS),
+      Math.min(LONGEST_CHECK_MS, Math.min(stallMs, crowdedIdleMs) / CHECKS_PER_LIMIT),
     ).unref();
     return session;
   }
@@ -87,7 +87,7 @@ export class ConnectionCaps {
     return longest !== undefined;
   }
 
-  /** The longest idle first, and no more than it takes until the port is crowded no more. */
+  /** Ends stalled messages; then idle sessions, longest idle first, until the port is no longer crowded. */
   #endIdle(): void {
     const { stallMs, crowdedIdleMs } = this.#deadlines;
     const isCrowded = () => this.#sessions.size > this.#most.all * CROWDED;
@@ -111,16 +111,16 @@ export class ConnectionCaps {
     if (left === 0) this.#networks.delete(session.network);
     else this.#networks.set(session.network, left);
     if (this.#sessions.size > 0) return;
-    clearInterval(this.#looking);
-    this.#looking = undefined;
+    clearInterval(this.#checking);
+    this.#checking = undefined;
   }
 }
 
-class Session implements Admission {
+class Session implements SessionSlot {
   readonly network: string;
   readonly #end: (reason: string) => void;
   readonly #onLeave: (session: Session) => void;
-  #state: "talking" | "receiving" | "waiting for us" = "talking";
+  #state: "commands" | "receiving" | "processing" = "commands";
   #lastProgress = performance.now();
 
   constructor(network: string, end: (reason: string) => void, onLeave: (session: Session) => void) {
@@ -134,11 +134,11 @@ class Session implements Admission {
   }
 
   idleMs(): number {
-    return this.#state === "waiting for us" ? 0 : performance.now() - this.#lastProgress;
+    return this.#state === "processing" ? 0 : performance.now() - this.#lastProgress;
   }
 
   progress(): void {
-    this.#state = "talking";
+    this.#state = "commands";
     this.#lastProgress = performance.now();
   }
 
@@ -147,13 +147,13 @@ class Session implements Admission {
     this.#lastProgress = performance.now();
   }
 
-  /** At the least rate or faster, the session is never idle; slower, it is idle for the time that is missing. */
+  /** Each octet moves the last progress on by its time at MIN_DATA_RATE, at most to now. */
   receive(octets: number): void {
-    this.#lastProgress = Math.min(performance.now(), this.#lastProgress + (octets / LEAST_RATE) * 1_000);
+    this.#lastProgress = Math.min(performance.now(), this.#lastProgress + (octets / MIN_DATA_RATE) * 1_000);
   }
 
   endMessage(): void {
-    this.#state = "waiting for us";
+    this.#state = "processing";
   }
 
   end(reason: string): void {

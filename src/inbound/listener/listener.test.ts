@@ -9,9 +9,10 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { createLog } from "#platform/log/log.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { openSmtp, type SmtpClient } from "#test/support/smtp-client.ts";
-import { type Certificate, openCertificate } from "./certificate.ts";
+import { Certificate } from "./certificate.ts";
 import { ConnectionCaps } from "./connection-caps.ts";
-import { type Conversation, type Listener, type ListenerOptions, startListener } from "./listener.ts";
+import type { Conversation } from "./conversation.ts";
+import { type ListenerOptions, SmtpListener } from "./listener.ts";
 import { MessageMemory } from "./message-data.ts";
 import { NetworkLog } from "./network-log.ts";
 import { makeSelfSigned } from "./self-signed.ts";
@@ -21,14 +22,14 @@ const log = createLog("silent");
 const MOST_BYTES = 100_000;
 let folder: string;
 let certificate: Certificate;
-let listeners: Listener[] = [];
+let listeners: SmtpListener[] = [];
 let received: Buffer[] = [];
 
 const own = () => ({ TLS_CERT_FILE: null, TLS_KEY_FILE: null, DATA_DIR: folder, MAIL_HOSTNAME: "mx.test" });
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "posthaste-listener-"));
-  certificate = openCertificate(own(), new Date(), log);
+  certificate = new Certificate(own(), new Date(), log);
   received = [];
 });
 afterEach(async () => {
@@ -38,10 +39,10 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** A port that takes everything from everybody. */
-async function listen(change: Partial<ListenerOptions> = {}, said: Partial<Conversation> = {}) {
+/** A port that accepts all mail from all clients. */
+async function listen(change: Partial<ListenerOptions> = {}, conversation: Partial<Conversation> = {}) {
   const memory = new MessageMemory(1_000_000);
-  const listener = await startListener({
+  const listener = await SmtpListener.start({
     host: "127.0.0.1",
     port: 0,
     name: "mx.test",
@@ -58,9 +59,9 @@ async function listen(change: Partial<ListenerOptions> = {}, said: Partial<Conve
       recipient: async () => {},
       message: async ({ message }) => {
         received.push(Buffer.from(message));
-        return "2.0.0 Taken";
+        return "2.0.0 Accepted";
       },
-      ...said,
+      ...conversation,
     }),
     ...change,
   });
@@ -77,8 +78,8 @@ async function toData(port: number, localAddress = "127.0.0.1") {
   return client;
 }
 
-test("who need not log in is hung up on at last, however busy", async () => {
-  const { port } = await listen({ deadlines: { strangerMs: 300 } });
+test("a session without login is ended at its deadline, however busy the client is", async () => {
+  const { port } = await listen({ deadlines: { anonymousMs: 300 } });
   const client = await openSmtp(port);
   const talking = setInterval(() => client.write("N"), 20);
   expect(await client.reply()).toMatch(/^421 4\.4\.2/);
@@ -87,11 +88,11 @@ test("who need not log in is hung up on at last, however busy", async () => {
 });
 
 describe("a message", () => {
-  test("of a hundred thousand lines that begin with a dot comes whole, and its memory is given back", async () => {
+  test("of thirty thousand lines that begin with a dot arrives whole, and its memory is released", async () => {
     const { port, memory } = await listen();
     const client = await toData(port);
     client.write(`${"..\r\n".repeat(30_000)}.\r\n`);
-    expect(await client.reply()).toBe("250 2.0.0 Taken");
+    expect(await client.reply()).toBe("250 2.0.0 Accepted");
     expect(received[0]?.toString()).toBe(".\r\n".repeat(30_000));
     expect(memory.held).toBe(0);
     client.close();
@@ -107,31 +108,31 @@ describe("a message", () => {
     client.close();
   });
 
-  test("of which only the beginning is read takes no more memory than that", async () => {
+  test("of which only the beginning is kept uses only the memory of that", async () => {
     const memory = new MessageMemory(20_000);
     let octets = 0;
     const { port } = await listen(
       { memory },
       {
-        room: () => ({ most: MOST_BYTES, kept: 10 }),
+        sizeLimit: () => ({ most: MOST_BYTES, kept: 10 }),
         message: async (given) => {
           received.push(Buffer.from(given.message));
           octets = given.octets;
-          return "2.0.0 Taken";
+          return "2.0.0 Accepted";
         },
       },
     );
     const client = await toData(port);
     client.write(`${"0123456789".repeat(9_000)}\r\n.\r\n`);
-    expect(await client.reply()).toBe("250 2.0.0 Taken");
+    expect(await client.reply()).toBe("250 2.0.0 Accepted");
     expect(received.map(String)).toEqual(["0123456789"]);
     expect(octets).toBe(90_002);
     client.close();
   });
 
-  test("that goes on far beyond its largest size is refused before its end, counted, and ends the session", async () => {
+  test("far beyond the size limit is refused before its end, counted, and ends the session", async () => {
     const counted: number[] = [];
-    const { port } = await listen({}, { counted: async (octets) => void counted.push(octets) });
+    const { port } = await listen({}, { onOctets: async (octets) => void counted.push(octets) });
     const client = await toData(port);
     client.write("x".repeat(6 * 1024 * 1024));
     expect(await client.reply()).toBe(`552 5.3.4 The message is larger than ${MOST_BYTES} octets`);
@@ -142,7 +143,7 @@ describe("a message", () => {
     expect(received).toEqual([]);
   });
 
-  test("for which there is no memory may come again", async () => {
+  test("for which there is no memory is refused with 452", async () => {
     const { port } = await listen({ memory: new MessageMemory(20_000) });
     const client = await toData(port);
     client.write(`${"x".repeat(50_000)}\r\n.\r\n`);
@@ -150,17 +151,17 @@ describe("a message", () => {
     client.close();
   });
 
-  test("that breaks off is nobody's, and its memory is given back", async () => {
+  test("whose connection breaks is not accepted, and its memory is released", async () => {
     const { port, memory } = await listen();
     const client = await toData(port);
     client.write("x".repeat(20_000));
-    await eventually("some of it to arrive", async () => memory.held > 0);
+    await eventually("the first octets", async () => memory.held > 0);
     client.close();
-    await eventually("its memory", async () => memory.held === 0);
+    await eventually("its memory to be released", async () => memory.held === 0);
     expect(received).toEqual([]);
   });
 
-  test("that trickles in is not waited for", async () => {
+  test("that takes longer than its deadline ends the session", async () => {
     const { port } = await listen({ deadlines: { dataMs: 100 } });
     const client = await toData(port);
     client.write("x");
@@ -168,7 +169,7 @@ describe("a message", () => {
     await client.ended;
   });
 
-  test("whose taker fails without a reason is 451, and the reason is not told", async () => {
+  test("is answered 451 without the reason when an unexpected error occurs", async () => {
     const { port } = await listen({}, { message: () => Promise.reject(new Error("secret")) });
     const client = await toData(port);
     client.write("x\r\n.\r\n");
@@ -185,7 +186,7 @@ async function startTls(socket: Socket) {
 }
 
 describe("a connection", () => {
-  test("of a network that has enough is refused, and let in when another one is over", async () => {
+  test("beyond the limit of its network is refused, and accepted when another one has ended", async () => {
     const { port } = await listen({ caps: new ConnectionCaps({ perNetwork: 1, all: 10 }) });
     const first = await openSmtp(port);
     const refused = connectTcp(port, "127.0.0.1");
@@ -193,7 +194,7 @@ describe("a connection", () => {
     expect(String(greeting)).toMatch(/^421 4\.7\.0 mx\.test Too many connections/);
     refused.destroy();
     first.close();
-    await eventually("room", async () => {
+    await eventually("a free slot", async () => {
       const next = await openSmtp(port);
       const answer = await next.say("NOOP");
       next.close();
@@ -202,15 +203,15 @@ describe("a connection", () => {
   });
 
   test.each([
-    ["is over", async (client: SmtpClient) => void (await client.startTls())],
+    ["ends", async (client: SmtpClient) => void (await client.startTls())],
     ["fails", async (client: SmtpClient) => client.write("STARTTLS\r\nno handshake\r\n")],
-  ])("whose TLS %s makes room for the next", async (_, converse) => {
+  ])("whose TLS %s frees its slot", async (_, converse) => {
     const { port } = await listen({ caps: new ConnectionCaps({ perNetwork: 1, all: 10 }) });
     const client = await openSmtp(port);
     await client.say("EHLO client.test");
     await converse(client);
     client.close();
-    await eventually("room", async () => {
+    await eventually("a free slot", async () => {
       const next = await openSmtp(port);
       const answer = await next.say("NOOP");
       next.close();
@@ -218,14 +219,14 @@ describe("a connection", () => {
     });
   });
 
-  test("that says nothing is ended", async () => {
+  test("without a command is ended", async () => {
     const { port } = await listen({ deadlines: { idleMs: 300 } });
     const client = await openSmtp(port);
     expect(await client.reply()).toMatch(/^421/);
     await client.ended;
   });
 
-  test("that does not log in is ended, however busy it is", async () => {
+  test("without a login is ended, however busy the client is", async () => {
     const { port } = await listen({ needsLogin: true, deadlines: { loginMs: 500 } });
     const client = await openSmtp(port);
     await client.say("EHLO client.test");
@@ -250,25 +251,28 @@ describe("a connection", () => {
         socket.write("\x16\x03\x01\x02\x00");
       },
     ],
-  ])("that %s (TLS at once: %s) is ended in time, and makes room", async (_, isImplicitTls, begin) => {
-    const caps = new ConnectionCaps({ perNetwork: 1, all: 10 });
-    const { port } = await listen({ needsLogin: true, isImplicitTls, caps, deadlines: { loginMs: 500 } });
-    const socket = connectTcp(port, "127.0.0.1");
-    socket.on("error", () => {});
-    const ended = once(socket, "close");
-    if (!isImplicitTls) await once(socket, "data");
-    await begin(socket);
-    socket.resume();
-    await ended;
-    await eventually("room", async () => {
-      const next = await openSmtp(port, isImplicitTls);
-      const answer = await next.say("NOOP");
-      next.close();
-      return answer.startsWith("250");
-    });
-  });
+  ])(
+    "that %s (implicit TLS: %s) is ended at its deadline, and its slot is free",
+    async (_, isImplicitTls, begin) => {
+      const caps = new ConnectionCaps({ perNetwork: 1, all: 10 });
+      const { port } = await listen({ needsLogin: true, isImplicitTls, caps, deadlines: { loginMs: 500 } });
+      const socket = connectTcp(port, "127.0.0.1");
+      socket.on("error", () => {});
+      const ended = once(socket, "close");
+      if (!isImplicitTls) await once(socket, "data");
+      await begin(socket);
+      socket.resume();
+      await ended;
+      await eventually("a free slot", async () => {
+        const next = await openSmtp(port, isImplicitTls);
+        const answer = await next.say("NOOP");
+        next.close();
+        return answer.startsWith("250");
+      });
+    },
+  );
 
-  test("whose TLS handshake fails at once makes room for the next", async () => {
+  test("whose TLS handshake fails frees its slot", async () => {
     const { port } = await listen({
       isImplicitTls: true,
       caps: new ConnectionCaps({ perNetwork: 1, all: 10 }),
@@ -279,17 +283,17 @@ describe("a connection", () => {
     socket.resume();
     socket.write("EHLO client.test\r\n");
     await ended;
-    await eventually("room", async () => (await openSmtp(port, true)).say("NOOP"));
+    await eventually("a free slot", async () => (await openSmtp(port, true)).say("NOOP"));
   });
 
-  test("takes the place of the session that is idle longest when all places are taken", async () => {
+  test("replaces the session that is idle longest when all slots are in use", async () => {
     const caps = new ConnectionCaps({ perNetwork: 10, all: 3 }, { graceMs: 50 });
     const { port } = await listen({ caps });
     const busy = await toData(port, "127.0.0.2");
     const idle = await openSmtp(port, false, "127.0.0.3");
     await idle.say("EHLO client.test");
     const younger = await openSmtp(port, false, "127.0.0.3");
-    const next = await eventually("room", async () => {
+    const next = await eventually("a free slot", async () => {
       idle.write("NOOP\r\n");
       const client = await openSmtp(port, false, "127.0.0.4");
       return (await client.say("NOOP")).startsWith("250") && client;
@@ -297,11 +301,11 @@ describe("a connection", () => {
     await idle.ended;
     expect(await younger.say("NOOP")).toMatch(/^250/);
     busy.write("x\r\n.\r\n");
-    expect(await busy.reply()).toBe("250 2.0.0 Taken");
+    expect(await busy.reply()).toBe("250 2.0.0 Accepted");
     for (const client of [busy, younger, next]) client.close();
   });
 
-  test("of one network cannot take the place of the only one of another", async () => {
+  test("cannot replace the only session of another network", async () => {
     const caps = new ConnectionCaps({ perNetwork: 10, all: 2 }, { graceMs: 0 });
     const { port } = await listen({ caps });
     const only = await openSmtp(port, false, "127.0.0.2");
@@ -315,7 +319,7 @@ describe("a connection", () => {
   });
 
   test.each([false, true])(
-    "that is idle is ended soon while most places are taken (submission: %s)",
+    "that is idle is ended early while most slots are in use (login required: %s)",
     async (needsLogin) => {
       const caps = new ConnectionCaps({ perNetwork: 10, all: 10 }, { crowdedIdleMs: 200 });
       const { port } = await listen({ caps, needsLogin });
@@ -331,7 +335,7 @@ describe("a connection", () => {
     },
   );
 
-  test("that sends its message at a good rate is not ended, however full the port is", async () => {
+  test("that sends its message fast enough is not ended, however full the port is", async () => {
     const caps = new ConnectionCaps({ perNetwork: 10, all: 1 }, { crowdedIdleMs: 500, graceMs: 0 });
     const { port } = await listen({ caps });
     const client = await toData(port);
@@ -342,11 +346,11 @@ describe("a connection", () => {
     }
     clearInterval(sending);
     client.write(".\r\n");
-    expect(await client.reply()).toBe("250 2.0.0 Taken");
+    expect(await client.reply()).toBe("250 2.0.0 Accepted");
     client.close();
   });
 
-  test("that sends its message an octet at a time is ended, in an empty port too", async () => {
+  test("that sends its message an octet at a time is ended, even on an empty port", async () => {
     const caps = new ConnectionCaps({ perNetwork: 10, all: 10 }, { stallMs: 200 });
     const { port } = await listen({ caps });
     const client = await toData(port);
@@ -356,7 +360,7 @@ describe("a connection", () => {
     clearInterval(trickling);
   });
 
-  test("in the middle of a TLS handshake does not hold up a stop", async () => {
+  test("in the middle of a TLS handshake does not delay a stop", async () => {
     const caps = new ConnectionCaps({ perNetwork: 1, all: 10 });
     const { port, listener } = await listen({ isImplicitTls: true, caps });
     const socket = connectTcp(port, "127.0.0.1");
@@ -364,7 +368,7 @@ describe("a connection", () => {
     const ended = once(socket, "close");
     socket.resume();
     socket.write("\x16\x03\x01\x02\x00");
-    await eventually("it to be counted", async () => {
+    await eventually("the session to be counted", async () => {
       const admission = caps.admit("127.0.0.1", () => {});
       admission?.leave();
       return admission === null;
@@ -373,19 +377,19 @@ describe("a connection", () => {
     await ended;
   });
 
-  test("that is gone is forgotten, and who comes next from its port has time of his own", async () => {
+  test("from the port of a former one has its own deadline", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
     onTestFinished(() => void vi.useRealTimers());
-    const { port } = await listen({ deadlines: { strangerMs: 100_000 } });
+    const { port } = await listen({ deadlines: { anonymousMs: 100_000 } });
     const before = vi.getTimerCount();
-    // An address that nobody else has, so that its port is free again at once.
+    // An address that no other test uses, so that the port is free at once.
     const from = { port, host: "127.0.0.1", localAddress: "127.77.7.7" };
     const gone = connectTcp(from);
     await once(gone, "data");
     const { localPort } = gone;
     await vi.advanceTimersByTimeAsync(60_000);
     gone.resetAndDestroy();
-    await eventually("it to be forgotten", async () => vi.getTimerCount() === before);
+    await eventually("the client to be released", async () => vi.getTimerCount() === before);
 
     const next = connectTcp({ ...from, localPort });
     await once(next, "data");
@@ -395,7 +399,7 @@ describe("a connection", () => {
     next.destroy();
   });
 
-  test("that has logged in stays", async () => {
+  test("with a login is not ended at the login deadline", async () => {
     const deadlines = { loginMs: 500 };
     const { port } = await listen(
       { needsLogin: true, isImplicitTls: true, deadlines },
@@ -410,14 +414,14 @@ describe("a connection", () => {
     client.close();
   });
 
-  test("is cut off at a stop when its message takes too long", async () => {
+  test("is closed at a stop when its message takes too long", async () => {
     const { port, listener } = await listen();
     const client = await toData(port);
     await listener.stop(50);
     await client.ended;
   });
 
-  test("gets a reply of one printable line, whatever was said", () => {
+  test("gets a reply of one printable line, whatever its text is", () => {
     expect(new SmtpReply(550, "5.7.1", "a\r\n250 b\u00fc\0").message).toBe("5.7.1 a?250 b?");
     expect(new SmtpReply(550, "5.7.1", "x".repeat(1_000)).message.length).toBeLessThan(500);
   });
@@ -432,8 +436,8 @@ describe("the certificate", () => {
     return serialNumber;
   };
 
-  test("is made once, names the host, is kept from others and valid for whom it is given to", async () => {
-    const again = openCertificate(own(), new Date(), log);
+  test("is created once, names the host and is valid for clients that trust it", async () => {
+    const again = new Certificate(own(), new Date(), log);
     again.close();
     const { cert } = again.current;
     expect(new X509Certificate(cert).serialNumber).toBe(
@@ -452,11 +456,11 @@ describe("the certificate", () => {
     trusting.destroy();
   });
 
-  test("is made anew for another host name, and when it has run out", () => {
+  test("is created again for another host name, and when it has expired", () => {
     const serials = [
-      openCertificate({ ...own(), MAIL_HOSTNAME: "other.test" }, new Date(), log),
-      openCertificate(own(), new Date(), log),
-      openCertificate(own(), new Date("2049-01-01"), log),
+      new Certificate({ ...own(), MAIL_HOSTNAME: "other.test" }, new Date(), log),
+      new Certificate(own(), new Date(), log),
+      new Certificate(own(), new Date("2049-01-01"), log),
     ].map((made) => {
       made.close();
       return new X509Certificate(made.current.cert).serialNumber;
@@ -464,7 +468,7 @@ describe("the certificate", () => {
     expect(new Set(serials).size).toBe(3);
   });
 
-  test("of the operator is used anew when its files change, and the old one as long as they are broken", async () => {
+  test("of the operator is reloaded when its files change; while they are broken the old one is used", async () => {
     const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
     const write = async ({ cert, key }: { cert: string; key: string }) => {
       await writeFile(certFile, cert);
@@ -473,7 +477,7 @@ describe("the certificate", () => {
     };
     const first = await write(makeSelfSigned("mx.test", new Date()));
     const files = { ...own(), TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
-    const watched = openCertificate(files, new Date(), log, 10);
+    const watched = new Certificate(files, new Date(), log, 10);
     const { port } = await listen({ certificate: watched, isImplicitTls: true });
     expect(await serialOf(port)).toBe(first);
     await writeFile(keyFile, "broken");
@@ -481,7 +485,7 @@ describe("the certificate", () => {
     const second = await write(makeSelfSigned("mx.test", new Date()));
     await eventually("the new certificate", async () => (await serialOf(port)) === second);
     watched.close();
-    expect(() => openCertificate({ ...files, TLS_KEY_FILE: certFile }, new Date(), log)).toThrow();
+    expect(() => new Certificate({ ...files, TLS_KEY_FILE: certFile }, new Date(), log)).toThrow();
     expect(await readFile(certFile, "utf8")).toContain("BEGIN CERTIFICATE");
   });
 });

@@ -1,13 +1,13 @@
 /**
- * Reads what follows DATA. It comes in pieces of any size (a line of one dot is a piece of its own), so it is copied
- * into one growing buffer, and what all connections hold at once is bounded.
+ * Reads the message after DATA. It arrives in chunks of any size, so it is copied into one growing buffer. The buffers of
+ * all connections together are bounded.
  */
 import type { SMTPServerDataStream } from "smtp-server";
 import { SmtpReply } from "./smtp-reply.ts";
 
 const FIRST_BYTES = 16 * 1024;
 
-/** The memory for messages that are being received, shared by all connections of the process. */
+/** The memory for messages that are being received, shared by all connections of a purpose. */
 export class MessageMemory {
   readonly #most: number;
   #held = 0;
@@ -20,40 +20,40 @@ export class MessageMemory {
     return this.#held;
   }
 
-  /** Says whether there was so much left, and takes it then. */
-  take(bytes: number): boolean {
+  /** Reserves the bytes; false when fewer are left. */
+  reserve(bytes: number): boolean {
     if (this.#held + bytes > this.#most) return false;
     this.#held += bytes;
     return true;
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.#held -= bytes;
   }
 }
 
-/** What of a message is taken. */
-export interface MessageRoom {
+export interface MessageSizeLimit {
   /** Octets of the largest message. */
   readonly most: number;
-  /** Octets of its beginning that are kept; all when it does not say. */
+  /** Octets of its beginning that are kept. Default: all. */
   readonly kept?: number;
 }
 
 export interface ReceivedMessage {
-  /** As much of it as is kept. */
+  /** The octets that are kept. */
   readonly message: Buffer;
   /** Octets of the whole message. */
   readonly octets: number;
 }
 
-/** Octets that are read of a message behind the size at which it is refused: so a client that is nearly done hears why. */
+/** Octets read beyond the largest size, so that a client that is nearly done reads why its message is refused. */
 const MOST_DISCARDED = 4 * 1024 * 1024;
 
 /**
- * Hands the message, dots unstuffed, to `use` and holds its memory until that is done. A message that is too large is
- * not kept. It is read to its end, for most clients hear nothing before; `onFlood` is called where that is too far away.
- * @throws SmtpReply 552 when it is larger than `most`, 452 when there is no memory for it, 451 when it breaks off
+ * Gives the message, dots unstuffed, to `use`, and releases its memory after that. A message that is too large is
+ * discarded but read to its end, because most clients read no reply earlier. `onFlood` is called when its end is too far
+ * away; the rest is not read.
+ * @throws SmtpReply 552 when it is larger than `most`, 452 when there is no memory for it, 451 when the connection breaks
  */
 export async function withMessageData<Result>(
   stream: SMTPServerDataStream,
@@ -63,7 +63,7 @@ export async function withMessageData<Result>(
     memory,
     onOctets = () => {},
     onFlood = () => {},
-  }: MessageRoom & {
+  }: MessageSizeLimit & {
     readonly memory: MessageMemory;
     readonly onOctets?: (octets: number) => void;
     readonly onFlood?: () => void;
@@ -76,18 +76,18 @@ export async function withMessageData<Result>(
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         onOctets(chunk.length);
         received.add(chunk);
-        // To leave the loop ends the stream, and the library discards the rest without a further look.
+        // Leaving the loop ends the stream; smtp-server discards the rest.
         if (received.octets > most + MOST_DISCARDED) {
           onFlood();
           break;
         }
       }
     } catch (cause) {
-      throw new SmtpReply(451, "4.4.2", "The message broke off", { cause });
+      throw new SmtpReply(451, "4.4.2", "The connection broke during the message", { cause });
     }
     return await use({ message: received.whole(), octets: received.octets });
   } finally {
-    received.forget();
+    received.discard();
   }
 }
 
@@ -116,37 +116,36 @@ class ReceivedOctets {
     const length = Math.min(this.#length + chunk.length, this.#kept);
     if (this.#octets > this.#most) {
       this.#refuse(new SmtpReply(552, "5.3.4", `The message is larger than ${this.#most} octets`));
-    } else if (!this.#holds(length)) {
-      this.#refuse(
-        new SmtpReply(452, "4.3.1", "Too much mail is being received at this moment: retry shortly"),
-      );
+    } else if (!this.#grow(length)) {
+      this.#refuse(new SmtpReply(452, "4.3.1", "Too much mail is being received: retry shortly"));
     } else {
       chunk.copy(this.#buffer, this.#length);
       this.#length = length;
     }
   }
 
-  /** @throws SmtpReply when it was not kept */
+  /** @throws SmtpReply when the message was discarded */
   whole(): Buffer {
     if (this.#refusal !== null) throw this.#refusal;
     return this.#buffer.subarray(0, this.#length);
   }
 
-  forget(): void {
-    this.#memory.give(this.#buffer.length);
+  /** Releases the memory. */
+  discard(): void {
+    this.#memory.release(this.#buffer.length);
     this.#buffer = Buffer.alloc(0);
   }
 
   #refuse(refusal: SmtpReply): void {
     this.#refusal = refusal;
-    this.forget();
+    this.discard();
   }
 
-  /** Grows to twice the size, so that no octet is copied more than twice. */
-  #holds(length: number): boolean {
+  /** Grows the buffer to at least `length` octets, by doubling; false when there is no memory. */
+  #grow(length: number): boolean {
     if (length <= this.#buffer.length) return true;
     const size = Math.min(Math.max(length, this.#buffer.length * 2, FIRST_BYTES), this.#kept);
-    if (!this.#memory.take(size - this.#buffer.length)) return false;
+    if (!this.#memory.reserve(size - this.#buffer.length)) return false;
     const larger = Buffer.allocUnsafeSlow(size);
     this.#buffer.copy(larger, 0, 0, this.#length);
     this.#buffer = larger;

@@ -4,7 +4,7 @@ import { NetworkLog } from "./network-log.ts";
 
 const MINUTE_MS = 60_000;
 
-/** A network log at a time that the test moves, and what it has written. */
+/** A network log on a clock that the test moves, and the lines it has written. */
 function openLog() {
   const lines: unknown[] = [];
   const time = { ms: 0 };
@@ -18,7 +18,7 @@ function openLog() {
   return { lines, time, networkLog: new NetworkLog(log, () => time.ms) };
 }
 
-test("a network has one line a minute, and the next one says how many are missing", () => {
+test("a network has one line per minute, and the next line counts those that were not written", () => {
   const { lines, time, networkLog } = openLog();
   for (let count = 0; count < 500; count++) networkLog.note("192.0.2.1", "refused");
   networkLog.note("192.0.2.2", "refused");
@@ -31,7 +31,7 @@ test("a network has one line a minute, and the next one says how many are missin
   ]);
 });
 
-test("ten thousand networks have sixty lines a minute together", () => {
+test("ten thousand networks have sixty lines per minute together", () => {
   const { lines, networkLog } = openLog();
   for (let count = 0; count < 10_000; count++) networkLog.note(`2001:db8:0:${count}::/64`, "refused");
   expect(lines).toHaveLength(60);

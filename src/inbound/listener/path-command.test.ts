@@ -30,7 +30,7 @@ describe("a path that has to be a mailbox", () => {
     expect(readPathCommand("RCPT TO", line)).toBe(false);
   });
 
-  test("has parameters, of which xtext is decoded and a repeated one is named", () => {
+  test("has parameters: xtext is decoded, and a repeated one is reported", () => {
     const read = (line: string) => readPathCommand("MAIL FROM", line);
     expect(read("MAIL FROM:<> SIZE=10 SMTPUTF8 ENVID=a+3Db")).toEqual({
       address: "",
@@ -62,7 +62,7 @@ describe("any sender", () => {
     ["a@b.test", "a@b.test"],
     ["<a@b.test", "a@b.test"],
     [`<${long}>`, long],
-  ])("%j is taken", (path, address) => {
+  ])("%j is accepted", (path, address) => {
     expect(readAnySender(`MAIL FROM:${path}`)).toEqual({ address, args: false });
   });
 
@@ -73,7 +73,7 @@ describe("any sender", () => {
     ["SIZE=abc", false],
     ["BODY=8BITMIME SIZE=1000 AUTH=<> MT-PRIORITY=3", { SIZE: "1000" }],
     ["SIZE=1 SIZE=2 X-OWN HOLDFOR=9 REQUIRETLS", { SIZE: "1" }],
-  ])("with the parameters %j is taken", (parameters, args) => {
+  ])("with the parameters %j is accepted", (parameters, args) => {
     expect(readAnySender(`MAIL FROM:<a@b.test> ${parameters}`)).toEqual({ address: "a@b.test", args });
   });
 

@@ -1,25 +1,25 @@
 /**
- * The path and the parameters of MAIL and RCPT (RFC 5321 section 4.1.2), read here and not by smtp-server, which takes no
- * quoted local part with blanks or two dots in a row. Which addresses are taken is decided by the conversation.
+ * Reads the path and the parameters of MAIL and RCPT (RFC 5321 section 4.1.2). smtp-server's own reader refuses quoted
+ * local parts with blanks or two dots in a row. The conversation decides which addresses are accepted.
  */
 
-/** As smtp-server hands it to the conversation. */
+/** The form in which smtp-server passes it to the conversation. */
 export interface PathCommand {
   /** Between the angle brackets, without a source route; "" is the null sender. */
   readonly address: string;
   readonly args: Record<string, string | true> | false;
-  /** A parameter that is there twice. */
+  /** The name of a parameter that is given twice. */
   readonly duplicate?: string;
 }
 
-/** Of a command that is refused, here or by smtp-server, with 501. */
+/** smtp-server replies 501 to the command. */
 export type BadCommand = false;
 
-/** Everything that ends a line or is not shown: it could forge a line of a log or of a header. */
+/** Control characters could forge a line of a log or of a header. */
 const CONTROL = /\p{Cc}/u;
 const SOURCE_ROUTE = /^@[^\s,:@"]+(?:,@[^\s,:@"]+)*:/;
 
-/** Reads `MAIL FROM:<path> parameters` or `RCPT TO:<path> parameters`, where the path has to be a mailbox. */
+/** Reads `MAIL FROM:<path> parameters` or `RCPT TO:<path> parameters`. The path has to be a mailbox. */
 export function readPathCommand(name: string, line: string): PathCommand | BadCommand {
   const rest = afterName(name, line);
   if (rest === null || CONTROL.test(rest)) return false;
@@ -34,8 +34,8 @@ export function readPathCommand(name: string, line: string): PathCommand | BadCo
 }
 
 /**
- * The same where the sender is of no use: anything that can be a sender is taken, without brackets, without a domain or
- * with broken quotes as well, and of the parameters only a size that can be read counts.
+ * Reads MAIL on a port that does not use the sender. It accepts senders without brackets, without a domain and with broken
+ * quotes. Of the parameters only a valid SIZE is returned.
  */
 export function readAnySender(line: string): PathCommand | BadCommand {
   const rest = afterName("MAIL FROM", line);
@@ -54,7 +54,7 @@ function afterName(name: string, line: string): string | null {
   return colon >= 0 && given === name ? line.slice(colon + 1).trim() : null;
 }
 
-/** Where the closing bracket is, outside of quotes; -1 when there is none, or no opening one. */
+/** The index of the closing bracket outside of quotes; -1 when there is none, or no opening one. */
 function endOfPath(text: string): number {
   if (!text.startsWith("<")) return -1;
   let isQuoted = false;
@@ -67,7 +67,7 @@ function endOfPath(text: string): number {
   return -1;
 }
 
-/** Values are decoded from xtext (RFC 3461 section 4). */
+/** The parameters, their values decoded from xtext (RFC 3461 section 4). */
 function parametersOf(text: string): Pick<PathCommand, "args" | "duplicate"> {
   const args: Record<string, string | true> = {};
   let duplicate: string | undefined;

@@ -1,13 +1,12 @@
-/** A refusal as SMTP says it: thrown by whoever decides, written by the listener. */
-
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 
 /** RFC 5321 section 4.5.3.1.5: a reply line has 512 octets, code, enhanced code and CRLF included. */
 const LONGEST_TEXT = 480;
 
+/** A negative SMTP reply: thrown by a conversation, written by the listener. */
 export class SmtpReply extends Error {
   override readonly name = "SmtpReply";
-  /** Where the SMTP library looks for it; 421 also closes the connection. */
+  /** smtp-server reads the reply code from this field; 421 also closes the connection. */
   readonly responseCode: number;
   readonly enhanced: string;
   readonly text: string;
@@ -21,7 +20,7 @@ export class SmtpReply extends Error {
   }
 }
 
-/** The answer, or 451 within seconds when the database gives none. */
+/** Resolves like `answer`. @throws SmtpReply 451 when the database takes longer than a few seconds */
 export function answerSoon<Value>(answer: Promise<Value>): Promise<Value> {
   return inTime(
     PATIENCE_MS,
@@ -30,7 +29,7 @@ export function answerSoon<Value>(answer: Promise<Value>): Promise<Value> {
   );
 }
 
-/** Printable ASCII of one line, as all clients read it. */
+/** The text as one line of printable ASCII, cut to the longest reply line. */
 export function replyText(text: string): string {
   const plain = text.replace(/[^ -~]+/g, "?");
   return plain.length > LONGEST_TEXT ? `${plain.slice(0, LONGEST_TEXT - 3)}...` : plain;

@@ -4,7 +4,7 @@
  */
 
 import type { SMTPServerEnvelope } from "smtp-server";
-import type { Conversation } from "#inbound/listener/listener.ts";
+import type { Conversation } from "#inbound/listener/conversation.ts";
 import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
 import type { NetworkLog } from "#inbound/listener/network-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
@@ -100,7 +100,7 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
       }
       if (refusal !== null) throw tooMuch(BACKLOG_SENTENCES[refusal]);
       for (const mailClass of new Set(mails.map(({ kind }) => mailClassOf(kind)))) deps.onStored(mailClass);
-      return "2.0.0 Taken";
+      return "2.0.0 Accepted";
     };
     return {
       async mail() {
@@ -138,12 +138,12 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
         recipients.set(kind === "unsubscribe" ? address : address.toLowerCase(), { address, kind });
       },
       message: (received, { mailFrom }) => answerSoon(take(received, mailFrom)),
-      room() {
+      sizeLimit() {
         // No more of it is ever read.
         const kept = Math.max(0, ...kinds().map(readOctets));
         return { most: isOpen() ? limits.openMailBytes.most : LARGEST_MAIL, kept };
       },
-      async counted(octets) {
+      async onOctets(octets) {
         if (isOpen()) await noteOpenOctets(db, { network, octets }, clock.now());
       },
     };

@@ -6,7 +6,7 @@
 
 import type { SMTPServerEnvelope } from "smtp-server";
 import { maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
-import type { Conversation } from "#inbound/listener/listener.ts";
+import type { Conversation } from "#inbound/listener/conversation.ts";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { type Address, isSameAddress, parseAddress } from "#mail/address.ts";
 import { findMessage } from "#messages/store.ts";
