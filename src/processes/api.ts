@@ -31,11 +31,13 @@ import { createLog } from "#platform/log/log.ts";
 import { createMetrics } from "#platform/metrics.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
-import { findContentToSend, findSentMail } from "#sending/autoresponders/mail-store.ts";
-import { createMailAgain } from "#sending/mail/mail-again.ts";
-import { createMailImages } from "#sending/mail/mail-images.ts";
-import { createPlatformMail, excuseSignupMail } from "#sending/platform-mail/platform-mail.ts";
-import { createSignupMailer } from "#sending/platform-mail/signup-mail.ts";
+import { findContentToSend, findSentAutoresponderMail } from "#sending/autoresponders/presend-store.ts";
+import { createWebView, createWebViewImages } from "#sending/mail/web-view.ts";
+import {
+  createPlatformMail,
+  createSignupMailer,
+  excuseSignupMail,
+} from "#sending/platform-mail/platform-mail.ts";
 import { receiptKeys } from "#sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "#sending/sms/receipt-page.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
@@ -170,7 +172,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
           linkBase: (workspaceId, urlDomainId) =>
             trackingBase(database, workspaceId, urlDomainId, publicUrl()),
         }),
-        findImage: createMailImages(database),
+        findImage: createWebViewImages(database),
       });
       if (smsGateway?.kind === "http") {
         registerSmsReceipts(pages, {
@@ -225,9 +227,12 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
 }
 
 /** The mail of a campaign once more, or of an autoresponder. */
-function createRenderMail(deps: Parameters<typeof createMailAgain>[0]): RenderMail {
-  const ofCampaign = createMailAgain(deps);
-  const ofAutoresponder = createMailAgain(deps, { findSentMail, findContent: findContentToSend });
+function createRenderMail(deps: Parameters<typeof createWebView>[0]): RenderMail {
+  const ofCampaign = createWebView(deps);
+  const ofAutoresponder = createWebView(deps, {
+    findSentMail: findSentAutoresponderMail,
+    findContent: findContentToSend,
+  });
   return async (...mail) => (await ofCampaign(...mail)) ?? ofAutoresponder(...mail);
 }
 

@@ -53,9 +53,8 @@ import type { Acceptor } from "#sending/acceptance/acceptor.ts";
 import { requireOneMore } from "#sending/acceptance/allowance.ts";
 import { autoresponderEndpoints } from "#sending/autoresponders/endpoints.ts";
 import { campaignAnalyticsEndpoints } from "#sending/campaigns/analytics/endpoints.ts";
-import { mailHistoryOf } from "#sending/campaigns/analytics/person-history.ts";
+import { subscriberHistory } from "#sending/campaigns/analytics/subscriber-history-store.ts";
 import { campaignEndpoints } from "#sending/campaigns/endpoints.ts";
-import { listLastCampaigns } from "#sending/campaigns/store.ts";
 import {
   campaignWithList,
   campaignWithRoute,
@@ -64,10 +63,11 @@ import {
   campaignWithTrackingDomain,
   updateListName,
   updateSegmentNames,
-} from "#sending/campaigns/uses-store.ts";
+} from "#sending/campaigns/in-use-store.ts";
+import { listLastCampaigns } from "#sending/campaigns/store.ts";
 import { emailEndpoints } from "#sending/emails/endpoints.ts";
+import { fieldUses, findAutoresponderOfList } from "#sending/in-use-store.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
-import { fieldUses, findAutoresponderOfList } from "#sending/uses-store.ts";
 import { webhookEndpoints } from "#webhooks/endpoints.ts";
 import {
   announceCampaigns,
@@ -185,7 +185,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       acceptor,
       publicUrl,
       notifyWorkers,
-      onCampaigns: announceCampaigns,
+      onCampaignEvents: announceCampaigns,
       hasSmsGateway: parts.hasSmsGateway,
       smsCountry: config.SMS_DEFAULT_COUNTRY,
       hasTrackingDomain: holdTrackingDomain,
@@ -255,7 +255,7 @@ const listCampaigns: ListCampaigns = {
   },
 };
 const historyOf: HistoryOf = async (db, workspaceId, { id, email }) => ({
-  ...(await mailHistoryOf(db, workspaceId, id)),
+  ...(await subscriberHistory(db, workspaceId, id)),
   suppressions: await listSuppressionsOf(db, workspaceId, email),
 });
 

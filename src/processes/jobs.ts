@@ -33,12 +33,12 @@ import { askGoogleDaily, type PostmasterDeps } from "#reporting/postmaster/ask-d
 import { readCredentials } from "#reporting/postmaster/credentials.ts";
 import { createGoogle } from "#reporting/postmaster/google.ts";
 import { advanceAutoresponders } from "#sending/autoresponders/advance.ts";
-import { removeAutoresponderTraces } from "#sending/autoresponders/remove-traces.ts";
+import { autoresponderPurge } from "#sending/autoresponders/purge.ts";
 import { forgetRemovedPeople } from "#sending/campaigns/audience/forget-removed.ts";
-import { refreshScores } from "#sending/campaigns/counters/refresh-scores.ts";
+import { refreshEngagementScores } from "#sending/campaigns/counters/refresh-engagement-scores.ts";
 import { advanceCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
-import { brakeLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";
-import { removeTraces } from "#sending/campaigns/remove-traces.ts";
+import { autoPauseLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";
+import { purgeDeletedCampaigns } from "#sending/campaigns/purge-deleted-store.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import {
   announceCampaigns,
@@ -122,15 +122,15 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       plans,
       onLimit: limitNotices.note,
       smsCountry: config.SMS_DEFAULT_COUNTRY,
-      brake: brakeLimitsOf(config),
-      onCampaigns: announceCampaigns,
+      autoPause: autoPauseLimitsOf(config),
+      onCampaignEvents: announceCampaigns,
     }),
     forgetRemovedPeople(database),
     removeOldWebhookDeliveries({ db: database, clock }),
     switchOffOverfullWebhooks({ db: database, clock }),
     forgetOldValidations({ db: database, clock }),
     advanceAutoresponders({ db: database, clock, plans, onLimit: limitNotices.note }),
-    removeAutoresponderTraces({ db: database, clock }),
+    autoresponderPurge({ db: database, clock }),
     foldCounters(database),
     ...blacklistTasks({
       db: database,
@@ -202,13 +202,13 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       name: "refresh-engagement-scores",
       seconds: DAY_SECONDS,
       async run({ signal }) {
-        await refreshScores({ db: database, clock }, signal);
+        await refreshEngagementScores({ db: database, clock }, signal);
       },
     },
     {
       name: "remove-traces-of-deleted-campaigns",
       seconds: DAY_SECONDS,
-      run: ({ signal }) => removeTraces(database, signal),
+      run: ({ signal }) => purgeDeletedCampaigns(database, signal),
     },
     {
       name: "expire-hard-bounces",
