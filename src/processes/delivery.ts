@@ -19,12 +19,12 @@ import { createProcessContext, type ProcessContext } from "#platform/context/pro
 import type { Queryable } from "#platform/database/pool.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
 import { lowerThreadPoolPriority } from "#platform/process/thread-pool.ts";
-import { createAutoresponderMail } from "#sending/autoresponders/leased-mail.ts";
-import { listStopped } from "#sending/autoresponders/store.ts";
-import { brakeLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";
+import { createAutoresponderMail } from "#sending/autoresponders/presend-check.ts";
+import { listStoppedAutoresponders } from "#sending/autoresponders/store.ts";
+import { autoPauseLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";
+import { createCampaignMail } from "#sending/mail/campaign-presend-check.ts";
 import type { CampaignMailDeps } from "#sending/mail/deps.ts";
-import { createCampaignMail } from "#sending/mail/leased-mail.ts";
-import { findRouteFields, listHaltedIds } from "#sending/mail/leased-store.ts";
+import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "#tracking/tokens.ts";
 import { trackMail } from "#tracking/track-mail.ts";
@@ -71,7 +71,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     findIdentity: createIdentityFinder(services),
     findRouting: (workspaceId) => findRouting(database, secrets, workspaceId),
     async findChoice(workspaceId, campaignId) {
-      const fields = await findRouteFields(database, workspaceId, campaignId);
+      const fields = await findCampaignRoute(database, workspaceId, campaignId);
       return routeChoice(fields ?? { virtualMtaIp: null, routingRuleId: null });
     },
     returnPathKey: returnPathKeys(secrets).signing,
@@ -80,7 +80,10 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     smsReceiptUrl: createReceiptUrl(services),
     check: createPresendCheck(services),
     async findHalted() {
-      const [campaigns, autoresponders] = await Promise.all([listHaltedIds(database), listStopped(database)]);
+      const [campaigns, autoresponders] = await Promise.all([
+        listHaltedIds(database),
+        listStoppedAutoresponders(database),
+      ]);
       return {
         paused: [...campaigns.paused, ...autoresponders.paused],
         cancelled: [...campaigns.cancelled, ...autoresponders.cancelled],
@@ -153,8 +156,8 @@ function createPresendCheck({ database, config, clock, log, secrets }: ProcessCo
     clock,
     log,
     smsCountry: config.SMS_DEFAULT_COUNTRY,
-    brake: brakeLimitsOf(config),
-    onCampaigns: announceCampaigns,
+    autoPause: autoPauseLimitsOf(config),
+    onCampaignEvents: announceCampaigns,
     linkBase: (workspaceId, urlDomainId) => trackingBase(database, workspaceId, urlDomainId, publicUrl),
     linksOf(mail, base) {
       const links = mailLinks(mail, base, linkKey);

@@ -1,12 +1,41 @@
-/** The fields that a campaign and an autoresponder have in common, as a caller gives them. */
+/** The request fields that campaigns and autoresponders share: their shapes, and how their values are read and checked. */
+import { Type } from "typebox";
 import { maySendAs } from "#identity/may-send-as.ts";
 import { headerTextFault } from "#mail/address.ts";
+import { LONGEST_BODY } from "#mail/html/body-forms.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
+import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { omittable } from "#platform/shapes.ts";
+import { LONGEST_NAME } from "#workspace/name.ts";
 
-/** What is wrong with an address that the workspace may not send as, behind its field. */
+export const mailFields = {
+  subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT, description: "May hold merge tags." }),
+  from_email: Type.String({
+    description:
+      "An address on a sending domain whose ownership is verified (POST /sending-domains), or a verified sender (POST /verified-senders).",
+  }),
+  from_name: omittable(Type.String({ maxLength: LONGEST_NAME, description: "Default: the list's." })),
+  reply_to: omittable(Type.String({ description: "Default: the list's reply_to_email." })),
+  html_content: omittable(
+    Type.String({
+      maxLength: LONGEST_BODY,
+      description: "May hold merge tags. Omitted: made from the text.",
+    }),
+  ),
+  text_content: omittable(
+    Type.String({
+      maxLength: LONGEST_BODY,
+      description: "Omitted: made from the HTML.",
+    }),
+  ),
+  enable_open_tracking: omittable(Type.Boolean({ description: "Default: the list's setting." })),
+  enable_click_tracking: omittable(Type.Boolean({ description: "Default: the list's setting." })),
+};
+
+/** Follows the name of a field whose address the workspace may not send as. */
 export const NOT_VERIFIED =
   "is not on a verified sending domain and is no verified sender of this workspace: use an address there, or add and verify the domain (POST /sending-domains) or the address (POST /verified-senders)";
 
@@ -15,12 +44,12 @@ export async function readFromEmail(db: Queryable, workspaceId: WorkspaceId, tex
   const parsed = parseOnlyAddress(text);
   if (!parsed.ok) throw invalid({ field: "from_email", message: `from_email: ${parsed.message}` });
   const right = await maySendAs(db, workspaceId, parsed.address);
-  if (!right.allowed) throw refuse("from_email", NOT_VERIFIED);
+  if (!right.allowed) throw fieldError("from_email", NOT_VERIFIED);
   return parsed.address;
 }
 
 /**
- * Copies of bounces are mail from the service's own sender, so they go only to an address that the workspace may send as.
+ * Copies of bounces are sent from the service's own address, so they only go to addresses that the workspace may send as.
  * @throws ApiError VALIDATION_ERROR
  */
 export async function readBounceEmail(
@@ -28,9 +57,9 @@ export async function readBounceEmail(
   workspaceId: WorkspaceId,
   text: string | null | undefined,
 ): Promise<string | null> {
-  const address = readEmail("bounce_email", text);
+  const address = readMailAddress("bounce_email", text);
   if (address !== null && !(await maySendAs(db, workspaceId, address)).allowed) {
-    throw refuse("bounce_email", NOT_VERIFIED);
+    throw fieldError("bounce_email", NOT_VERIFIED);
   }
   return address;
 }
@@ -39,23 +68,23 @@ export async function readBounceEmail(
 export function readSubject(text: string, field = "subject"): string {
   const fault = headerTextFault(text);
   if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
-  if (text.trim() === "") throw refuse(field, "must not be blank");
+  if (text.trim() === "") throw fieldError(field, "must not be blank");
   return text;
 }
 
-/** Blank is none. */
-export function readContent(text: string | null | undefined): string | null {
+/** Null for a blank text. */
+export function readBody(text: string | null | undefined): string | null {
   return text == null || text.trim() === "" ? null : text;
 }
 
 /** @throws ApiError VALIDATION_ERROR */
-export function readEmail(field: string, text: string | null | undefined): string | null {
+export function readMailAddress(field: string, text: string | null | undefined): string | null {
   if (text == null || text.trim() === "") return null;
   const parsed = parseOnlyAddress(text);
   if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
   return parsed.address;
 }
 
-export function refuse(field: string, message: string): ApiError {
+export function fieldError(field: string, message: string): ApiError {
   return invalid({ field, message: `${field} ${message}` });
 }

@@ -18,7 +18,7 @@ import { startRunner } from "#platform/jobs/runner.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createReactions } from "#processes/reactions.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
-import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
@@ -288,7 +288,8 @@ test("campaigns: paused by a person, by the service, and sent", async () => {
   const mail = { name: "June", subject: "Hi", from_email: "news@shop.test", html_content: "<p>Hi</p>" };
   await db.run(sql`delete from sending_domains where domain = 'shop.test'`);
   await verifyShop(db, workspaceId);
-  const work = () => advance({ db, clock, plans, onCampaigns: announceCampaigns }, signal, log);
+  const work = () =>
+    advanceDueCampaigns({ db, clock, plans, onCampaignEvents: announceCampaigns }, signal, log);
   const send = async () => {
     const { id } = (await call("POST", "/campaigns", { ...mail, mailing_list_id: list })).body.data;
     const sent = await call("POST", `/campaigns/${id}/send`, { send_now: true });

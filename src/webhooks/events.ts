@@ -6,7 +6,7 @@ import type { OnVerification } from "#identity/domain-verification/verification-
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { OnJobEnded } from "#platform/jobs/attempt.ts";
-import type { OnCampaigns } from "#sending/campaigns/campaign-events.ts";
+import type { OnCampaignEvents } from "#sending/campaigns/campaign-events.ts";
 import { announce } from "./announce.ts";
 import type { WebhookEvent } from "./catalogue.ts";
 
@@ -21,7 +21,7 @@ export const announceFormAbuse: OnFormAbused = (tx, { workspaceId, mailingListId
   return announce(tx, [{ workspaceId, type: "form.abused", time, data }]);
 };
 
-export const announceCampaigns: OnCampaigns = (tx, news) =>
+export const announceCampaigns: OnCampaignEvents = (tx, news) =>
   announce(
     tx,
     news.map(({ workspaceId, campaignId: campaign_id, name, became, reason, time }): WebhookEvent => {

@@ -6,8 +6,8 @@ import type { Database, Transaction } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
-import { coveredOf, takeMadeSql } from "#sending/acceptance/allowance.ts";
-import { giveBack } from "#sending/acceptance/refund-unsent.ts";
+import { coveredByAllowance, takeBulkMailSql } from "#sending/acceptance/allowance.ts";
+import { refundUnsent } from "#sending/acceptance/refund-store.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { draft } from "#test/support/drafts.ts";
 import { getReading, settle, takeUpTo } from "#workspace/billing/meter.ts";
@@ -70,10 +70,10 @@ export async function perform({ db, workspaceId, now }: Session, operation: Oper
       }
       case "step":
         return await db.transaction(async (tx) => {
-          const { covered } = await coveredOf(tx, plans, workspaceId, operation.wanted, now);
+          const { covered } = await coveredByAllowance(tx, plans, workspaceId, operation.wanted, now);
           await tx.run(sql`
             with mail as (select from generate_series(1, ${covered}::int)),
-              meter as (${takeMadeSql(workspaceId, now)}) select`);
+              meter as (${takeBulkMailSql(workspaceId, now)}) select`);
           return `took ${covered}`;
         });
       case "validate":
@@ -83,7 +83,7 @@ export async function perform({ db, workspaceId, now }: Session, operation: Oper
         });
       case "giveBack": {
         const moved = Array.from({ length: operation.quantity }, () => unsent(workspaceId, now));
-        await within((tx) => giveBack(tx, moved, now));
+        await within((tx) => refundUnsent(tx, moved, now));
         return "done";
       }
       case "topUp": {

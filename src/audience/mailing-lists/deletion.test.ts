@@ -2,8 +2,8 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Queryable } from "#platform/database/pool.ts";
-import { wakeAutoresponders } from "#sending/autoresponders/advance.ts";
-import { wakeCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
+import { advanceAutorespondersNow } from "#sending/autoresponders/advance.ts";
+import { advanceCampaignsNow } from "#sending/campaigns/lifecycle/advance.ts";
 import { addPeople, findMiscounts, newList } from "#test/support/audience.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
@@ -48,26 +48,26 @@ const newAutoresponder = async (mailing_list_id = list) => {
 const uses = {
   "a campaign that is scheduled": async () => {
     const id = await toList();
-    return { hold: wakeCampaigns, begin: () => call("POST", `/campaigns/${id}/send`, later) };
+    return { hold: advanceCampaignsNow, begin: () => call("POST", `/campaigns/${id}/send`, later) };
   },
   "a campaign that is sent": async () => {
     const id = await toList();
-    return { hold: wakeCampaigns, begin: () => call("POST", `/campaigns/${id}/send`) };
+    return { hold: advanceCampaignsNow, begin: () => call("POST", `/campaigns/${id}/send`) };
   },
   "a campaign to a segment of it": async () => {
     const change = { recipient_type: "segment", segment_id: await newSegment() } as const;
     const id = await newCampaign(db, workspaceId, null, change);
-    return { hold: wakeCampaigns, begin: () => call("POST", `/campaigns/${id}/send`, later) };
+    return { hold: advanceCampaignsNow, begin: () => call("POST", `/campaigns/${id}/send`, later) };
   },
   "a campaign whose conditions name it": async () => {
     const rules = [{ field: "mailing_list", operator: "is_active_in", value: list.toUpperCase() }];
     const change = { recipient_type: "custom", segment_conditions: { logic: "and", rules } } as const;
     const id = await newCampaign(db, workspaceId, null, change);
-    return { hold: wakeCampaigns, begin: () => call("POST", `/campaigns/${id}/send`, later) };
+    return { hold: advanceCampaignsNow, begin: () => call("POST", `/campaigns/${id}/send`, later) };
   },
   "an autoresponder that is activated": async () => {
     const { id } = await newAutoresponder();
-    return { hold: wakeAutoresponders, begin: () => call("POST", `/autoresponders/${id}/activate`) };
+    return { hold: advanceAutorespondersNow, begin: () => call("POST", `/autoresponders/${id}/activate`) };
   },
   "an active autoresponder that is given the list": async () => {
     const { id, given } = await newAutoresponder(await newList(db, workspaceId));

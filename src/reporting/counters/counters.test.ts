@@ -11,7 +11,7 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createReactions } from "#processes/reactions.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
-import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
@@ -264,7 +264,11 @@ test("a campaign's messages are counted as it reaches its audience", async () =>
   );
   const id = await newCampaign(db, workspaceId, list);
   await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
-  await advance({ db, clock: systemClock, plans }, new AbortController().signal, createLog("silent"));
+  await advanceDueCampaigns(
+    { db, clock: systemClock, plans },
+    new AbortController().signal,
+    createLog("silent"),
+  );
   const page = { limit: 10, offset: 0 };
   const { rows } = await countsByDomain(db, workspaceId, new Date(), page);
   expect(rows).toMatchObject([

@@ -9,8 +9,8 @@ import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError } from "#platform/errors.ts";
 import { AcceptLine } from "./accept-line.ts";
 import { requireAcceptable } from "./allowance.ts";
-import { type CommitDeps, foreignAddress, questionsOf } from "./batch.ts";
-import { type Draft, sizeOf } from "./statement.ts";
+import { type CommitDeps, sendersOf, unverifiedAddress } from "./batch.ts";
+import { contentOctets, type Draft } from "./statement.ts";
 
 /**
  * Two commits under way keep the disk busy, but two halves cost PostgreSQL a millisecond more than a whole: the second
@@ -100,7 +100,7 @@ class AcceptorOfLines implements Acceptor {
 
   async check(draft: Draft): Promise<void> {
     const { db, clock, plans } = this.#deps;
-    const refusal = foreignAddress(draft, await maySendAsEach(db, questionsOf(draft)));
+    const refusal = unverifiedAddress(draft, await maySendAsEach(db, sendersOf(draft)));
     if (refusal !== null) throw refusal;
     await requireAcceptable(db, { plans, clock }, draft.message);
   }
@@ -109,5 +109,5 @@ class AcceptorOfLines implements Acceptor {
 /** Content of drafts accepted together, in octets: those of one submission share it. */
 function memoryOf(drafts: readonly Draft[]): number {
   const different = new Map(drafts.map(({ message }) => [message.submission?.id ?? message.id, message]));
-  return [...different.values()].reduce((sum, message) => sum + sizeOf(message), 0);
+  return [...different.values()].reduce((sum, message) => sum + contentOctets(message), 0);
 }

@@ -69,7 +69,7 @@ export function takeAcceptedSql(messages: readonly NewMessage[], now: Date, isPl
 }
 
 /** Takes what a step of a campaign or an autoresponder made: one for each row of `mail`. */
-export function takeMadeSql(workspaceId: WorkspaceId, now: Date): Sql {
+export function takeBulkMailSql(workspaceId: WorkspaceId, now: Date): Sql {
   const made = sql`(select ${workspaceId}::uuid as workspace_id, count(*)::int as quantity from mail) made`;
   return noteUseSql("email", made, now);
 }
@@ -78,7 +78,7 @@ export function takeMadeSql(workspaceId: WorkspaceId, now: Date): Sql {
  * How many of the next `wanted` emails are covered. Where there is a limit the account stays locked until the transaction
  * ends, so that this holds: a step takes thousands, which nobody may note blindly.
  */
-export async function coveredOf(
+export async function coveredByAllowance(
   tx: Queryable,
   plans: Plans,
   workspaceId: WorkspaceId,

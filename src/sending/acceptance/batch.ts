@@ -50,16 +50,16 @@ export async function commit(deps: Committing, batch: readonly Waiting[]): Promi
   const { db, onCommitted, onLimit, retry } = deps;
   let rest = batch;
   try {
-    if (await insertAtOnce(deps, draftsOf(batch))) {
+    if (await insertInOneStatement(deps, draftsOf(batch))) {
       setImmediate(() => {
         for (const { resolve } of batch) resolve();
       });
       onCommitted();
       return batch.length;
     }
-    rest = await refuseForeignSenders(db, batch);
+    rest = await refuseUnverifiedSenders(db, batch);
     if (rest.length === 0) return 0;
-    const { refused, busy } = await insertHeld(deps, rest);
+    const { refused, busy } = await insertStepwise(deps, rest);
     for (const one of rest) {
       const refusal = refused.get(one);
       if (refusal !== undefined) {
@@ -95,22 +95,22 @@ function isAboutContent(fault: unknown): boolean {
 }
 
 /** One question for the whole batch; those who may not send learn it now, the rest go on. */
-async function refuseForeignSenders(db: Queryable, batch: readonly Waiting[]): Promise<Waiting[]> {
-  const maySendAs = await maySendAsEach(db, draftsOf(batch).flatMap(questionsOf));
+async function refuseUnverifiedSenders(db: Queryable, batch: readonly Waiting[]): Promise<Waiting[]> {
+  const maySendAs = await maySendAsEach(db, draftsOf(batch).flatMap(sendersOf));
   return batch.filter(({ drafts, reject }) => {
-    const refusals = drafts.flatMap((draft) => foreignAddress(draft, maySendAs) ?? []);
+    const refusals = drafts.flatMap((draft) => unverifiedAddress(draft, maySendAs) ?? []);
     if (refusals.length > 0) reject(refusals[0]);
     return refusals.length === 0;
   });
 }
 
 /** The addresses of a draft that the workspace must be allowed to send as. */
-export function questionsOf({ sender, bouncesTo }: Draft): SenderQuestion[] {
+export function sendersOf({ sender, bouncesTo }: Draft): SenderQuestion[] {
   return [sender, bouncesTo].flatMap((question) => question ?? []);
 }
 
 /** The refusal of the first of them that the workspace may not send as. */
-export function foreignAddress(
+export function unverifiedAddress(
   { sender, bouncesTo }: Draft,
   maySendAs: (question: SenderQuestion) => boolean,
 ): ApiError | null {
@@ -130,7 +130,7 @@ export function foreignAddress(
  * @returns those left out: refused because nothing covers them, or because the Idempotency-Key was taken over meanwhile
  * and the other request sends it; or to be tried again
  */
-async function insertHeld(
+async function insertStepwise(
   { db, clock, plans, announceSuppressed }: CommitDeps,
   batch: readonly Waiting[],
 ): Promise<{ readonly refused: ReadonlyMap<Waiting, ApiError>; readonly busy: readonly Waiting[] }> {
@@ -193,27 +193,27 @@ async function coverEach(
  * false. Where somebody is suppressed it takes a second one: without the parts for them, the statement costs PostgreSQL a
  * fifth less for a batch of thirty, and a third less for a lone message.
  */
-async function insertAtOnce(deps: CommitDeps, drafts: readonly Draft[]): Promise<boolean> {
+async function insertInOneStatement(deps: CommitDeps, drafts: readonly Draft[]): Promise<boolean> {
   if (drafts.some(({ idempotency }) => idempotency !== undefined)) return false;
   const mayBePlain = drafts.every(({ message }) => message.submission === undefined);
-  const plain = mayBePlain ? await tryAtOnce(deps, drafts, true) : null;
-  const answer = plain?.is_suppressed === false ? plain : await tryAtOnce(deps, drafts, false);
+  const plain = mayBePlain ? await tryOneStatement(deps, drafts, true) : null;
+  const answer = plain?.is_suppressed === false ? plain : await tryOneStatement(deps, drafts, false);
   return answer.is_done;
 }
 
-interface AtOnce {
+interface OneStatementResult {
   readonly is_done: boolean;
   /** Whether that is so because somebody is suppressed. */
   readonly is_suppressed: boolean;
 }
 
-async function tryAtOnce(
+async function tryOneStatement(
   { db, clock, announceSuppressed }: CommitDeps,
   drafts: readonly Draft[],
   isPlain: boolean,
-): Promise<AtOnce> {
+): Promise<OneStatementResult> {
   const now = clock.now();
-  const senders = maySendAsAllSql(drafts.flatMap(questionsOf));
+  const senders = maySendAsAllSql(drafts.flatMap(sendersOf));
   const covered = areCoveredSql(
     drafts.map(({ message }) => message),
     now,
@@ -224,7 +224,7 @@ async function tryAtOnce(
     : sql`true`;
   const condition = sql`(select ${isOpen} and ${noneIsSuppressed} from senders, allowances)`;
   const inserts = insertsOf(drafts, { condition, isPlain, announceSuppressed, now });
-  const [answer] = await db.rows<AtOnce>(
+  const [answer] = await db.rows<OneStatementResult>(
     sql`
       with senders as materialized (${senders}), allowances as materialized (${covered}), ${inserts}
       select ${isOpen} and ${noneIsSuppressed} as is_done, ${isOpen} and not ${noneIsSuppressed} as is_suppressed

@@ -77,7 +77,7 @@ export function insertsOf(
       messageId: message.id,
       priority,
       domain: message.domain,
-      bytes: sizeOf(message),
+      bytes: contentOctets(message),
       expiresAt: expiryOf(message.createdAt, retryHours),
     })),
     sql`${condition} and ${isKept(judging)}`,
@@ -90,7 +90,7 @@ export function insertsOf(
 }
 
 /** Octets of content, as a worker has to hold them. */
-export function sizeOf({ html, text, attachments, submission }: NewMessage): number {
+export function contentOctets({ html, text, attachments, submission }: NewMessage): number {
   const attached = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0);
   return (html?.length ?? 0) + (text?.length ?? 0) + attached + (submission?.raw.length ?? 0);
 }

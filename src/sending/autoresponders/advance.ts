@@ -13,26 +13,26 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
-import { coveredOf } from "#sending/acceptance/allowance.ts";
+import { coveredByAllowance } from "#sending/acceptance/allowance.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { dueDays, momentOf } from "./days.ts";
-import { insertMails } from "./mails-store.ts";
 import {
-  type AtWork,
+  advanceScans,
+  type DueAutoresponder,
   findDueStep,
-  insertCelebrants,
-  insertJoined,
-  listAtWork,
-  lockWorking,
-  moveScans,
-  type Page,
+  insertRunsOfDay,
+  insertRunsOfJoined,
+  type LockedAutoresponder,
+  listDueAutoresponders,
+  lockActive,
+  type RunPage,
   skipRemovedStep,
   updateDayDone,
   updateScanned,
   updateWaitingReason,
-  type Working,
 } from "./runs-store.ts";
+import { insertStepMails } from "./send-step-store.ts";
+import { dueDays, momentOf } from "./trigger-days.ts";
 
 const NAME = "advance-autoresponders";
 const SECONDS = 5;
@@ -50,17 +50,26 @@ export interface AdvanceDeps {
 }
 
 /** Makes the task due now; within a transaction, when that commits. */
-export function wakeAutoresponders(db: Queryable): Promise<void> {
+export function advanceAutorespondersNow(db: Queryable): Promise<void> {
   return hasten(db, NAME);
 }
 
 export function advanceAutoresponders(deps: AdvanceDeps): Recurring {
-  return { name: NAME, seconds: SECONDS, run: ({ signal, log }) => advance(deps, signal, log) };
+  return {
+    name: NAME,
+    seconds: SECONDS,
+    run: ({ signal, log }) => advanceDueAutoresponders(deps, signal, log),
+  };
 }
 
 /** Whom a trigger has reached is looked for page by page, each a transaction; one that is killed begins with the first again. */
 interface Look {
-  readonly page: (tx: Queryable, autoresponder: Working, after: string | null, size: number) => Promise<Page>;
+  readonly page: (
+    tx: Queryable,
+    autoresponder: LockedAutoresponder,
+    after: string | null,
+    size: number,
+  ) => Promise<RunPage>;
   /** In the transaction of the last page. */
   readonly finish: (tx: Queryable) => Promise<void>;
   /** Of the autoresponder, when its first page was looked at: after a change of list or trigger the look is over. */
@@ -74,7 +83,7 @@ interface Look {
  * round it is looked anew who has something to do: nobody waits for another's crowd.
  * @throws PutBack after `placeMs`, as soon as the looks under way have ended, which nobody could go on with
  */
-export async function advance(
+export async function advanceDueAutoresponders(
   deps: AdvanceDeps,
   signal: AbortSignal,
   log: Log,
@@ -98,9 +107,9 @@ export async function advance(
   let isOver = false;
   for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; isOver = performance.now() > placeEnd) {
     const now = clock.now();
-    const atWork = await listAtWork(db, now, [...looks.keys()]);
+    const atWork = await listDueAutoresponders(db, now, [...looks.keys()]);
     const idle = atWork.filter(({ is_idle }) => is_idle).map(({ id }) => id);
-    await moveScans(db, now, idle);
+    await advanceScans(db, now, idle);
     isAnythingLeft = false;
     for (const one of atWork) {
       const look = looks.get(one.id) ?? (isOver ? null : nextLook(one, now));
@@ -117,7 +126,7 @@ export async function advance(
 
 /** Null when there is no reason to look for anybody. */
 function nextLook(
-  { workspace_id: workspaceId, id, has_joined, day_done, at, timezone }: AtWork,
+  { workspace_id: workspaceId, id, has_joined, day_done, at, timezone }: DueAutoresponder,
   now: Date,
 ): Look | null {
   const beginning = { generation: null, after: null };
@@ -126,7 +135,7 @@ function nextLook(
       ...beginning,
       isOfDay: false,
       page: (tx, autoresponder, after, size) =>
-        insertJoined(tx, workspaceId, autoresponder, now, after, size),
+        insertRunsOfJoined(tx, workspaceId, autoresponder, now, after, size),
       finish: (tx) => updateScanned(tx, workspaceId, id, now),
     };
   }
@@ -139,7 +148,7 @@ function nextLook(
     isOfDay: true,
     page: async (tx, autoresponder, after, size) =>
       (autoresponder.day_done ?? "") < day
-        ? insertCelebrants(tx, workspaceId, autoresponder, celebrated, after, size)
+        ? insertRunsOfDay(tx, workspaceId, autoresponder, celebrated, after, size)
         : { seen: 0, last: null },
     finish: (tx) => updateDayDone(tx, workspaceId, id, day),
   };
@@ -148,13 +157,13 @@ function nextLook(
 /** One page of a look, which is kept in `looks` while it goes on; says whether it does, or another day may follow. */
 async function lookOn(
   { db, size = STEP }: AdvanceDeps,
-  { workspace_id: workspaceId, id }: AtWork,
+  { workspace_id: workspaceId, id }: DueAutoresponder,
   look: Look,
   looks: Map<string, Look>,
 ): Promise<boolean> {
   looks.delete(id);
   const page = await db.transaction(async (tx) => {
-    const autoresponder = await lockWorking(tx, workspaceId, id);
+    const autoresponder = await lockActive(tx, workspaceId, id);
     if (autoresponder === undefined) return undefined;
     look.generation ??= autoresponder.generation;
     if (look.generation !== autoresponder.generation) return undefined;
@@ -173,11 +182,11 @@ export function sendStep(
   id: string,
 ): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const autoresponder = await lockWorking(tx, workspaceId, id);
+    const autoresponder = await lockActive(tx, workspaceId, id);
     if (autoresponder === undefined) return false;
     const now = clock.now();
     const step = await findDueStep(tx, workspaceId, id, now);
-    const waitBecause = async (reason: Working["waiting_reason"]) => {
+    const waitBecause = async (reason: LockedAutoresponder["waiting_reason"]) => {
       if (reason !== autoresponder.waiting_reason) await updateWaitingReason(tx, workspaceId, id, reason);
     };
     if (step === undefined) {
@@ -189,13 +198,13 @@ export function sendStep(
       return true;
     }
     // Whom allowance and balance do not cover waits for their turn until they do.
-    const { covered, refusal } = await coveredOf(tx, plans, workspaceId, size, now);
+    const { covered, refusal } = await coveredByAllowance(tx, plans, workspaceId, size, now);
     await waitBecause(covered === 0 ? refusal : null);
     if (covered === 0) {
       if (refusal !== null) onLimit?.(workspaceId, refusal);
       return false;
     }
-    await insertMails(tx, workspaceId, {
+    await insertStepMails(tx, workspaceId, {
       autoresponder,
       step,
       messageIds: Array.from({ length: covered }, newId),

@@ -1,10 +1,10 @@
-/** An autoresponder as answers show it (decisions, section 14), and what a caller may say about one. */
+/** The shapes of an autoresponder in requests and answers. */
 import { type Static, Type } from "typebox";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
-import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import { Id, NullableTimestamp, nullable, omittable, patterned, Timestamp } from "#platform/shapes.ts";
 import { ContentWarning } from "#sending/campaigns/campaign.ts";
+import { mailFields } from "#sending/mail-fields.ts";
 import { LONGEST_NAME } from "#workspace/name.ts";
 import { Delay } from "./delay.ts";
 
@@ -15,18 +15,22 @@ export type AutoresponderStatus = (typeof autoresponderStatuses)[number];
 
 export const MOST_STEPS = 20;
 
-/** What begins a series. One shape for both, so that a wrong field is named instead of "no shape fits". */
+/**
+ * What starts a series. One shape for both types, so that an error names the wrong field instead of saying that no shape
+ * fits.
+ */
 export const Trigger = Type.Object(
   {
     type: Type.Enum(["subscribed", "date"], {
-      description: "When somebody becomes an active member of the list, or on the day in a custom field.",
+      description:
+        "`subscribed`: when a person becomes an active member of the list; `date`: on the day in a custom field.",
     }),
     field: Type.Optional(
       Type.String({ minLength: 1, maxLength: 100, description: "For date: the field_name of a date field." }),
     ),
     yearly: Type.Optional(
       Type.Boolean({
-        description: "For date: again every year. 29 February is the 28th where there is none.",
+        description: "For date: repeat every year. 29 February counts as 28 February in years without it.",
       }),
     ),
     at: Type.Optional(
@@ -42,29 +46,27 @@ export type Trigger = Static<typeof Trigger>;
 const NewStep = Type.Object(
   {
     id: omittable(
-      Type.String({ format: "uuid", description: "Of a step that is there: it stays that step." }),
+      Type.String({ format: "uuid", description: "The id of an existing step, to change that step." }),
     ),
     delay: Type.Optional(Delay),
-    subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT, description: "May hold merge tags." }),
-    html_content: omittable(Type.String({ maxLength: LONGEST_BODY })),
-    text_content: omittable(
-      Type.String({ maxLength: LONGEST_BODY, description: "Made of the HTML when left out." }),
-    ),
+    subject: mailFields.subject,
+    html_content: mailFields.html_content,
+    text_content: mailFields.text_content,
   },
   { $id: "NewAutoresponderStep" },
 );
 export type NewStep = Static<typeof NewStep>;
 
-/** POST and PUT take the same, and what is left out has its default. */
+/** The body of POST and PUT. A field that is omitted has its default. */
 export const NewAutoresponder = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Internal name." }),
     mailing_list_id: Type.String({ format: "uuid" }),
-    from_email: Type.String({ description: "On a verified sending domain, or a verified sender." }),
-    from_name: omittable(Type.String({ maxLength: LONGEST_NAME, description: "Omitted: the list's." })),
-    reply_to: omittable(Type.String({ description: "Omitted: the list's reply_to_email." })),
-    enable_open_tracking: omittable(Type.Boolean({ description: "Omitted: as the list has it now." })),
-    enable_click_tracking: omittable(Type.Boolean({ description: "Omitted: as the list has it now." })),
+    from_email: mailFields.from_email,
+    from_name: mailFields.from_name,
+    reply_to: mailFields.reply_to,
+    enable_open_tracking: mailFields.enable_open_tracking,
+    enable_click_tracking: mailFields.enable_click_tracking,
     trigger: Trigger,
     steps: Type.Array(NewStep, { minItems: 1, maxItems: MOST_STEPS }),
   },
@@ -79,7 +81,7 @@ const summary = {
   name: Type.String(),
   status: Type.Enum([...autoresponderStatuses]),
   mailing_list_id: Id,
-  mailing_list_name: nullable(Type.String({ description: "Null when the list is not there any more." })),
+  mailing_list_name: nullable(Type.String({ description: "Null when the list was deleted." })),
   from_email: Type.String(),
   from_name: nullable(Type.String()),
   reply_to: nullable(Type.String()),
@@ -90,17 +92,19 @@ const summary = {
   activated_at: NullableTimestamp,
   deactivated_at: NullableTimestamp,
   deactivation_reason: nullable(
-    Type.String({ description: "Null when a person deactivated it; otherwise what made the service do it." }),
+    Type.String({ description: "Why the service deactivated it; null when a person did." }),
   ),
   waiting_reason: nullable(
     Type.Enum(["plan_limit_reached", "insufficient_balance", "hourly_cap"], {
-      description: "Why people whose time has come are not written to yet; null when nothing holds them up.",
+      description: "Why due messages are not sent yet; null when they are not waiting.",
     }),
   ),
-  sent_count: Type.Integer({ description: "Messages whose first attempt is over." }),
+  sent_count: Type.Integer({ description: "Messages that had their first attempt." }),
   delivered_count: Count,
-  open_count: Type.Integer({ description: "By people; machines are left out, here and below." }),
-  unique_open_count: Type.Integer({ description: "Messages opened or clicked in." }),
+  open_count: Type.Integer({
+    description: "Opens by people. Opens and clicks by machines are not counted here or below.",
+  }),
+  unique_open_count: Type.Integer({ description: "Messages that were opened or clicked." }),
   click_count: Count,
   unique_click_count: Count,
   bounce_count: Count,

@@ -12,11 +12,10 @@ import type { EndpointRequest } from "#platform/http/endpoint.ts";
 import { type Answered, answeredIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage.ts";
-import { wakeAutoresponders } from "./advance.ts";
+import { advanceAutorespondersNow } from "./advance.ts";
 import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
-import { lastDay } from "./days.ts";
 import { delayOf } from "./delay.ts";
-import { isDateField, readAutoresponder, type Settings } from "./read-autoresponder.ts";
+import { type AutoresponderSettings, isDateField, readAutoresponder } from "./read-autoresponder.ts";
 import { replaceSteps } from "./replace-steps.ts";
 import { listSteps } from "./steps-store.ts";
 import {
@@ -29,6 +28,7 @@ import {
   removeAutoresponder,
   updateAutoresponder,
 } from "./store.ts";
+import { lastDay } from "./trigger-days.ts";
 
 export interface AutoresponderDeps extends StorageDeps {
   readonly db: Database;
@@ -101,7 +101,7 @@ export async function replaceAutoresponder(
 }
 
 /** The newest day that a date trigger leaves out, because its moment has passed. */
-function dayDoneBy({ at }: Pick<Settings, "at">, timezone: string, now: Date): string | null {
+function dayDoneBy({ at }: Pick<AutoresponderSettings, "at">, timezone: string, now: Date): string | null {
   return at === null ? null : lastDay(now, { at, timezone });
 }
 
@@ -113,7 +113,10 @@ function dayDoneBy({ at }: Pick<Settings, "at">, timezone: string, now: Date): s
 async function lockTrigger(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { mailing_list_id: listId, date_field: field }: Pick<Settings, "mailing_list_id" | "date_field">,
+  {
+    mailing_list_id: listId,
+    date_field: field,
+  }: Pick<AutoresponderSettings, "mailing_list_id" | "date_field">,
 ): Promise<void> {
   if ((await lockListsForUse(tx, workspaceId, [listId])) === 0) {
     throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list is not there any more");
@@ -143,7 +146,7 @@ export async function activate(
     const { deactivated_at: stopped } = held;
     const isSameDay = stopped !== null && dayDoneBy(held, timezone, stopped) === passed;
     await activateAutoresponder(tx, workspaceId, id, isSameDay ? held.day_done : passed, now);
-    await Promise.all([wakeAutoresponders(tx), notifyWorkers(tx)]);
+    await Promise.all([advanceAutorespondersNow(tx), notifyWorkers(tx)]);
   });
   return requireAutoresponder(db, workspaceId, id);
 }

@@ -9,9 +9,9 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { compileFor } from "#sending/content/campaign-content.ts";
+import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { tracksOf } from "#sending/content/tracking.ts";
-import { readContent, readEmail, readFromEmail, readSubject, refuse } from "#sending/mail-fields.ts";
+import { fieldError, readBody, readFromEmail, readMailAddress, readSubject } from "#sending/mail-fields.ts";
 import { readFromName } from "#workspace/from-name.ts";
 import { readName } from "#workspace/name.ts";
 import type {
@@ -24,7 +24,7 @@ import type {
 import { minutesOf } from "./delay.ts";
 
 /** The columns of the autoresponder that its author decides. */
-export interface Settings
+export interface AutoresponderSettings
   extends Pick<
     Autoresponder,
     | "name"
@@ -63,21 +63,21 @@ export async function readAutoresponder(
   db: Queryable,
   { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
   body: NewAutoresponder,
-): Promise<{ readonly settings: Settings; readonly steps: readonly ReadStep[] }> {
+): Promise<{ readonly settings: AutoresponderSettings; readonly steps: readonly ReadStep[] }> {
   const list = await findMailingList(db, workspaceId, body.mailing_list_id);
-  if (list === undefined) throw refuse("mailing_list_id", "is no mailing list of this workspace");
-  const settings: Settings = {
+  if (list === undefined) throw fieldError("mailing_list_id", "is no mailing list of this workspace");
+  const settings: AutoresponderSettings = {
     name: readName(body.name),
     mailing_list_id: list.id,
     from_email: await readFromEmail(db, workspaceId, body.from_email),
     from_name: readFromName(body.from_name),
-    reply_to: readEmail("reply_to", body.reply_to),
+    reply_to: readMailAddress("reply_to", body.reply_to),
     enable_open_tracking: body.enable_open_tracking ?? null,
     enable_click_tracking: body.enable_click_tracking ?? null,
     ...(await readTrigger(db, workspaceId, list.id, body.trigger)),
   };
   const given = body.steps.flatMap(({ id }) => id ?? []);
-  if (new Set(given).size < given.length) throw refuse("steps", "must not have the same id twice");
+  if (new Set(given).size < given.length) throw fieldError("steps", "must not have the same id twice");
   const steps: ReadStep[] = [];
   for (const [at, step] of body.steps.entries()) {
     steps.push(await readStep(db, { workspaceId, timezone, list, settings }, step, `steps[${at}]`));
@@ -90,16 +90,16 @@ async function readTrigger(
   workspaceId: WorkspaceId,
   listId: string,
   { type, field, yearly, at }: Trigger,
-): Promise<Pick<Settings, "trigger_type" | "date_field" | "is_yearly" | "at">> {
+): Promise<Pick<AutoresponderSettings, "trigger_type" | "date_field" | "is_yearly" | "at">> {
   if (type === "subscribed") {
     for (const [name, value] of Object.entries({ field, yearly, at })) {
-      if (value !== undefined) throw refuse(`trigger.${name}`, "is for the trigger date only");
+      if (value !== undefined) throw fieldError(`trigger.${name}`, "is for the trigger date only");
     }
     return { trigger_type: type, date_field: null, is_yearly: false, at: null };
   }
-  if (field === undefined) throw refuse("trigger.field", "is required for the trigger date");
+  if (field === undefined) throw fieldError("trigger.field", "is required for the trigger date");
   if (!isDateField(await listFieldsInForce(db, workspaceId, listId), field)) {
-    throw refuse("trigger.field", `${field} is no custom field of the type date that the list has`);
+    throw fieldError("trigger.field", `${field} is no custom field of the type date that the list has`);
   }
   return { trigger_type: type, date_field: field, is_yearly: yearly ?? false, at: at ?? DEFAULT_TIME };
 }
@@ -118,7 +118,7 @@ async function readStep(
     readonly workspaceId: WorkspaceId;
     readonly timezone: string;
     readonly list: MailingList;
-    readonly settings: Settings;
+    readonly settings: AutoresponderSettings;
   },
   step: NewStep,
   field: string,
@@ -127,11 +127,11 @@ async function readStep(
   const delayMinutes = minutesOf(step.delay ?? {}, `${field}.delay`);
   const written = {
     subject: readSubject(step.subject, `${field}.subject`),
-    html_content: readContent(step.html_content),
-    text_content: readContent(step.text_content),
+    html_content: readBody(step.html_content),
+    text_content: readBody(step.text_content),
     ...tracksOf(settings, list),
   };
-  const compiled = await compileFor(
+  const compiled = await compileForWorkspace(
     db,
     workspaceId,
     { ...written, message_type: "email" },
@@ -142,7 +142,7 @@ async function readStep(
       field: `${field}.${fault.field}`,
       message: `${field}.${fault.message}`,
     }));
-    throw first === undefined ? refuse(field, "cannot be sent") : invalid(first, ...rest);
+    throw first === undefined ? fieldError(field, "cannot be sent") : invalid(first, ...rest);
   }
   return {
     id: step.id ?? null,

@@ -5,7 +5,7 @@
  */
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { refuse } from "#sending/mail-fields.ts";
+import { fieldError } from "#sending/mail-fields.ts";
 import type { ReadStep } from "./read-autoresponder.ts";
 import { insertContent, listSteps, type PlacedStep, type StepRow, upsertSteps } from "./steps-store.ts";
 
@@ -43,7 +43,7 @@ function identified(given: readonly ReadStep[], old: readonly StepRow[]): KeptSt
   return given.map((step, at) => {
     const id = byPosition ? (old[at]?.id ?? null) : step.id;
     if (id !== null && !old.some((one) => one.id === id)) {
-      throw refuse(`steps[${at}].id`, "is no step of this autoresponder");
+      throw fieldError(`steps[${at}].id`, "is no step of this autoresponder");
     }
     return { ...step, id: id ?? newId() };
   });

@@ -8,8 +8,8 @@ import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.t
 import type { Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderSummary } from "./autoresponder.ts";
-import { daysOfYear } from "./days.ts";
-import type { Settings } from "./read-autoresponder.ts";
+import type { AutoresponderSettings } from "./read-autoresponder.ts";
+import { daysOfYear } from "./trigger-days.ts";
 
 /**
  * A membership may be seen so much later than its moment says: the transaction that wrote it was open as long, or clocks
@@ -22,7 +22,7 @@ const isFirstOfMinute = (now: Date) =>
   sql`date_trunc('minute', a.scanned_to) < date_trunc('minute', ${now}::timestamptz)`;
 
 /** An active autoresponder with which something is to be done. */
-export interface AtWork {
+export interface DueAutoresponder {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
   readonly at: string | null;
@@ -73,7 +73,11 @@ const dueStepSql = (now: Date) => sql`(
  * that nobody has joined.
  * @param looking those that are looking for who joined already: it is not looked whether there is anybody
  */
-export function listAtWork(db: Queryable, now: Date, looking: readonly string[]): Promise<AtWork[]> {
+export function listDueAutoresponders(
+  db: Queryable,
+  now: Date,
+  looking: readonly string[],
+): Promise<DueAutoresponder[]> {
   return db.rows(sql`
     select *, is_first_of_minute and not has_joined as is_idle from (
       select a.workspace_id, a.id, a.at, a.day_done::text as day_done, w.timezone,
@@ -92,7 +96,7 @@ export function listAtWork(db: Queryable, now: Date, looking: readonly string[])
  * @param idle those that were looked at, and no others: whoever is passed over, such as a suspended workspace, has people
  * yet to be found
  */
-export async function moveScans(db: Queryable, began: Date, idle: readonly string[]): Promise<void> {
+export async function advanceScans(db: Queryable, began: Date, idle: readonly string[]): Promise<void> {
   if (idle.length === 0) return;
   await db.run(sql`
     update autoresponders set scanned_to = ${began}
@@ -100,8 +104,11 @@ export async function moveScans(db: Queryable, began: Date, idle: readonly strin
 }
 
 /** An active autoresponder that nobody else moves on, changes or deactivates before this transaction ends. */
-export interface Working
-  extends Pick<Settings, "name" | "mailing_list_id" | "from_email" | "date_field" | "is_yearly" | "at">,
+export interface LockedAutoresponder
+  extends Pick<
+      AutoresponderSettings,
+      "name" | "mailing_list_id" | "from_email" | "date_field" | "is_yearly" | "at"
+    >,
     Pick<AutoresponderSummary, "waiting_reason"> {
   readonly id: string;
   readonly generation: number;
@@ -112,11 +119,11 @@ export interface Working
 }
 
 /** Undefined when it is not active any more, or somebody else is at it. */
-export function lockWorking(
+export function lockActive(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<Working | undefined> {
+): Promise<LockedAutoresponder | undefined> {
   return tx.row(sql`
     select a.id, a.name, a.mailing_list_id, a.from_email, a.date_field, a.is_yearly, a.at, a.generation,
       a.waiting_reason, a.day_done::text as day_done, w.timezone, w.retry_hours
@@ -126,7 +133,7 @@ export function lockWorking(
 }
 
 /** How far a look at people has come. */
-export interface Page {
+export interface RunPage {
   /** Who were looked at; fewer than were asked for: nobody is left. */
   readonly seen: number;
   /** Behind which the next page begins; null when nobody was looked at. */
@@ -134,7 +141,7 @@ export interface Page {
 }
 
 /** Runs of the people in `page`, with the columns subscriber_id, subscribed_at, occasion and begins_at. */
-const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: Working, page: Sql) => sql`
+const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: LockedAutoresponder, page: Sql) => sql`
   insert into autoresponder_runs (workspace_id, autoresponder_id, subscriber_id, occasion, generation, member_since,
     next_step_id, due_at)
   select ${workspaceId}, ${id}, p.subscriber_id, p.occasion, ${generation}, p.subscribed_at, s.id,
@@ -149,18 +156,18 @@ const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: Working, pa
  * @param began when the look began
  * @param after the `last` of the page before
  */
-export async function insertJoined(
+export async function insertRunsOfJoined(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  autoresponder: Working,
+  autoresponder: LockedAutoresponder,
   began: Date,
   after: string | null,
   limit: number,
-): Promise<Page> {
+): Promise<RunPage> {
   const [joined = null, person = null] = after?.split("/") ?? [];
   const isAfter = sql`(m.subscribed_at, m.subscriber_id) >
     (coalesce(${joined}::timestamptz, '-infinity'), coalesce(${person}::uuid, ${nilId}))`;
-  const row = await tx.row<Page>(sql`
+  const row = await tx.row<RunPage>(sql`
     with page as materialized (
       select m.*, m.subscribed_at as occasion, m.subscribed_at as begins_at, ${isNew} as is_new
       from autoresponders a cross join ${joinedSql(began, isAfter, limit)}
@@ -192,19 +199,19 @@ export async function updateScanned(
  * day that it is in the workspace's zone.
  * @param after the `last` of the page before
  */
-export async function insertCelebrants(
+export async function insertRunsOfDay(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  autoresponder: Working,
+  autoresponder: LockedAutoresponder,
   { day, moment }: { readonly day: string; readonly moment: Date },
   after: string | null,
   limit: number,
-): Promise<Page> {
+): Promise<RunPage> {
   const { timezone, date_field, mailing_list_id, is_yearly } = autoresponder;
   const isToday = is_yearly
     ? sql`substr(date, 6) = any(${daysOfYear(day)}::text[]) and date <= ${day}`
     : sql`date = ${day}`;
-  const row = await tx.row<Page>(sql`
+  const row = await tx.row<RunPage>(sql`
     with page as materialized (
       select subscriber_id, subscribed_at, status from memberships
       where workspace_id = ${workspaceId} and mailing_list_id = ${mailing_list_id}
@@ -298,7 +305,7 @@ export async function updateWaitingReason(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  reason: Working["waiting_reason"],
+  reason: LockedAutoresponder["waiting_reason"],
 ): Promise<void> {
   await tx.run(sql`
     update autoresponders set waiting_reason = ${reason} where workspace_id = ${workspaceId} and id = ${id}`);

@@ -12,8 +12,8 @@ import { post } from "#test/support/tracking-visits.ts";
 import { mailLinks } from "#tracking/tokens.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
-import { advance, sendStep } from "./advance.ts";
-import { listAtWork, skipRemovedStep } from "./runs-store.ts";
+import { advanceDueAutoresponders, sendStep } from "./advance.ts";
+import { listDueAutoresponders, skipRemovedStep } from "./runs-store.ts";
 
 const service = await startService();
 const { database: db, workspaceId, clock } = service;
@@ -41,7 +41,7 @@ const create = async (change: object = {}): Promise<string> =>
 const act = async (what: "activate" | "deactivate", id = series) =>
   expect((await service.call("POST", `/autoresponders/${id}/${what}`)).status).toBe(200);
 const work = (change: { db?: Database; size?: number } = {}) =>
-  advance({ db, clock, plans, ...change }, new AbortController().signal, log);
+  advanceDueAutoresponders({ db, clock, plans, ...change }, new AbortController().signal, log);
 const later = async (milliseconds: number) => {
   clock.advance(milliseconds);
   await work();
@@ -352,7 +352,7 @@ describe("with many people", () => {
   const readForTheLook = (table: string): Promise<number> =>
     db.transaction(async (tx) => {
       const before = await rowsRead(tx, [table]);
-      await listAtWork(tx, clock.now(), []);
+      await listDueAutoresponders(tx, clock.now(), []);
       return (await rowsRead(tx, [table])) - before;
     });
 
@@ -410,7 +410,9 @@ describe("with many people", () => {
     for (const name of names) await join(`${name}@example.test`);
     const { signal } = new AbortController();
     const turn = () =>
-      advance({ db, clock, plans, size: 1 }, signal, log, 0).catch((fault: unknown) => fault);
+      advanceDueAutoresponders({ db, clock, plans, size: 1 }, signal, log, 0).catch(
+        (fault: unknown) => fault,
+      );
     expect(await turn()).toBeInstanceOf(PutBack);
     const row = await db.row(sql`
       select count(*) from autoresponder_runs where autoresponder_id = ${series}`);

@@ -6,7 +6,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
-import type { Settings } from "./read-autoresponder.ts";
+import type { AutoresponderSettings } from "./read-autoresponder.ts";
 import { unseenTimes } from "./runs-store.ts";
 
 /** Each active one is looked at every few seconds. */
@@ -72,7 +72,7 @@ export function findAutoresponder(
 const since = (moment: Date) => sql`tstzmultirange(tstzrange(${moment}, null))`;
 
 /** What a change of it has to know. */
-export interface HeldAutoresponder extends Settings {
+export interface AutoresponderForUpdate extends AutoresponderSettings {
   readonly id: string;
   readonly status: AutoresponderStatus;
   /** Null while it is active, and before it was. */
@@ -86,7 +86,7 @@ export function lockAutoresponder(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<HeldAutoresponder | undefined> {
+): Promise<AutoresponderForUpdate | undefined> {
   return tx.row(sql`
     select id, status, deactivated_at, day_done::text as day_done, name, mailing_list_id, from_email, from_name, reply_to,
       enable_open_tracking, enable_click_tracking, trigger_type, date_field, is_yearly, at
@@ -96,7 +96,7 @@ export function lockAutoresponder(
 export async function insertAutoresponder(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { id, ...given }: Settings & { readonly id: string },
+  { id, ...given }: AutoresponderSettings & { readonly id: string },
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
@@ -118,7 +118,7 @@ export async function insertAutoresponder(
 export async function updateAutoresponder(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { id, ...given }: Settings & { readonly id: string },
+  { id, ...given }: AutoresponderSettings & { readonly id: string },
   {
     beginsAnew,
     dayDone,
@@ -227,7 +227,9 @@ export async function removeAutoresponder(
  * Those of which mail waits and must not go out: paused stays in the queue, cancelled has to come to its end. What workers
  * hold of both begins no conversation.
  */
-export async function listStopped(db: Queryable): Promise<{ paused: string[]; cancelled: string[] }> {
+export async function listStoppedAutoresponders(
+  db: Queryable,
+): Promise<{ paused: string[]; cancelled: string[] }> {
   const rows = await db.rows<{ id: string; is_deleted: boolean }>(
     sql`
     select a.id, false as is_deleted from autoresponders a

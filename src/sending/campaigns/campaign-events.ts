@@ -4,7 +4,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { findCampaignState } from "./store.ts";
 import { type PauseReason, pauseCampaign } from "./transitions-store.ts";
 
-export interface CampaignNews {
+export interface CampaignEvent {
   readonly workspaceId: WorkspaceId;
   readonly campaignId: string;
   readonly name: string;
@@ -15,28 +15,28 @@ export interface CampaignNews {
 }
 
 /** Told in the transaction that moves the campaigns. */
-export type OnCampaigns = (tx: Queryable, news: readonly CampaignNews[]) => Promise<void>;
+export type OnCampaignEvents = (tx: Queryable, news: readonly CampaignEvent[]) => Promise<void>;
 
 /** Pauses as pauseCampaign does, and tells; `tx` is a transaction. */
-export async function pauseAndTell(
+export async function pauseAndAnnounce(
   tx: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,
-  { reason, now, onCampaigns }: PauseOrder,
+  { reason, now, onCampaignEvents }: PauseOptions,
 ): Promise<boolean> {
   if (!(await pauseCampaign(tx, workspaceId, campaignId, reason, now))) return false;
-  if (onCampaigns === undefined) return true;
+  if (onCampaignEvents === undefined) return true;
   const campaign = await findCampaignState(tx, workspaceId, campaignId);
   // One that was deleted is not paused but over, and nobody waits for it.
   if (campaign !== undefined) {
     const { name } = campaign;
-    await onCampaigns(tx, [{ workspaceId, campaignId, name, became: "paused", reason, time: now }]);
+    await onCampaignEvents(tx, [{ workspaceId, campaignId, name, became: "paused", reason, time: now }]);
   }
   return true;
 }
 
-export interface PauseOrder {
+export interface PauseOptions {
   readonly reason: PauseReason | null;
   readonly now: Date;
-  readonly onCampaigns: OnCampaigns | undefined;
+  readonly onCampaignEvents: OnCampaignEvents | undefined;
 }

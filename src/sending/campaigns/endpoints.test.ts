@@ -12,7 +12,7 @@ import { startService } from "#test/support/service.ts";
 import { recordTransport } from "#test/support/transport-recorder.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { advance } from "./lifecycle/advance.ts";
+import { advanceDueCampaigns } from "./lifecycle/advance.ts";
 
 const service = await startService();
 const { call, database, clock, workspaceId } = service;
@@ -28,7 +28,7 @@ const create = async (body: object = complete()): Promise<string> => {
 };
 const act = (id: string, action: string, body?: object) => call("POST", `/campaigns/${id}/${action}`, body);
 const read = async (id: string) => (await call("GET", `/campaigns/${id}`)).body.data;
-const work = () => advance({ db: database, clock, plans }, new AbortController().signal, log);
+const work = () => advanceDueCampaigns({ db: database, clock, plans }, new AbortController().signal, log);
 const setStatus = (id: string, status: string) =>
   database.run(sql`update campaigns set status = ${status} where id = ${id}`);
 

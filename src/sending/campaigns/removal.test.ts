@@ -6,8 +6,8 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
+import { deletePurgedCampaign } from "./purge-deleted-store.ts";
 import { removeCampaign } from "./store.ts";
-import { removeRest } from "./traces-store.ts";
 
 const db = await testDatabase();
 let workspaceId: WorkspaceId;
@@ -44,7 +44,8 @@ test("a campaign that begins while it is being deleted is only marked", async ()
 
 test("what is left of a campaign goes with it where it was deleted, and never otherwise", async () => {
   await beginAndPause(db);
-  const forget = () => db.transaction((tx) => removeRest(tx, { workspace_id: workspaceId, campaign_id: id }));
+  const forget = () =>
+    db.transaction((tx) => deletePurgedCampaign(tx, { workspace_id: workspaceId, campaign_id: id }));
   await forget();
   expect(await rows()).toEqual([{ status: "paused", isDeleted: false }]);
   await db.run(sql`update campaigns set deleted_at = now() where id = ${id}`);

@@ -2,7 +2,7 @@
  * The table of campaigns: drafts, and what is shown of every campaign. (Its states are moved in transitions-store.ts; what
  * campaigns use is in uses-store.ts.)
  */
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "#audience/mailing-lists/list-stats.ts";
 import { attachmentsJson } from "#messages/message/attachment.ts";
 import { type DeletedOrigin, insertOriginName } from "#messages/origin-names-store.ts";
@@ -12,6 +12,7 @@ import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { segmentsOf } from "./audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
+import { type ColumnType, campaignFieldNames, campaignFields, contentFieldNames } from "./campaign-fields.ts";
 
 /** `part` of `whole`, 0 when there is none, and never above 1: what was opened may come back. */
 const rate = (part: Sql, whole: Sql) =>
@@ -30,7 +31,7 @@ const waitingReason = sql`
     when c.waits_for_cap then 'hourly_cap' end`;
 
 /** Columns of a CampaignSummary, and those that a Campaign has beside them, of the tables in `campaigns`. */
-export const summary = sql`
+const summary = sql`
   c.id, c.name, c.subject, c.from_email, c.from_name, c.status, c.message_type, c.recipient_type, c.mailing_list_id,
   coalesce(case when c.mailing_list_id = coalesce(c.audience_list_id, c.mailing_list_id) then c.mailing_list_name end,
     l.name) as mailing_list_name, c.segment_id,
@@ -48,12 +49,17 @@ export const summary = sql`
   ${rate(sql`n.bounced`, sql`n.sent`)} as bounce_rate, ${rate(sql`n.complained`, delivered)} as complaint_rate,
   ${rate(sql`n.unsubscribed`, delivered)} as unsubscribe_rate, c.created_at, c.updated_at`;
 
-export const content = sql`
-  c.reply_to, c.phone_field_name, c.segment_conditions, c.html_content, c.text_content, c.enable_open_tracking,
-  c.enable_click_tracking, c.url_domain_id, c.use_custom_headers, c.custom_headers, c.virtual_mta_ip, c.routing_rule_id,
-  c.bounce_email, c.sender_email, coalesce(c.attachments, '[]') as attachments, c.warnings`;
+/** Columns of a Campaign that a CampaignSummary does not have. */
+const content = sql`${join(contentFieldNames.map(contentColumn), ", ")}, c.warnings`;
 
-export const campaigns = sql`
+function contentColumn(name: (typeof contentFieldNames)[number]): Sql {
+  const column = raw(name);
+  return campaignFields[name].column === "files"
+    ? sql`coalesce(c.${column}, '[]') as ${column}`
+    : sql`c.${column}`;
+}
+
+const campaignsWithJoins = sql`
   from campaigns c
   join workspaces w on w.id = c.workspace_id
   left join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
@@ -89,7 +95,7 @@ export function listCampaigns(
   page: Page,
 ): Promise<CampaignSummary[]> {
   return db.rows(sql`
-    select ${summary} ${campaigns} where ${matching(workspaceId, filter)}
+    select ${summary} ${campaignsWithJoins} where ${matching(workspaceId, filter)}
     order by c.created_at desc, c.id desc limit ${page.limit} offset ${page.offset}`);
 }
 
@@ -111,7 +117,7 @@ export function findCampaign(
   // Whoever watches a campaign asks for it again and again: to plan the statement takes twice as long as to carry it out.
   return db.row(
     sql`
-    select ${summary}, ${content} ${campaigns} where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`,
+    select ${summary}, ${content} ${campaignsWithJoins} where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`,
     "find campaign",
   );
 }
@@ -130,17 +136,17 @@ export function findCampaignState(
 }
 
 /** As it was read by whoever is about to change it. */
-export interface HeldCampaign extends Campaign {
+export interface CampaignRevision extends Campaign {
   readonly revision: number;
 }
 
-export function findHeldCampaign(
+export function findCampaignRevision(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<HeldCampaign | undefined> {
+): Promise<CampaignRevision | undefined> {
   return db.row(sql`
-    select ${summary}, ${content}, c.revision ${campaigns}
+    select ${summary}, ${content}, c.revision ${campaignsWithJoins}
     where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`);
 }
 
@@ -172,23 +178,26 @@ export async function updateDraft(
   return updated > 0;
 }
 
-const settingNames = sql`name, subject, from_email, from_name, reply_to, message_type, phone_field_name, recipient_type,
-  mailing_list_id, segment_id, segment_conditions, html_content, text_content, enable_open_tracking,
-  enable_click_tracking, url_domain_id, use_custom_headers, custom_headers, virtual_mta_ip, routing_rule_id,
-  bounce_email, sender_email, scheduled_at, attachments, warnings, estimated_recipients, audience_segments`;
+const settingNames = sql`${join(campaignFieldNames.map((name) => raw(name)))}, warnings, estimated_recipients,
+  audience_segments`;
 
 function settingValues(campaign: CampaignSettings): Sql {
-  const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
-  return sql`${campaign.name}, ${campaign.subject}, ${campaign.from_email}, ${campaign.from_name},
-    ${campaign.reply_to}, ${campaign.message_type}, ${campaign.phone_field_name}, ${campaign.recipient_type},
-    ${campaign.mailing_list_id}::uuid, ${campaign.segment_id}::uuid, ${json(campaign.segment_conditions)}::jsonb,
-    ${campaign.html_content}, ${campaign.text_content}, ${campaign.enable_open_tracking}::boolean,
-    ${campaign.enable_click_tracking}::boolean, ${campaign.url_domain_id}::uuid,
-    ${campaign.use_custom_headers}::boolean, ${campaign.custom_headers}, ${campaign.virtual_mta_ip},
-    ${campaign.routing_rule_id}::uuid, ${campaign.bounce_email}, ${campaign.sender_email},
-    ${campaign.scheduled_at}::timestamptz, convert_from(${attachmentsJson(campaign.attachments)}, 'UTF8')::jsonb, ${json(campaign.warnings)}::jsonb,
-    ${campaign.total_recipients}::integer, ${segmentsOf(campaign)}::uuid[]`;
+  const values = campaignFieldNames.map((name) => stored[campaignFields[name].column](campaign[name]));
+  return sql`${join(values)}, ${json(campaign.warnings)}, ${campaign.total_recipients}::integer,
+    ${segmentsOf(campaign)}::uuid[]`;
 }
+
+const json = (value: unknown) => sql`${value === null ? null : JSON.stringify(value)}::jsonb`;
+
+/** A value as its column takes it. */
+const stored: Readonly<Record<ColumnType, (value: CampaignSettings[keyof CampaignSettings]) => Sql>> = {
+  text: (value) => sql`${value}`,
+  uuid: (value) => sql`${value}::uuid`,
+  boolean: (value) => sql`${value}::boolean`,
+  timestamptz: (value) => sql`${value}::timestamptz`,
+  jsonb: json,
+  files: (value) => sql`convert_from(${attachmentsJson(value as Campaign["attachments"])}, 'UTF8')::jsonb`,
+};
 
 /**
  * Its messages stay in the log with its name. One that may have messages is only marked, for what is deferred and for the

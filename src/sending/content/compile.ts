@@ -12,22 +12,22 @@ import { addressInsertions, textTemplateOf } from "#mail/merge-tags/text-templat
 import { type TemplateLink, trackLinks } from "#mail/merge-tags/tracked-links.ts";
 import { visibleText } from "#mail/merge-tags/visible-text.ts";
 import {
-  htmlWayOut,
-  textWayOut,
-  type WayOut,
-  whereMissing,
-  withHtmlFooter,
-  withTextFooter,
-} from "./footer.ts";
-import {
   type CampaignContent,
   type ContentFault,
   type ContentReading,
-  crowdedFault,
   fieldFault,
   readContent,
+  tooMuchMarkup,
 } from "./read.ts";
 import { type RenderableContent, renderContent, sampleLinks, sampleValues } from "./render.ts";
+import {
+  footerIfMissing,
+  htmlUnsubscribeLink,
+  textUnsubscribeLink,
+  type UnsubscribeLink,
+  withHtmlFooter,
+  withTextFooter,
+} from "./unsubscribe-footer.ts";
 import { type UsedNames, usedNames } from "./variables.ts";
 
 export interface ContentOptions {
@@ -63,7 +63,7 @@ export function compileContent(given: CampaignContent, options: ContentOptions):
   const { faults, warnings, ...templates } = readContent(given, options.fields);
   if (faults.length > 0) return { ok: false, faults, warnings };
   const content = compileTemplates(templates, options);
-  if (content === null) return { ok: false, faults: [crowdedFault], warnings };
+  if (content === null) return { ok: false, faults: [tooMuchMarkup], warnings };
   const trial = renderContent(content, sampleValues, sampleLinks);
   if (trial.ok) return { ok: true, content, warnings };
   return { ok: false, faults: [fieldFault(trial.fault.field, trial.fault.message)], warnings };
@@ -77,7 +77,7 @@ function compileTemplates(
   const { subject } = given;
   const compile = ({ source }: Template, kind: "html" | "text" | "line", added: readonly Insertion[]) =>
     compileTemplate(withInsertions(source, added), kind, timezone);
-  const html = given.html && formsOf(given.html, addsFooter, htmlWayOut, footedHtml);
+  const html = given.html && formsOf(given.html, addsFooter, htmlUnsubscribeLink, footedHtml);
   if (given.html !== null && html === null) return null;
   const linksOf = (form: HtmlTemplate) => (tracksClicks ? trackLinks(form) : { links: [], insertions: [] });
   // The footer's own link is not tracked: with it the others have the same places.
@@ -89,7 +89,7 @@ function compileTemplates(
   };
   const compileText = (form: Template) => compile(form, "text", addressInsertions(form));
   const writtenText = given.text ?? (html && automaticText(html.first));
-  const text = writtenText && formsOf(writtenText, addsFooter, textWayOut, footedText);
+  const text = writtenText && formsOf(writtenText, addsFooter, textUnsubscribeLink, footedText);
   const templates = [subject, html?.first, text?.first].filter((template) => template != null);
   return {
     facts: { ...usedNames(templates), links },
@@ -109,7 +109,7 @@ interface Forms<Kind extends Template> {
 function formsOf<Kind extends Template>(
   template: Kind,
   addsFooter: boolean,
-  wayOutOf: (template: Kind) => WayOut,
+  wayOutOf: (template: Kind) => UnsubscribeLink,
   footed: (template: Kind) => Kind | null,
 ): Forms<Kind> | null {
   const wayOut = addsFooter ? wayOutOf(template) : "shown";
@@ -127,7 +127,7 @@ function compiledForms<Kind extends Template>(
   seen: (rendered: string) => string,
 ): Render {
   const first = compile(forms.first);
-  return forms.whereMissing === null ? first : whereMissing(first, compile(forms.whereMissing), seen);
+  return forms.whereMissing === null ? first : footerIfMissing(first, compile(forms.whereMissing), seen);
 }
 
 const footedHtml = (html: HtmlTemplate) => htmlTemplate(footedTemplate(withHtmlFooter(html)));

@@ -36,7 +36,7 @@ export interface ContentReading {
 }
 
 /** Of HTML that cannot be mapped, as its author wrote it or with what is added to it. */
-export const crowdedFault: ContentFault = fieldFault(
+export const tooMuchMarkup: ContentFault = fieldFault(
   "html_content",
   `shorten this to ${mostMarkup} tags, attributes and comments`,
 );
@@ -61,7 +61,7 @@ export function readContent(given: CampaignContent, fields: ReadonlySet<string>)
   const subject = read("subject", () => []) ?? nothing;
   const written = read("html_content", captureFaults);
   const html = written && htmlTemplate(written);
-  if (written !== null && html === null) faults.push(crowdedFault);
+  if (written !== null && html === null) faults.push(tooMuchMarkup);
   const text = read("text_content", () => []);
   if (written === null && text === null) {
     faults.push(fieldFault("html_content", "give the mail an html_content or a text_content"));

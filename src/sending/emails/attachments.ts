@@ -13,7 +13,7 @@ const LONGEST_NAME = 255;
 /** `.` and `..`, also as a system reads them that drops blanks and further dots at the end of a name. */
 const isFolder = /^[\s.]+$/;
 
-export const Attachment = Type.Object(
+export const NewAttachment = Type.Object(
   {
     filename: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
     content: Type.String({ minLength: 1, contentEncoding: "base64", description: "The file in Base64." }),
@@ -30,7 +30,7 @@ export const Attachment = Type.Object(
  * Gives the attachments in the form they are stored in.
  * @throws ApiError VALIDATION_ERROR naming the attachment and what is wrong with it
  */
-export function readAttachments(given: readonly Static<typeof Attachment>[]): StoredAttachment[] {
+export function readAttachments(given: readonly Static<typeof NewAttachment>[]): StoredAttachment[] {
   if (given.length > MOST_ATTACHMENTS) {
     throw fault("attachments", `attachments may hold at most ${MOST_ATTACHMENTS} files`);
   }
@@ -41,7 +41,7 @@ export function readAttachments(given: readonly Static<typeof Attachment>[]): St
   return attachments;
 }
 
-function readAttachment(given: Static<typeof Attachment>, at: string): StoredAttachment {
+function readAttachment(given: Static<typeof NewAttachment>, at: string): StoredAttachment {
   const { filename, content_type } = given;
   const disposition = given.disposition ?? "attachment";
   const contentId = given.content_id?.replace(/^<(.*)>$/, "$1") ?? null;

@@ -23,8 +23,8 @@ import { newId } from "#platform/ids.ts";
 import { nullable, omittable } from "#platform/shapes.ts";
 import type { Acceptor } from "#sending/acceptance/acceptor.ts";
 import type { Draft } from "#sending/acceptance/statement.ts";
-import { Attachment, readAttachments } from "./attachments.ts";
-import { insteadOf } from "./unsupported.ts";
+import { NewAttachment, readAttachments } from "./attachments.ts";
+import { adviceForField } from "./unsupported-fields.ts";
 
 const emails: Resource = { name: "emails", label: "Transactional email", group: "Sending" };
 
@@ -59,7 +59,7 @@ const Email = Type.Object(
           "Gets copies of its delivery failure reports: on a verified sending domain, or a verified sender.",
       }),
     ),
-    attachments: omittable(Type.Array(Attachment)),
+    attachments: omittable(Type.Array(NewAttachment)),
   },
   { $id: "Email" },
 );
@@ -90,7 +90,7 @@ export function emailEndpoints(deps: {
       needs: need(emails, "send"),
       query: { dry_run: flagField(false, "Check everything, send nothing; answered 200.", true) },
       body: Email,
-      advise: insteadOf,
+      advise: adviceForField,
       answer: Queued,
       status: 201,
       message: "Email queued for delivery",

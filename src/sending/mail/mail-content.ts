@@ -1,15 +1,15 @@
 /** A campaign's mail to one recipient: its rendered content, and the headers by which people can leave. */
 
-import type { MessageContent } from "#delivery/message/message.ts";
+import type { MessageContent, SmsContent } from "#delivery/message/message.ts";
 import { domainOf } from "#mail/address.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { compileFor } from "#sending/content/campaign-content.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
+import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { readCustomHeaders } from "#sending/content/custom-headers.ts";
-import { type RecipientValues, unfitValues, weaveContent } from "#sending/content/render.ts";
+import { type RecipientValues, renderContent, unfitValues, weaveContent } from "#sending/content/render.ts";
 import type { MailLinks } from "#tracking/tokens.ts";
-import type { CampaignToSend } from "./leased-store.ts";
+import type { CampaignToSend } from "./presend-store.ts";
 
 /** What all mails of a campaign have in common, ready for the recipient. */
 export interface PreparedCampaign {
@@ -23,15 +23,15 @@ export interface PreparedCampaign {
  * Content that cannot be compiled any more, though it could when it was stored: templates know the time, and a newer
  * version of the program may be stricter.
  */
-export class ContentFault extends Error {
+export class UncompilableContent extends Error {
   override readonly name = "ContentFault";
 }
 
 /** @throws ContentFault */
 export async function prepareCampaign(db: Queryable, campaign: CampaignToSend): Promise<PreparedCampaign> {
   const place = { listId: campaign.audience_list_id, timezone: campaign.timezone };
-  const compiled = await compileFor(db, campaign.workspace_id, campaign, place);
-  if (!compiled.ok) throw new ContentFault(compiled.faults[0]?.message);
+  const compiled = await compileForWorkspace(db, campaign.workspace_id, campaign, place);
+  if (!compiled.ok) throw new UncompilableContent(compiled.faults[0]?.message);
   return {
     campaign,
     content: compiled.content,
@@ -85,4 +85,19 @@ export function writeMail(
     ],
     ...rest,
   };
+}
+
+/**
+ * An SMS has no footer and no tracking.
+ * @throws UnfitValues when these values do not fit the template: the message fails
+ */
+export function writeSms(
+  { content }: PreparedCampaign,
+  to: string,
+  values: RecipientValues,
+  links: MailLinks,
+): SmsContent {
+  const rendered = renderContent(content, values, links);
+  if (!rendered.ok) throw unfitValues(rendered.fault);
+  return { to, text: (rendered.text ?? "").trim() };
 }

@@ -5,7 +5,7 @@
  */
 import type { RecipientValues } from "#sending/content/render.ts";
 import type { UsedNames, VariableName } from "#sending/content/variables.ts";
-import type { CampaignToSend } from "./leased-store.ts";
+import type { CampaignToSend } from "./presend-store.ts";
 
 export type PersonalValues = Pick<RecipientValues, "email" | "first_name" | "last_name" | "custom_fields">;
 

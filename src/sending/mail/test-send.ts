@@ -22,11 +22,11 @@ import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { type CampaignDeps, requireCampaign } from "#sending/campaigns/lifecycle/lifecycle.ts";
 import { requireReturnPath, requireRoute } from "#sending/campaigns/lifecycle/read-campaign.ts";
 import { requireGateway, requireSender } from "#sending/campaigns/lifecycle/send-checks.ts";
-import { requireCompiled } from "#sending/content/campaign-content.ts";
+import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
 import { renderContent, sampleValues } from "#sending/content/render.ts";
 import { testLinks } from "#tracking/tokens.ts";
 import { commonHeaders } from "./mail-content.ts";
-import { findRecipientValues } from "./recipient-values-store.ts";
+import { findRecipientValues } from "./sent-mail-store.ts";
 
 export const MOST_TEST_RECIPIENTS = 5;
 

@@ -4,7 +4,9 @@
  * may never have asked for it, from a sender that all workspaces share: each kind is limited by workspace and by
  * mailbox, and a name that a tenant chose stands in it only where it reads like a name (chosen-name.ts).
  */
+import type { SignupMailer } from "#audience/signup-forms/ask.ts";
 import { notifyWorkers } from "#delivery/queue/channel.ts";
+import { maySendAs } from "#identity/may-send-as.ts";
 import { listVerifiedDomains } from "#identity/store.ts";
 import { mailboxOf, normalizeAddress, parseAddress } from "#mail/address.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
@@ -17,11 +19,13 @@ import {
   type QuotaUse,
   type Reached,
   takeQuotas,
+  usedOfQuota,
   useOf,
+  windowEnd,
 } from "#platform/limits/quota-store.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { STANDARD_RETRY_HOURS } from "#workspace/workspaces/workspace.ts";
-import { domainsIn, readsLikeName } from "./chosen-name.ts";
+import { domainsIn, readsLikeName } from "./tenant-name-check.ts";
 
 export type PlatformMailKind =
   | "sender_confirmation"
@@ -94,6 +98,24 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
   };
 }
 
+/** Sends the mail of sign-up forms, from the list's address where the workspace may send as it, otherwise from ours. */
+export function createSignupMailer(sendPlatformMail: SendPlatformMail, clock: Clock): SignupMailer {
+  return {
+    async findSender(db, workspaceId, { from_email: address }) {
+      return address !== null && (await maySendAs(db, workspaceId, address)).allowed ? address : null;
+    },
+    async findFull(db, workspaceId, sender) {
+      const name = signupMailQuota(sender !== null);
+      const use = useOf(name, workspaceId);
+      const now = clock.now();
+      if ((await usedOfQuota(db, use, now)) < use.quota.most) return null;
+      return { name, limit: use.quota, ends: windowEnd(use.quota, now) };
+    },
+    send: (tx, workspaceId, mail, from) =>
+      sendPlatformMail(tx, workspaceId, { ...mail, ...(from !== null && { from }) }),
+  };
+}
+
 /** A mail that was asked for after all does not count against its mailbox. @param sentAt when it was accepted */
 export async function excuseSignupMail(
   tx: Queryable,
@@ -127,8 +149,8 @@ function usesOf(workspaceId: WorkspaceId, { kind, to, from }: PlatformMail): Quo
   }
 }
 
-/** @param isOwnSender whether they come from an address of the workspace */
-export function signupMailQuota(isOwnSender: boolean): QuotaName {
+/** @param isOwnSender whether the mail comes from an address of the workspace */
+function signupMailQuota(isOwnSender: boolean): QuotaName {
   return isOwnSender ? "ownSignupMailsOfWorkspace" : "signupMailsOfWorkspace";
 }
 

@@ -20,11 +20,11 @@ import { createLog } from "#platform/log/log.ts";
 import { createReactions } from "#processes/reactions.ts";
 import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
 import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
-import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { findCampaign, removeCampaign } from "#sending/campaigns/store.ts";
 import { pauseCampaign, resumeCampaign } from "#sending/campaigns/transitions-store.ts";
-import { createCampaignMail } from "#sending/mail/leased-mail.ts";
-import { listHaltedIds } from "#sending/mail/leased-store.ts";
+import { createCampaignMail } from "#sending/mail/campaign-presend-check.ts";
+import { listHaltedIds } from "#sending/mail/presend-store.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
@@ -123,7 +123,11 @@ async function campaignTo(
     ...change,
   });
   await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
-  await advance({ db, clock: systemClock, plans, smsCountry: "DE" }, new AbortController().signal, log);
+  await advanceDueCampaigns(
+    { db, clock: systemClock, plans, smsCountry: "DE" },
+    new AbortController().signal,
+    log,
+  );
   return id;
 }
 
@@ -197,7 +201,7 @@ describe("over SMPP", () => {
     expect(await centre.receipt({ receipted_message_id: second?.id, message_state: 5 })).toBe(0);
     const rows = await reach(id, "delivered", "failed");
     expect(rows[1]?.error_message).toBe("Receipt: UNDELIVERABLE");
-    await advance({ db, clock: systemClock, plans }, new AbortController().signal, log);
+    await advanceDueCampaigns({ db, clock: systemClock, plans }, new AbortController().signal, log);
     expect(await find(id)).toMatchObject({ status: "sent", delivered_count: 1, failed_count: 1 });
     expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
   });
@@ -500,7 +504,7 @@ describe("over HTTP", () => {
         { type: "deferred", attempt: 1 },
         { type: status, attempt: null },
       ]);
-      await advance({ db, clock: systemClock, plans }, new AbortController().signal, log);
+      await advanceDueCampaigns({ db, clock: systemClock, plans }, new AbortController().signal, log);
       expect(await find(id)).toMatchObject({ status: "sent", [`${status}_count`]: 1 });
       expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
       expect(received).toHaveLength(1);

@@ -4,7 +4,7 @@ import { type Engagement, recordEngagements } from "#messages/record-engagement.
 import { nilId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
-import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
@@ -39,7 +39,11 @@ test("messages are counted when they are there, and not as the estimate has them
   await call("POST", `/campaigns/${id}/send`);
   expect((await get(`/campaigns/${id}`)).total_recipients).toBe(2);
   expect(await totals()).toEqual([0, 0, 0]);
-  await advance({ db: database, clock, plans }, new AbortController().signal, createLog("silent"));
+  await advanceDueCampaigns(
+    { db: database, clock, plans },
+    new AbortController().signal,
+    createLog("silent"),
+  );
   expect(await totals()).toEqual([1, 2, 2]);
 });
 

@@ -3,11 +3,11 @@ import { beforeEach, expect, test } from "vitest";
 import { unclassified } from "#messages/message/outcome.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
-import { giveBack } from "#sending/acceptance/refund-unsent.ts";
-import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import { refundUnsent } from "#sending/acceptance/refund-store.ts";
+import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { findCampaign } from "#sending/campaigns/store.ts";
 import { pauseCampaign, resumeCampaign } from "#sending/campaigns/transitions-store.ts";
-import { listHaltedIds } from "#sending/mail/leased-store.ts";
+import { listHaltedIds } from "#sending/mail/presend-store.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
@@ -40,7 +40,8 @@ beforeEach(async () => {
 });
 
 const set = (changes: WorkspaceChanges) => changeWorkspace(db, workspaceId, changes, { clock, plans });
-const work = () => advance({ db, clock, plans }, new AbortController().signal, createLog("silent"));
+const work = () =>
+  advanceDueCampaigns({ db, clock, plans }, new AbortController().signal, createLog("silent"));
 const use = (emails: number) =>
   db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "email", emails, clock.now()));
 const find = async () => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
@@ -110,7 +111,7 @@ test("what is cancelled is given back", async () => {
   } as const;
   const person = { localpart: "ada", domain: "example.com", originId: id, time: clock.now() };
   const moved = rows.map((row) => ({ workspaceId, messageId: row.id, ...person, ...cancelled }));
-  await db.transaction((tx) => giveBack(tx, moved, clock.now()));
+  await db.transaction((tx) => refundUnsent(tx, moved, clock.now()));
   expect((await reading()).used.email).toBe(25);
 });
 

@@ -14,18 +14,18 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type AudienceOf, conditionsOf, segmentsOf } from "#sending/campaigns/audience-segments.ts";
-import { countMailable, listMembersSql, type Terms } from "./recipients-store.ts";
+import { countMailable, type EligibilityTerms, listMembersSql } from "./recipients-store.ts";
 
 const MOST_ESTIMATE_MS = 2_000;
 
 /** Where the people of an audience come from. */
-export interface Audience {
+export interface CampaignAudience {
   /** A select in brackets with the column id, of subscribers, each once. */
   readonly people: Sql;
   /** The list whose members they are; null for the whole workspace. */
   readonly list: { readonly id: string; readonly name: string } | null;
   readonly segmentName: string | null;
-  readonly terms: Terms;
+  readonly terms: EligibilityTerms;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function findAudience(
   campaign: AudienceOf,
   now: Date,
   stretch?: IdRange,
-): Promise<Audience | undefined> {
+): Promise<CampaignAudience | undefined> {
   const { recipient_type, mailing_list_id, segment_id } = campaign;
   if (recipient_type === "segment") {
     const segment = segment_id && (await findSegment(db, workspaceId, undefined, segment_id));

@@ -7,7 +7,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { createLog } from "#platform/log/log.ts";
 import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
-import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { findCampaign } from "#sending/campaigns/store.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "#sending/campaigns/transitions-store.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
@@ -58,7 +58,8 @@ const begin = async (change: Partial<CampaignSettings> = {}, workspace = workspa
 const setPlan = (plan: "free" | "enterprise") =>
   changeWorkspace(db, workspaceId, { plan }, { clock: systemClock, plans });
 const find = async (id: string) => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
-const advanceAt = (clock = systemClock) => advance({ db, clock, plans }, new AbortController().signal, log);
+const advanceAt = (clock = systemClock) =>
+  advanceDueCampaigns({ db, clock, plans }, new AbortController().signal, log);
 const obstruct = (id: string, state: string) => db.run(sql`insert into obstacles values (${id}, ${state})`);
 const recipientsOf = (id: string) => addressesOf(db, id);
 const custom = (rules: readonly object[], mailing_list_id: string | null = null) =>
@@ -108,7 +109,7 @@ test("a large expansion gives its place up now and then, and ends nevertheless",
   let turns = 0;
   while (turns < 20) {
     turns += 1;
-    const end = await advance({ db, clock: systemClock, plans }, signal, log, 0).catch(
+    const end = await advanceDueCampaigns({ db, clock: systemClock, plans }, signal, log, 0).catch(
       (fault: unknown) => fault,
     );
     if (end === undefined) break;
@@ -368,7 +369,7 @@ describe("while a step of one workspace takes long", () => {
     const id = await begin();
     const stepBy = { db, clock: systemClock, plans, size: 1 };
     await expandStep(stepBy, workspaceId, id);
-    const goOn = () => advance(stepBy, new AbortController().signal, log);
+    const goOn = () => advanceDueCampaigns(stepBy, new AbortController().signal, log);
     const waiting = async () =>
       (
         await db.rows(

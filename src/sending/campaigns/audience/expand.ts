@@ -15,37 +15,37 @@ import { maySendAs } from "#identity/may-send-as.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";
-import { coveredOf } from "#sending/acceptance/allowance.ts";
-import { type OnCampaigns, pauseAndTell } from "#sending/campaigns/campaign-events.ts";
+import { coveredByAllowance } from "#sending/acceptance/allowance.ts";
+import { type OnCampaignEvents, pauseAndAnnounce } from "#sending/campaigns/campaign-events.ts";
 import type { PauseReason } from "#sending/campaigns/transitions-store.ts";
-import { compileFor } from "#sending/content/campaign-content.ts";
+import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { tracksOf } from "#sending/content/tracking.ts";
-import { findUnreachable } from "#sending/sms/unreachable.ts";
+import { findUnreachable } from "#sending/sms/phone-numbers-store.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { nextHour } from "#workspace/billing/reading.ts";
-import { type Audience, findAudience, isOfWorkspace } from "./audience.ts";
+import { type CampaignAudience, findAudience, isOfWorkspace } from "./audience.ts";
 import {
   advanceExpansion,
-  awaitCap,
-  type Beginning,
   beginExpansion,
-  commitEarly,
-  type Expanding,
+  commitAsynchronously,
+  type ExpandingCampaign,
+  type ExpansionStart,
   findExpanding,
   findStretchEnd,
   lockExpansion,
+  waitForHourlyCap,
 } from "./expansion-store.ts";
 import {
+  addQueuedByDomain,
   type Chosen,
   choosePeople,
   chosenSql,
-  countDomains,
   countInactive,
+  type EligibilityTerms,
+  type ExpansionStepResult,
+  hasPeopleAfter,
   insertRecipients,
-  isAnybodyBehind,
-  type StepResult,
-  type Terms,
 } from "./recipients-store.ts";
 
 /** People a step looks at: a tenth of a second's work. */
@@ -56,7 +56,7 @@ const LOOK_AGAIN_MS = 60_000;
 const lookAgainAt = (now: Date) => new Date(Math.min(nextHour(now).getTime(), now.getTime() + LOOK_AGAIN_MS));
 
 /** Takes back a step whose campaign was paused or cancelled meanwhile, or whose predecessor came to nothing. */
-class Overtaken extends Error {}
+class StepDiscarded extends Error {}
 
 /** A step that is being made, as the one behind it sees it. */
 export interface Predecessor {
@@ -72,7 +72,7 @@ export interface Expansion {
   readonly plans: Plans;
   readonly size?: number | undefined;
   readonly smsCountry?: CountryCode | null;
-  readonly onCampaigns?: OnCampaigns | undefined;
+  readonly onCampaignEvents?: OnCampaignEvents | undefined;
   readonly onLimit?: OnLimit | undefined;
   /**
    * The step begins behind this one, before that is over: it makes its recipients on a connection of its own, and then
@@ -89,15 +89,15 @@ export interface Expansion {
  * step takes those behind the cursor and moves it from there in the same commit, or leaves nothing.
  */
 export async function expandStep(
-  { db, clock, size = STEP, smsCountry = null, onCampaigns, ...expansion }: Expansion,
+  { db, clock, size = STEP, smsCountry = null, onCampaignEvents, ...expansion }: Expansion,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<boolean> {
-  const order = { ...expansion, size, smsCountry, onCampaigns, now: clock.now() };
+  const order = { ...expansion, size, smsCountry, onCampaignEvents, now: clock.now() };
   try {
     return await db.transaction((tx) => step(tx, workspaceId, id, order));
   } catch (fault) {
-    if (fault instanceof Overtaken) return false;
+    if (fault instanceof StepDiscarded) return false;
     throw fault;
   }
 }
@@ -106,12 +106,12 @@ interface StepOrder extends Pick<Expansion, "plans" | "behind" | "onChosen" | "o
   readonly smsCountry: CountryCode | null;
   readonly size: number;
   readonly now: Date;
-  readonly onCampaigns: OnCampaigns | undefined;
+  readonly onCampaignEvents: OnCampaignEvents | undefined;
 }
 
 async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: StepOrder): Promise<boolean> {
   const { now, behind } = order;
-  await commitEarly(tx);
+  await commitAsynchronously(tx);
   if (behind === undefined && !(await lockExpansion(tx, id))) return false;
   const campaign = await findExpanding(tx, workspaceId, id);
   if (campaign === undefined) return false;
@@ -142,12 +142,12 @@ async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: 
   });
   if (beginning !== null) await beginExpansion(tx, workspaceId, id, beginning);
   // The messages of those who were removed may be in a step that it does not see yet.
-  if (behind && returned > 0) throw new Overtaken();
+  if (behind && returned > 0) throw new StepDiscarded();
   // Up to here it holds nothing that its predecessor may want.
-  if (behind && !((await behind.isMade) && (await lockExpansion(tx, id)))) throw new Overtaken();
-  await countDomains(tx, workspaceId, id, by_domain);
+  if (behind && !((await behind.isMade) && (await lockExpansion(tx, id)))) throw new StepDiscarded();
+  await addQueuedByDomain(tx, workspaceId, id, by_domain);
   if (!(await advanceExpansion(tx, workspaceId, id, { ...made, from, to, isOver }, now)))
-    throw new Overtaken();
+    throw new StepDiscarded();
   await notifyWorkers(tx);
   return true;
 }
@@ -156,19 +156,19 @@ async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: 
 async function findAudienceOrPause(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  campaign: Expanding,
+  campaign: ExpandingCampaign,
   {
     stretch,
     isFirst,
     ...order
   }: StepOrder & { readonly stretch: IdRange | undefined; readonly isFirst: boolean },
-): Promise<{ readonly audience: Audience; readonly beginning: Beginning | null } | null> {
+): Promise<{ readonly audience: CampaignAudience; readonly beginning: ExpansionStart | null } | null> {
   const audience = await findAudience(tx, workspaceId, campaign, order.now, stretch);
   const beginning = audience && isFirst ? await begin(tx, workspaceId, campaign, audience) : null;
   if (audience !== undefined && typeof beginning !== "string") return { audience, beginning };
-  if (order.behind !== undefined) throw new Overtaken();
+  if (order.behind !== undefined) throw new StepDiscarded();
   const reason = typeof beginning === "string" ? beginning : "audience_missing";
-  await pauseAndTell(tx, workspaceId, campaign.id, { ...order, reason });
+  await pauseAndAnnounce(tx, workspaceId, campaign.id, { ...order, reason });
   return null;
 }
 
@@ -191,21 +191,21 @@ function endOf(
 async function sizeCovered(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { id, message_type }: Expanding,
-  { people }: Audience,
+  { id, message_type }: ExpandingCampaign,
+  { people }: CampaignAudience,
   { after, ...order }: StepOrder & { readonly after: string },
 ): Promise<{ readonly size: number; readonly isLimited: boolean }> {
   const { plans, size, now } = order;
   if (message_type === "sms") return { size, isLimited: false };
-  const { covered, refusal } = await coveredOf(tx, plans, workspaceId, size, now);
+  const { covered, refusal } = await coveredByAllowance(tx, plans, workspaceId, size, now);
   if (refusal === null) return { size: covered, isLimited: false };
-  if (order.behind !== undefined) throw new Overtaken();
+  if (order.behind !== undefined) throw new StepDiscarded();
   if (covered > 0) return { size: covered, isLimited: true };
   // Nobody is left who would have to be paid for: the last step finds that out.
-  if (!(await isAnybodyBehind(tx, people, after))) return { size, isLimited: true };
+  if (!(await hasPeopleAfter(tx, people, after))) return { size, isLimited: true };
   order.onLimit?.(workspaceId, refusal);
-  if (refusal === "hourly_cap") await awaitCap(tx, workspaceId, id, lookAgainAt(now));
-  else await pauseAndTell(tx, workspaceId, id, { ...order, reason: refusal });
+  if (refusal === "hourly_cap") await waitForHourlyCap(tx, workspaceId, id, lookAgainAt(now));
+  else await pauseAndAnnounce(tx, workspaceId, id, { ...order, reason: refusal });
   return { size: 0, isLimited: true };
 }
 
@@ -213,15 +213,15 @@ async function sizeCovered(
 async function begin(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  campaign: Expanding,
-  audience: Audience,
-): Promise<Beginning | PauseReason> {
+  campaign: ExpandingCampaign,
+  audience: CampaignAudience,
+): Promise<ExpansionStart | PauseReason> {
   if (!(await maySendAs(tx, workspaceId, campaign.from_email)).allowed) return "sender_not_verified";
   const list = audience.list && (await findMailingList(tx, workspaceId, audience.list.id));
   const listId = list?.id ?? null;
   const tracks = tracksOf(campaign, list ?? undefined);
   const place = { listId, timezone: campaign.timezone };
-  const compiled = await compileFor(tx, workspaceId, { ...campaign, ...tracks }, place);
+  const compiled = await compileForWorkspace(tx, workspaceId, { ...campaign, ...tracks }, place);
   if (!compiled.ok) return "content_invalid";
   const isWholeList = campaign.recipient_type === "mailing_list" && listId !== null;
   return {
@@ -242,15 +242,15 @@ async function begin(
 async function addRecipients(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  campaign: Expanding,
-  terms: Terms,
+  campaign: ExpandingCampaign,
+  terms: EligibilityTerms,
   {
     chosen,
     messageIds,
     now,
     smsCountry: country,
   }: StepOrder & { readonly chosen: Chosen; readonly messageIds: readonly string[] },
-): Promise<StepResult> {
+): Promise<ExpansionStepResult> {
   const { message_type, phone_field_name: fieldName } = campaign;
   const isSms = message_type === "sms" && fieldName !== null;
   const unreachable = isSms

@@ -15,7 +15,7 @@ export interface Excluded {
 }
 
 /** What dispatch found, once: the audience as it is called, its list's sender, what is tracked, and its links. */
-export interface Beginning {
+export interface ExpansionStart {
   readonly listId: string | null;
   readonly listName: string | null;
   readonly segmentName: string | null;
@@ -48,7 +48,7 @@ export async function beginExpansion(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  begin: Beginning,
+  begin: ExpansionStart,
 ): Promise<void> {
   const { links, excluded } = begin;
   await tx.run(sql`
@@ -124,7 +124,7 @@ export const expandingWorkspaces = sql`
   select workspace_id from campaigns where status in ('sending', 'paused') and expanded_at is null`;
 
 /** At the hourly cap: nobody looks at it before then. */
-export async function awaitCap(
+export async function waitForHourlyCap(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
@@ -152,7 +152,7 @@ export async function recordExpansionFailure(
 }
 
 /** What an expansion needs to know. Its content is read by the first step alone: a step takes no longer for large files. */
-export interface Expanding
+export interface ExpandingCampaign
   extends Pick<
     Campaign,
     | "id"
@@ -190,7 +190,7 @@ export async function lockExpansion(tx: Queryable, id: string): Promise<boolean>
  * The commit does not wait for the disk: what a crash takes back it takes back with the cursor and with every step behind
  * it, and whoever leases one of the messages waits.
  */
-export async function commitEarly(tx: Queryable): Promise<void> {
+export async function commitAsynchronously(tx: Queryable): Promise<void> {
   await tx.run(sql`select set_config('synchronous_commit', 'off', true)`);
 }
 
@@ -199,7 +199,7 @@ export function findExpanding(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<Expanding | undefined> {
+): Promise<ExpandingCampaign | undefined> {
   return tx.row(sql`
     select c.id, c.name, c.subject, c.from_email, c.message_type, c.phone_field_name, c.recipient_type, c.mailing_list_id, c.segment_id,
       c.segment_conditions, c.enable_open_tracking, c.enable_click_tracking, c.expanded_to, c.audience_list_id, w.timezone,

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "#platform/clock.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
-import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { findCampaign } from "#sending/campaigns/store.ts";
 import { pauseCampaign, resumeCampaign } from "#sending/campaigns/transitions-store.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
@@ -153,7 +153,7 @@ test("whoever makes steps at once, everybody gets one message and the counters s
   );
   const id = await begin();
   const { signal } = new AbortController();
-  const process = () => advance({ db, clock: systemClock, plans, size: 1 }, signal, log);
+  const process = () => advanceDueCampaigns({ db, clock: systemClock, plans, size: 1 }, signal, log);
   await Promise.all([process(), process(), process()]);
   await process();
   expect(await recipientsOf(id)).toEqual(emails);
@@ -164,7 +164,7 @@ test("campaigns of one workspace take turns", async () => {
   const emails = ["ada", "bob", "cid", "dan"].map((name) => ({ email: `${name}@example.test` }));
   await addPeople(db, workspaceId, list, emails);
   const ids = [await begin(), await begin()];
-  await advance({ db, clock: systemClock, plans, size: 1 }, new AbortController().signal, log);
+  await advanceDueCampaigns({ db, clock: systemClock, plans, size: 1 }, new AbortController().signal, log);
   const made = await db.rows<{ id: string }>(sql`
     select campaign_id as id from campaign_recipients where campaign_id = any(${ids}::uuid[]) order by message_id`);
   expect(made.map(({ id }) => id)).toEqual(emails.flatMap(() => ids));

@@ -9,11 +9,11 @@ import { listFields, listFieldsInForce } from "#audience/custom-fields/store.ts"
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { NewCampaign } from "#sending/campaigns/campaign.ts";
-import { refuse } from "#sending/mail-fields.ts";
-import { listNumbered } from "#sending/sms/numbers-store.ts";
+import { fieldError } from "#sending/mail-fields.ts";
 import { fieldKey, readPhoneNumber } from "#sending/sms/phone-number.ts";
-import type { Audience } from "./audience.ts";
-import { hasAtLeast, mayReachAnybody } from "./recipients-store.ts";
+import { listNumbered } from "#sending/sms/phone-numbers-store.ts";
+import type { CampaignAudience } from "./audience.ts";
+import { hasAtLeast, hasReachable } from "./recipients-store.ts";
 
 /** Values that are read as numbers, a tenth of a second's work. */
 const MOST_NUMBERS = 5_000;
@@ -28,15 +28,18 @@ export async function readPhoneField(
 ): Promise<string | null> {
   const name = phone_field_name?.trim() || null;
   if (message_type !== "sms") return name;
-  if (name === null) throw refuse("phone_field_name", "is required for an sms");
+  if (name === null) throw fieldError("phone_field_name", "is required for an sms");
   const key = fieldKey(name);
   const meant = normalizeFieldName(key);
   if (isReservedName(meant)) {
-    throw refuse("phone_field_name", `${name} is no custom field: name the one that holds telephone numbers`);
+    throw fieldError(
+      "phone_field_name",
+      `${name} is no custom field: name the one that holds telephone numbers`,
+    );
   }
   const names = await namesInForce(db, workspaceId, listId);
   if (names.includes(meant) && !names.includes(key)) {
-    throw refuse("phone_field_name", `${name} is not how the list names its field: use ${meant}`);
+    throw fieldError("phone_field_name", `${name} is not how the list names its field: use ${meant}`);
   }
   return name;
 }
@@ -45,10 +48,10 @@ export async function readPhoneField(
  * Whether an SMS may reach anybody of an audience, as mayReachAnybody has it for mail.
  * @throws ApiError VALIDATION_ERROR when nobody has a valid number in the field
  */
-export async function mayTextAnybody(
+export async function hasReachableBySms(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { people, list, terms }: Audience,
+  { people, list, terms }: CampaignAudience,
   phone: { readonly fieldName: string; readonly country: CountryCode | null; readonly most: number },
 ): Promise<boolean> {
   const { fieldName, country, most } = phone;
@@ -60,7 +63,7 @@ export async function mayTextAnybody(
   });
   if (numbered !== null) {
     return (
-      (await mayReachAnybody(tx, workspaceId, numbered, { ...terms, most })) || hasAtLeast(tx, people, most)
+      (await hasReachable(tx, workspaceId, numbered, { ...terms, most })) || hasAtLeast(tx, people, most)
     );
   }
   const names = await namesInForce(tx, workspaceId, list?.id ?? null);
@@ -68,7 +71,7 @@ export async function mayTextAnybody(
   const mayBeThere = found > 0 || names.includes(key);
   const goesOn = found === MOST_NUMBERS || (await hasAtLeast(tx, people, most));
   if (mayBeThere && goesOn) return true;
-  throw refuse("phone_field_name", nobodyHasANumber(fieldName, { found, names, country }));
+  throw fieldError("phone_field_name", nobodyHasANumber(fieldName, { found, names, country }));
 }
 
 function nobodyHasANumber(

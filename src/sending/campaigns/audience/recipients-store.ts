@@ -8,7 +8,7 @@ import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.t
 import { cameBackSql } from "#audience/subscribers/memberships/removed-people-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { judgedSql, type Making, makeMailSql } from "#sending/acceptance/made-mail-store.ts";
+import { type BulkMail, exclusionsSql, insertBulkMailSql } from "#sending/acceptance/bulk-mail-store.ts";
 import type { Excluded } from "./expansion-store.ts";
 
 /** The active members of a list, as a relation with the column id. */
@@ -17,7 +17,7 @@ export const listMembersSql = (workspaceId: WorkspaceId, mailingListId: string):
   where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and status = 'active')`;
 
 /** By what the people of an audience are judged. */
-export interface Terms {
+export interface EligibilityTerms {
   readonly listId: string | null;
   /** Of a campaign to a segment. */
   readonly segmentId: string | null;
@@ -38,7 +38,7 @@ const allOf = (workspaceId: WorkspaceId, { ids }: Chosen): Sql => sql`
     where workspace_id = p.workspace and id = any (p.ids) offset 0) s`;
 
 /** People `s` (eachOf, allOf) with address, domain and their status on the list, or anywhere. */
-function askedSql(people: Sql, { listId, segmentId, isActive }: Terms): Sql {
+function candidatesSql(people: Sql, { listId, segmentId, isActive }: EligibilityTerms): Sql {
   const statusThere = sql`(select m.status from memberships m
     where m.workspace_id = p.workspace and m.mailing_list_id = ${listId} and m.subscriber_id = s.id)`;
   return sql`
@@ -53,29 +53,29 @@ export async function countMailable(
   db: Queryable,
   workspaceId: WorkspaceId,
   people: Sql,
-  terms: Terms,
+  terms: EligibilityTerms,
 ): Promise<number> {
   const row = await db.row<{ count: number }>(
     bounded(sql`
-      select count(*)::int as count from (${askedSql(eachOf(workspaceId, people), terms)}) asked
+      select count(*)::int as count from (${candidatesSql(eachOf(workspaceId, people), terms)}) asked
       where asked.status = 'active'`),
   );
   return row?.count ?? 0;
 }
 
 /** Whether mail may reach anybody of an audience; taken for granted when nobody is found among the first `most`. */
-export async function mayReachAnybody(
+export async function hasReachable(
   db: Queryable,
   workspaceId: WorkspaceId,
   people: Sql,
-  terms: Terms & { readonly most: number },
+  terms: EligibilityTerms & { readonly most: number },
 ): Promise<boolean> {
   const first = sql`(select id from ${people} a limit ${terms.most})`;
   // Materialized: the status is found once, and only of those who are looked at.
   const found = await db.row(
     bounded(sql`
-      with asked as materialized (${askedSql(eachOf(workspaceId, first), terms)})
-      select from ${judgedSql(sql`asked`)} judged where cause is null limit 1`),
+      with asked as materialized (${candidatesSql(eachOf(workspaceId, first), terms)})
+      select from ${exclusionsSql(sql`asked`)} judged where cause is null limit 1`),
   );
   return found !== undefined || hasAtLeast(db, people, terms.most);
 }
@@ -88,7 +88,7 @@ export async function hasAtLeast(db: Queryable, people: Sql, count: number): Pro
 }
 
 /** Whether an audience goes on behind an id. */
-export async function isAnybodyBehind(db: Queryable, people: Sql, after: string): Promise<boolean> {
+export async function hasPeopleAfter(db: Queryable, people: Sql, after: string): Promise<boolean> {
   const found = await db.row(bounded(sql`select from ${people} a where id > ${after} limit 1`));
   return found !== undefined;
 }
@@ -133,13 +133,13 @@ export async function choosePeople(
 export const chosenSql = ({ ids }: Chosen): Sql => sql`(select unnest(${ids}::uuid[]) as id)`;
 
 /** What a step of an expansion makes. */
-export interface Step extends Terms, Omit<Making, "workspaceId" | "source"> {
+export interface ExpansionStep extends EligibilityTerms, Omit<BulkMail, "workspaceId" | "source"> {
   readonly chosen: Chosen;
   /** People who cannot be written to, for a reason that is known already. */
   readonly unreachable: readonly string[];
 }
 
-export interface StepResult extends Excluded {
+export interface ExpansionStepResult extends Excluded {
   readonly added: number;
   /** How many of them each domain got, as a JSON object: for countDomains. */
   readonly by_domain: string;
@@ -149,7 +149,7 @@ export interface StepResult extends Excluded {
   readonly returned: number;
 }
 
-const nobody: StepResult = {
+const nobody: ExpansionStepResult = {
   added: 0,
   by_domain: "{}",
   suppressed: 0,
@@ -166,12 +166,12 @@ const nobody: StepResult = {
 export async function insertRecipients(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  step: Step,
-): Promise<StepResult> {
+  step: ExpansionStep,
+): Promise<ExpansionStepResult> {
   const { originId } = step;
   const statement = sql`
     with asked as materialized (
-      ${askedSql(allOf(workspaceId, step.chosen), step)}
+      ${candidatesSql(allOf(workspaceId, step.chosen), step)}
     ), returned as materialized (
       select b.subscriber_id, bool_or(r.message_id is not null) as has_message
       from (${cameBackSql(workspaceId, sql`asked`)}) b left join lateral (
@@ -183,8 +183,8 @@ export async function insertRecipients(
       select subscriber_id, address, domain, case
           when cause is not null then cause
           when subscriber_id in (select subscriber_id from returned where has_message) then 'duplicate' end as cause
-      from ${judgedSql(sql`asked`, step.unreachable)} j
-    ), ${makeMailSql(sql`(select subscriber_id, address, domain from judged where cause is null)`, {
+      from ${exclusionsSql(sql`asked`, step.unreachable)} j
+    ), ${insertBulkMailSql(sql`(select subscriber_id, address, domain from judged where cause is null)`, {
       ...step,
       workspaceId,
       source: "campaign",
@@ -200,14 +200,14 @@ export async function insertRecipients(
       count(*) filter (where cause = 'duplicate')::int as duplicate,
       (select count(*)::int from returned) as returned
     from judged`;
-  return (await tx.row<StepResult>(bounded(statement))) ?? nobody;
+  return (await tx.row<ExpansionStepResult>(bounded(statement))) ?? nobody;
 }
 
 /**
  * Counts what a step has queued by domain. Everybody else who moves counters of the campaign waits from here to the end of
  * the transaction.
  */
-export async function countDomains(
+export async function addQueuedByDomain(
   tx: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,

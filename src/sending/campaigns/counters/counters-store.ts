@@ -10,8 +10,7 @@ import type { LostMessage, MovedMessage } from "#messages/message/outcome.ts";
 import type { MessageStatus, StoredStatus } from "#messages/message/states.ts";
 import { integerArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { type Origin, tablesOf } from "#sending/origins.ts";
-import { writtenList } from "#sending/written-list-store.ts";
+import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-store.ts";
 
 /** Those that the feed of activities shows. */
 const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "complained"]);
@@ -25,14 +24,14 @@ const withheld: ReadonlySet<MessageStatus> = new Set(["suppressed", "cancelled"]
 /** By how much something changes. */
 type Change = Map<StoredStatus, number>;
 
-const isOf = (wanted: Origin) => (one: MovedMessage) => one.source === wanted && one.originId !== null;
+const isOf = (wanted: BulkOrigin) => (one: MovedMessage) => one.source === wanted && one.originId !== null;
 const isOfCampaign = isOf("campaign");
 const isOfAutoresponder = isOf("autoresponder");
 const isCounted = (one: MovedMessage) => isOfCampaign(one) || isOfAutoresponder(one);
 
 /** By what its list is found (written-list-store.ts): all mail of a campaign goes to one. */
 const writtenBy = (one: MovedMessage) => (isOfCampaign(one) ? one.originId : one.messageId);
-const listOfMail = writtenList(sql`m.written_by`, sql`m.written_by`);
+const listOfMail = listOfMailSql(sql`m.written_by`, sql`m.written_by`);
 
 /**
  * Moves the figures of the recipients. Apart from the counters, because it locks people: that comes before whatever else
@@ -138,7 +137,7 @@ async function moveDomains(tx: Queryable, moved: readonly MovedMessage[]): Promi
   );
 }
 
-async function moveTotals(tx: Queryable, origin: Origin, moved: readonly MovedMessage[]): Promise<void> {
+async function moveTotals(tx: Queryable, origin: BulkOrigin, moved: readonly MovedMessage[]): Promise<void> {
   const { counters, originId: id } = tablesOf[origin];
   const groups = grouped(moved, (one) => `${one.workspaceId} ${one.originId}`);
   const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);

@@ -2,13 +2,12 @@
  * What recipients did with the mail of campaigns and autoresponders, in their tables. Everything happens inside the
  * caller's transaction.
  */
-import sql from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import type { PersonEngagement } from "#audience/subscribers/engagement-store.ts";
 import type { Engaged } from "#messages/record-engagement.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type Origin, tablesOf } from "#sending/origins.ts";
-import { writtenList } from "#sending/written-list-store.ts";
+import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-store.ts";
 
 /** A message, and what its recipient did with it this time. */
 export interface EngagedRecipient extends Omit<PersonEngagement, "score"> {
@@ -21,7 +20,7 @@ export interface EngagedRecipient extends Omit<PersonEngagement, "score"> {
  */
 export function updateEngagedRecipients(
   tx: Queryable,
-  origin: Origin,
+  origin: BulkOrigin,
   engaged: readonly Engaged[],
 ): Promise<EngagedRecipient[]> {
   const { recipients, originId } = tablesOf[origin];
@@ -52,7 +51,7 @@ export function updateEngagedRecipients(
     select m.workspace_id as "workspaceId", m.${originId} as "originId", m.subscriber_id as "subscriberId",
       o.mailing_list_id as "mailingListId", opens, clicks, opened_at as "openedAt", clicked_at as "clickedAt",
       is_first_open as "isFirstOpen", is_first_click as "isFirstClick", is_first as "isFirst"
-    from locked m left join ${writtenList(sql`m.${originId}`, sql`m.message_id`)} o on true`);
+    from locked m left join ${listOfMailSql(sql`m.${originId}`, sql`m.message_id`)} o on true`);
 }
 
 /**
@@ -109,7 +108,7 @@ const eventsSql = (engaged: readonly Engaged[]) => {
 /** Moves the counters. They come first: whoever holds them is alone with the rest, so that nobody waits in a circle. */
 export async function countEngagementTotals(
   tx: Queryable,
-  origin: Origin,
+  origin: BulkOrigin,
   engaged: readonly Engaged[],
   recipients: readonly EngagedRecipient[],
 ): Promise<void> {
@@ -174,24 +173,30 @@ export async function countCampaignEngagements(tx: Queryable, engaged: readonly 
     where l.workspace_id = c.workspace_id and l.campaign_id = c.campaign_id and l.index = c.index`);
 }
 
-/** Marks the recipient who left by a message and counts it, once; says whether this was the time. */
+/**
+ * Marks the recipient who unsubscribed by a message, and counts it once.
+ * @returns whether this call counted it
+ */
 export async function countUnsubscribed(
   tx: Queryable,
+  origin: BulkOrigin,
   workspaceId: WorkspaceId,
   messageId: string,
   now: Date,
 ): Promise<boolean> {
-  const counted = await tx.run(sql`
-    with marked as (
-      update campaign_recipients set unsubscribed_at = ${now}
-      where workspace_id = ${workspaceId} and message_id = ${messageId} and unsubscribed_at is null
-      returning workspace_id, campaign_id
-    ), hours as (
+  const { recipients, counters, originId } = tablesOf[origin];
+  const hours = sql`, hours as (
       insert into campaign_hours as h (workspace_id, campaign_id, hour, unsubscribes)
       select workspace_id, campaign_id, date_trunc('hour', ${now}::timestamptz, 'UTC'), 1 from marked
       on conflict (workspace_id, campaign_id, hour) do update set unsubscribes = h.unsubscribes + 1
-    )
-    update campaign_counters c set unsubscribed = c.unsubscribed + 1, activities = c.activities + 1
-    from marked m where c.workspace_id = m.workspace_id and c.campaign_id = m.campaign_id`);
+    )`;
+  const counted = await tx.run(sql`
+    with marked as (
+      update ${recipients} set unsubscribed_at = ${now}
+      where workspace_id = ${workspaceId} and message_id = ${messageId} and unsubscribed_at is null
+      returning workspace_id, ${originId}
+    )${origin === "campaign" ? hours : empty}
+    update ${counters} c set unsubscribed = c.unsubscribed + 1, activities = c.activities + 1
+    from marked m where c.workspace_id = m.workspace_id and c.${originId} = m.${originId}`);
   return counted > 0;
 }

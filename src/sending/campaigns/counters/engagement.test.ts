@@ -7,7 +7,7 @@ import { stubClock } from "#test/support/clock.ts";
 import { startService } from "#test/support/service.ts";
 import { sentCampaign } from "#test/support/tracked-campaign.ts";
 import { countEngaged } from "./engagement.ts";
-import { refreshScores } from "./refresh-scores.ts";
+import { refreshEngagementScores } from "./refresh-engagement-scores.ts";
 
 const service = await startService();
 const { database: db, workspaceId, url: base } = service;
@@ -86,9 +86,9 @@ test("a score falls when messages come that nobody opens", async () => {
   expect(await scoreOf(email)).toBe(25);
   for (let count = 0; count < 4; count++) await earlier(email, 0, {});
   const clock = stubClock(now);
-  expect(await refreshScores({ db, clock }, new AbortController().signal)).toBe(1);
+  expect(await refreshEngagementScores({ db, clock }, new AbortController().signal)).toBe(1);
   expect(await scoreOf(email)).toBe(5);
-  expect(await refreshScores({ db, clock }, new AbortController().signal)).toBe(0);
+  expect(await refreshEngagementScores({ db, clock }, new AbortController().signal)).toBe(0);
 });
 
 /** Two people whose scores are to fall from 100, in the order in which they are looked at. */
@@ -108,7 +108,7 @@ test("scores are worked out past somebody who is being written, without waiting 
   const [busy, free] = await twoToFall();
   await db.transaction(async (tx) => {
     await tx.run(sql`select from subscribers where email = ${busy} for update`);
-    expect(await refreshScores({ db, clock: service.clock }, new AbortController().signal)).toBe(1);
+    expect(await refreshEngagementScores({ db, clock: service.clock }, new AbortController().signal)).toBe(1);
   });
   expect([await scoreOf(busy), await scoreOf(free)]).toEqual([100, 0]);
 });
@@ -122,7 +122,9 @@ test("somebody whose score cannot be set keeps nobody else's from it", async () 
     create trigger refuse before update on subscribers for each row
     when (old.email = '${first}' and new.engagement_score = 0) execute function refuse()`),
   );
-  const refreshed = refreshScores({ db, clock: service.clock }, new AbortController().signal, { step: 1 });
+  const refreshed = refreshEngagementScores({ db, clock: service.clock }, new AbortController().signal, {
+    step: 1,
+  });
   await expect(refreshed).rejects.toThrow("1 pages of scores failed");
   await db.run(sql`drop function refuse cascade`);
   expect([await scoreOf(first), await scoreOf(second)]).toEqual([100, 0]);

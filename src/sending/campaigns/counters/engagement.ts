@@ -6,7 +6,7 @@
 import { countEngagements } from "#audience/subscribers/engagement-store.ts";
 import type { Engaged } from "#messages/record-engagement.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Origin } from "#sending/origins.ts";
+import type { BulkOrigin } from "#sending/bulk-origin-store.ts";
 import {
   countCampaignEngagements,
   countEngagementTotals,
@@ -18,8 +18,8 @@ import {
 export async function countEngaged(tx: Queryable, engaged: readonly Engaged[], now: Date): Promise<void> {
   const ofCampaigns = engaged.filter(({ campaignId }) => campaignId !== null);
   const ofAutoresponders = engaged.filter(({ autoresponderId }) => autoresponderId !== null);
-  const campaignRecipients = await mark(tx, "campaign", ofCampaigns);
-  const autoresponderRecipients = await mark(tx, "autoresponder", ofAutoresponders);
+  const campaignRecipients = await markRecipients(tx, "campaign", ofCampaigns);
+  const autoresponderRecipients = await markRecipients(tx, "autoresponder", ofAutoresponders);
   const recipients = [...campaignRecipients, ...autoresponderRecipients];
   if (recipients.length > 0) {
     const scores = await engagementScores(tx, recipients, now);
@@ -36,7 +36,11 @@ export async function countEngaged(tx: Queryable, engaged: readonly Engaged[], n
 }
 
 /** Programs mark nobody. */
-async function mark(tx: Queryable, origin: Origin, engaged: readonly Engaged[]): Promise<EngagedRecipient[]> {
+async function markRecipients(
+  tx: Queryable,
+  origin: BulkOrigin,
+  engaged: readonly Engaged[],
+): Promise<EngagedRecipient[]> {
   const ofPeople = engaged.filter(({ isMachine }) => !isMachine);
   return ofPeople.length === 0 ? [] : updateEngagedRecipients(tx, origin, ofPeople);
 }

@@ -54,7 +54,7 @@ async function engage(place: number, kind: Engagement["kind"], time: string, mor
 async function leave(place: number, time: string) {
   const { messageId } = mail(place);
   await db.transaction(async (tx) => {
-    await countUnsubscribed(tx, workspaceId, messageId, at(time));
+    await countUnsubscribed(tx, "campaign", workspaceId, messageId, at(time));
     await recordUnsubscribed(tx, workspaceId, messageId, at(time));
   });
 }

@@ -7,9 +7,9 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { storedStatuses } from "#messages/message/states.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { type Origin, tablesOf } from "#sending/origins.ts";
+import { type BulkOrigin, tablesOf } from "#sending/bulk-origin-store.ts";
 
-export interface Miscount {
+export interface OriginMiscount {
   /** Of a campaign's hours and links: which of them. */
   readonly counter_of: string;
   /** Of the campaign or autoresponder. */
@@ -55,7 +55,7 @@ const counters = [
 ];
 
 /** What happened to mail, as a relation with the columns workspace_id, origin_id, type and times. */
-const eventsOf: Readonly<Record<Origin, Sql>> = {
+const eventsOf: Readonly<Record<BulkOrigin, Sql>> = {
   campaign: sql`(
     select workspace_id, campaign_id as origin_id, type, times from message_events where campaign_id is not null)`,
   autoresponder: sql`(
@@ -64,7 +64,7 @@ const eventsOf: Readonly<Record<Origin, Sql>> = {
 };
 
 /** Bounces that are hard, at once or by later news: the address was at fault (record-outcomes.ts). */
-const hardBouncesOf: Readonly<Record<Origin, Sql>> = {
+const hardBouncesOf: Readonly<Record<BulkOrigin, Sql>> = {
   campaign: sql`(
     select workspace_id, campaign_id as origin_id from bounces where campaign_id is not null and bounce_type = 'hard')`,
   autoresponder: sql`(
@@ -77,7 +77,7 @@ const hardBouncesOf: Readonly<Record<Origin, Sql>> = {
  * autoresponder go while it goes on writing: but months leave the log whole, so that all mail of one that is not older
  * than the log's first month is there.
  */
-const olderOf: Readonly<Record<Origin, Sql>> = {
+const olderOf: Readonly<Record<BulkOrigin, Sql>> = {
   campaign: sql`
     select distinct r.workspace_id, r.campaign_id as origin_id from campaign_recipients r cross join log
     where r.message_id < coalesce(log.oldest, 'ffffffff-ffff-ffff-ffff-ffffffffffff')`,
@@ -139,13 +139,13 @@ const miscountsByLink = sql`
     using (workspace_id, origin_id, index) ${comparison(["click_count", "unique_click_count"])}
   where v.kept <> v.counted and not ${isOlderThanLog}`;
 
-const parts: Readonly<Record<Origin, readonly Sql[]>> = {
+const parts: Readonly<Record<BulkOrigin, readonly Sql[]>> = {
   campaign: [miscountsByDomain, miscountsByHour, miscountsByLink],
   autoresponder: [],
 };
 
 /** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
-export function findOriginMiscounts(db: Queryable, origin: Origin): Promise<Miscount[]> {
+export function findOriginMiscounts(db: Queryable, origin: BulkOrigin): Promise<OriginMiscount[]> {
   const { recipients, counters: kept, originId } = tablesOf[origin];
   return db.rows(sql`
     with log as materialized (

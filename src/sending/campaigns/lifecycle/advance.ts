@@ -16,7 +16,11 @@ import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
 import { expandStep } from "#sending/campaigns/audience/expand.ts";
 import { findUnexpanded, recordExpansionFailure } from "#sending/campaigns/audience/expansion-store.ts";
-import { type CampaignNews, type OnCampaigns, pauseAndTell } from "#sending/campaigns/campaign-events.ts";
+import {
+  type CampaignEvent,
+  type OnCampaignEvents,
+  pauseAndAnnounce,
+} from "#sending/campaigns/campaign-events.ts";
 import {
   completeCampaigns,
   type MovedCampaign,
@@ -25,9 +29,9 @@ import {
 } from "#sending/campaigns/transitions-store.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { type BrakeLimits, brakeOn } from "./auto-pause.ts";
-import { listTallies } from "./auto-pause-store.ts";
-import { type CampaignToExpand, createStepsUnderWay, type Followable } from "./steps-under-way.ts";
+import { type AutoPauseLimits, autoPauseReason } from "./auto-pause.ts";
+import { listAutoPauseCounts } from "./auto-pause-store.ts";
+import { type CampaignToExpand, createRunningSteps, type Followable } from "./running-steps.ts";
 
 const NAME = "advance-campaigns";
 const SECONDS = 2;
@@ -53,40 +57,40 @@ interface Dependencies {
   readonly size?: number;
   /** Of telephone numbers that are written without their country code. */
   readonly smsCountry?: CountryCode | null;
-  readonly brake?: BrakeLimits;
-  readonly onCampaigns?: OnCampaigns;
+  readonly autoPause?: AutoPauseLimits;
+  readonly onCampaignEvents?: OnCampaignEvents;
 }
 
 /** Makes the task due now; within a transaction, when that commits. */
-export function wakeCampaigns(db: Queryable): Promise<void> {
+export function advanceCampaignsNow(db: Queryable): Promise<void> {
   return hasten(db, NAME);
 }
 
 export function advanceCampaigns(deps: Dependencies): Recurring {
-  return { name: NAME, seconds: SECONDS, run: ({ signal, log }) => advance(deps, signal, log) };
+  return { name: NAME, seconds: SECONDS, run: ({ signal, log }) => advanceDueCampaigns(deps, signal, log) };
 }
 
 /**
  * Until nothing is left to do at this moment.
  * @throws PutBack after `placeMs`, when more may be left
  */
-export async function advance(
+export async function advanceDueCampaigns(
   deps: Dependencies,
   signal: AbortSignal,
   log: Log,
   placeMs = PLACE_MS,
 ): Promise<void> {
   const placeEnd = performance.now() + placeMs;
-  const { db, clock, onCampaigns } = deps;
+  const { db, clock, onCampaignEvents } = deps;
   const moveOn = async (change: (tx: Queryable, now: Date) => Promise<MovedCampaign[]>) => {
     const now = clock.now();
     await db.transaction(async (tx) => {
-      const news = (await change(tx, now)).flatMap((moved) => newsOf(moved, now));
-      if (news.length > 0) await onCampaigns?.(tx, news);
+      const news = (await change(tx, now)).flatMap((moved) => eventsOf(moved, now));
+      if (news.length > 0) await onCampaignEvents?.(tx, news);
     });
   };
-  await brake(deps, log);
-  const steps = createStepsUnderWay();
+  await pauseAtLimits(deps, log);
+  const steps = createRunningSteps();
   const passed: string[] = [];
   /** Of the same workspaces, too: their campaigns take turns. */
   const isAnybodyWaiting = async () => {
@@ -124,13 +128,16 @@ export async function advance(
  * Stops what the brake says has to stop. Workers ask it when they take messages from the queue; what is left of a campaign
  * may be in their hands already.
  */
-async function brake({ db, clock, brake: limits, onCampaigns }: Dependencies, log: Log): Promise<void> {
-  for (const { workspace_id: workspaceId, id, ...tally } of await listTallies(db)) {
-    const reason = brakeOn(tally, limits);
+async function pauseAtLimits(
+  { db, clock, autoPause: limits, onCampaignEvents }: Dependencies,
+  log: Log,
+): Promise<void> {
+  for (const { workspace_id: workspaceId, id, ...tally } of await listAutoPauseCounts(db)) {
+    const reason = autoPauseReason(tally, limits);
     if (reason === null) continue;
-    const order = { reason, now: clock.now(), onCampaigns };
+    const order = { reason, now: clock.now(), onCampaignEvents };
     try {
-      const isPaused = await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order));
+      const isPaused = await db.transaction((tx) => pauseAndAnnounce(tx, workspaceId, id, order));
       if (isPaused) log.warn({ campaign: id, reason }, "a campaign was paused by the service");
     } catch (err) {
       // Schedules and the other campaigns go on; it is asked again in two seconds.
@@ -139,7 +146,7 @@ async function brake({ db, clock, brake: limits, onCampaigns }: Dependencies, lo
   }
 }
 
-function newsOf(moved: MovedCampaign, time: Date): CampaignNews[] {
+function eventsOf(moved: MovedCampaign, time: Date): CampaignEvent[] {
   const { workspace_id: workspaceId, id: campaignId, name, status, pause_reason: reason } = moved;
   return status === "sent" || status === "paused"
     ? [{ workspaceId, campaignId, name, became: status, reason, time }]
@@ -153,7 +160,7 @@ async function expand(
   onChosen: (to: string) => void,
   log: Log,
 ): Promise<boolean> {
-  const { db, clock, onCampaigns } = deps;
+  const { db, clock, onCampaignEvents } = deps;
   try {
     return await expandStep({ ...deps, onChosen }, workspaceId, id);
   } catch (err) {
@@ -161,8 +168,8 @@ async function expand(
     const failures = await recordExpansionFailure(db, workspaceId, id, { seconds: FAILURE_SECONDS, now });
     log.error({ err, campaign: id, failures }, "a campaign's audience could not be looked at");
     if (failures >= MOST_FAILURES) {
-      const order = { reason: reasonOf(err), now, onCampaigns };
-      await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order));
+      const order = { reason: reasonOf(err), now, onCampaignEvents };
+      await db.transaction((tx) => pauseAndAnnounce(tx, workspaceId, id, order));
     }
     return false;
   }

@@ -2,10 +2,10 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Tally } from "./auto-pause.ts";
+import type { AutoPauseCounts } from "./auto-pause.ts";
 
 /** Columns of a Tally, of the campaign `c` and its counters `n`. */
-export const tallyColumns = sql`
+export const autoPauseColumns = sql`
   n.sent - c.brake_sent as sent, n.hard_bounced - c.brake_bounced as hard_bounced,
   n.complained - c.brake_complained as complained,
   -- Fewer than at the resume: something went well, and they were counted anew.
@@ -13,11 +13,11 @@ export const tallyColumns = sql`
     else n.failures_in_a_row end as failures_in_a_row`;
 
 /** Of the campaigns that are being sent and have mail that a pause would hold. */
-export function listTallies(
+export function listAutoPauseCounts(
   db: Queryable,
-): Promise<(Tally & { readonly workspace_id: WorkspaceId; readonly id: string })[]> {
+): Promise<(AutoPauseCounts & { readonly workspace_id: WorkspaceId; readonly id: string })[]> {
   return db.rows(sql`
-    select c.workspace_id, c.id, ${tallyColumns}
+    select c.workspace_id, c.id, ${autoPauseColumns}
     from campaigns c
     join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
     where c.status = 'sending' and n.queued > 0`);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "#platform/config/config.ts";
-import { brakeLimitsOf, brakeOn, standardLimits } from "./auto-pause.ts";
+import { autoPauseLimitsOf, autoPauseReason, standardLimits } from "./auto-pause.ts";
 
 const tally = (change: object) => ({
   sent: 1_000,
@@ -11,7 +11,7 @@ const tally = (change: object) => ({
 });
 
 test("unless the operator says otherwise the limits are the standard ones", () => {
-  expect(brakeLimitsOf(readConfig({}))).toEqual(standardLimits);
+  expect(autoPauseLimitsOf(readConfig({}))).toEqual(standardLimits);
 });
 
 test.each([
@@ -23,11 +23,11 @@ test.each([
   [{ sent: 50, failures_in_a_row: 50 }, "delivery_failures"],
   [{ sent: 50, failures_in_a_row: 49 }, null],
 ] as const)("%j stops by the standard limits for %s", (change, reason) => {
-  expect(brakeOn(tally(change))).toBe(reason);
+  expect(autoPauseReason(tally(change))).toBe(reason);
 });
 
 test("the operator's limits are what stops", () => {
-  const limits = brakeLimitsOf(
+  const limits = autoPauseLimitsOf(
     readConfig({
       BRAKE_ATTEMPTS: "100",
       BRAKE_BOUNCE_PERCENT: "2.5",
@@ -35,10 +35,10 @@ test("the operator's limits are what stops", () => {
       BRAKE_FAILURES: "3",
     }),
   );
-  expect(brakeOn(tally({ sent: 200, hard_bounced: 6 }), limits)).toBe("bounce_rate");
-  expect(brakeOn(tally({ sent: 200, hard_bounced: 5, complained: 200 }), limits)).toBeNull();
-  expect(brakeOn(tally({ sent: 99, hard_bounced: 99 }), limits)).toBeNull();
-  expect(brakeOn(tally({ sent: 3, failures_in_a_row: 3 }), limits)).toBe("delivery_failures");
+  expect(autoPauseReason(tally({ sent: 200, hard_bounced: 6 }), limits)).toBe("bounce_rate");
+  expect(autoPauseReason(tally({ sent: 200, hard_bounced: 5, complained: 200 }), limits)).toBeNull();
+  expect(autoPauseReason(tally({ sent: 99, hard_bounced: 99 }), limits)).toBeNull();
+  expect(autoPauseReason(tally({ sent: 3, failures_in_a_row: 3 }), limits)).toBe("delivery_failures");
 });
 
 test.each(["0", "101", "-1", "a tenth", "1e1", ""])("a share of %j is refused, or the default", (text) => {

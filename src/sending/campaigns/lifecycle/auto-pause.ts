@@ -7,7 +7,7 @@ import type { Config } from "#platform/config/config.ts";
 import type { PauseReason } from "#sending/campaigns/transitions-store.ts";
 
 /** Beyond which a campaign is stopped. */
-export interface BrakeLimits {
+export interface AutoPauseLimits {
   /** Attempts from which on a share says something. */
   readonly attempts: number;
   /** Hard bounces in a hundred attempts. */
@@ -18,7 +18,7 @@ export interface BrakeLimits {
   readonly failures: number;
 }
 
-export const standardLimits: BrakeLimits = {
+export const standardLimits: AutoPauseLimits = {
   attempts: 500,
   bouncePercent: 10,
   complaintPercent: 0.5,
@@ -26,7 +26,7 @@ export const standardLimits: BrakeLimits = {
 };
 
 /** As the operator has set them. */
-export const brakeLimitsOf = (config: Config): BrakeLimits => ({
+export const autoPauseLimitsOf = (config: Config): AutoPauseLimits => ({
   attempts: config.BRAKE_ATTEMPTS,
   bouncePercent: config.BRAKE_BOUNCE_PERCENT,
   complaintPercent: config.BRAKE_COMPLAINT_PERCENT,
@@ -34,7 +34,7 @@ export const brakeLimitsOf = (config: Config): BrakeLimits => ({
 });
 
 /** Counted since the last resume, or from the beginning. */
-export interface Tally {
+export interface AutoPauseCounts {
   readonly sent: number;
   readonly hard_bounced: number;
   readonly complained: number;
@@ -42,7 +42,10 @@ export interface Tally {
 }
 
 /** Why a campaign has to stop, or null. */
-export function brakeOn(tally: Tally, limits: BrakeLimits = standardLimits): PauseReason | null {
+export function autoPauseReason(
+  tally: AutoPauseCounts,
+  limits: AutoPauseLimits = standardLimits,
+): PauseReason | null {
   if (tally.failures_in_a_row >= limits.failures) return "delivery_failures";
   if (tally.sent < limits.attempts) return null;
   if (tally.hard_bounced * 100 > tally.sent * limits.bouncePercent) return "bounce_rate";

@@ -19,16 +19,17 @@ import type { EndpointRequest } from "#platform/http/endpoint.ts";
 import { type Answered, answeredIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { estimateAudience } from "#sending/campaigns/audience/audience.ts";
-import { holdAudience } from "#sending/campaigns/audience/hold-audience.ts";
+import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
 import type { Campaign, NewCampaign } from "#sending/campaigns/campaign.ts";
-import { type OnCampaigns, pauseAndTell } from "#sending/campaigns/campaign-events.ts";
+import { type OnCampaignEvents, pauseAndAnnounce } from "#sending/campaigns/campaign-events.ts";
+import { duplicatedFields } from "#sending/campaigns/campaign-fields.ts";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 import {
   type CampaignState,
   campaignRoom,
   findCampaign,
+  findCampaignRevision,
   findCampaignState,
-  findHeldCampaign,
   insertCampaign,
   removeCampaign,
   updateDraft,
@@ -41,16 +42,22 @@ import {
 } from "#sending/campaigns/transitions-store.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage.ts";
 import { LONGEST_NAME, readName } from "#workspace/name.ts";
-import { wakeCampaigns } from "./advance.ts";
+import { advanceCampaignsNow } from "./advance.ts";
 import { type CampaignReader, readCampaign, requireAudience } from "./read-campaign.ts";
-import { checkSendable, holdLists, holdUsed, requireAudienceLeft, type SendChecks } from "./send-checks.ts";
+import {
+  checkSendable,
+  lockCampaignLists,
+  lockUsed,
+  requireAudienceLeft,
+  type SendChecks,
+} from "./send-checks.ts";
 
 export interface CampaignDeps extends CampaignReader, SendChecks, StorageDeps {
   readonly db: Database;
   readonly clock: Clock;
   /** Tells the delivery workers that there is something to do, or to leave. */
   readonly notifyWorkers: (db: Queryable) => Promise<void>;
-  readonly onCampaigns: OnCampaigns;
+  readonly onCampaignEvents: OnCampaignEvents;
 }
 
 /** @throws ApiError NOT_FOUND */
@@ -149,7 +156,7 @@ export async function sendCampaign(
   if (order.scheduled_at != null && order.send_now) {
     throw invalid({ field: "send_now", message: "send_now and scheduled_at exclude each other: give one" });
   }
-  const campaign = await findHeldCampaign(db, workspaceId, id);
+  const campaign = await findCampaignRevision(db, workspaceId, id);
   if (campaign === undefined) throw notFound("Campaign");
   if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");
   const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
@@ -160,10 +167,10 @@ export async function sendCampaign(
   return db.transaction(async (tx) => {
     const dispatch = { id, revision: campaign.revision, scheduledAt, warnings, estimate };
     // Since the checks somebody may have deleted what it uses.
-    await holdUsed(deps, tx, workspaceId, campaign, now);
+    await lockUsed(deps, tx, workspaceId, campaign, now);
     if (!(await sendDraft(tx, workspaceId, dispatch, now)))
       throw new ApiError("CONFLICT", "The campaign was sent or changed by another request meanwhile");
-    await wakeCampaigns(tx);
+    await advanceCampaignsNow(tx);
     return answeredIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
 }
@@ -185,14 +192,14 @@ function timeOf(order: SendOrder, ofDraft: Date | null, timezone: string): Date 
 /** Conversations under way end; no other is begun. */
 export function pause(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
   return move(deps, workspaceId, id, ["paused", "one that is sending"], (tx, now) =>
-    pauseAndTell(tx, workspaceId, id, { reason: null, now, onCampaigns: deps.onCampaigns }),
+    pauseAndAnnounce(tx, workspaceId, id, { reason: null, now, onCampaignEvents: deps.onCampaignEvents }),
   );
 }
 
 /** @throws ApiError CONFLICT, too, when what says who gets the campaign is gone, or is being deleted */
 export function resume(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
   return move(deps, workspaceId, id, ["resumed", "one that is paused"], async (tx, now) => {
-    await holdLists(tx, workspaceId, id);
+    await lockCampaignLists(tx, workspaceId, id);
     await requireAudienceLeft(tx, workspaceId, id, now);
     return resumeCampaign(tx, workspaceId, id, now);
   });
@@ -221,7 +228,7 @@ async function move(
   return db.transaction(async (tx) => {
     const isMoved = await change(tx, clock.now());
     if (!isMoved) throw wrongState((await requireCampaignState(tx, workspaceId, id)).status, done, only);
-    await Promise.all([wakeCampaigns(tx), notifyWorkers(tx)]);
+    await Promise.all([advanceCampaignsNow(tx), notifyWorkers(tx)]);
     // Here nobody can have moved it on: the answer is what this call made of it.
     return requireCampaign(tx, workspaceId, id);
   });
@@ -244,14 +251,14 @@ export async function duplicateCampaign(
   const now = clock.now();
   const original = await requireCampaign(db, workspaceId, id);
   const copy = {
-    ...original,
+    ...duplicatedFields(original),
     id: newId(),
     name: copyName(original.name),
-    scheduled_at: null,
+    warnings: original.warnings,
     total_recipients: await estimateAudience(db, workspaceId, original, now),
   };
   await db.transaction(async (tx) => {
-    await holdAudience(tx, workspaceId, copy);
+    await lockAudience(tx, workspaceId, copy);
     await addCampaign(deps, tx, workspaceId, copy, now);
   });
   return requireCampaign(db, workspaceId, copy.id);

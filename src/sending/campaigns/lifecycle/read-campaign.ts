@@ -13,20 +13,20 @@ import { ApiError, invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { estimateAudience } from "#sending/campaigns/audience/audience.ts";
-import { holdAudience } from "#sending/campaigns/audience/hold-audience.ts";
+import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
 import { readPhoneField } from "#sending/campaigns/audience/phone-field.ts";
 import type { Campaign, CampaignSettings, NewCampaign } from "#sending/campaigns/campaign.ts";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
-import { contentWarnings } from "#sending/content/campaign-content.ts";
+import { contentWarnings } from "#sending/content/compile-for-workspace.ts";
 import { readCustomHeaders } from "#sending/content/custom-headers.ts";
 import { readAttachments } from "#sending/emails/attachments.ts";
 import {
+  fieldError,
+  readBody,
   readBounceEmail,
-  readContent,
-  readEmail,
   readFromEmail,
+  readMailAddress,
   readSubject,
-  refuse,
 } from "#sending/mail-fields.ts";
 import { readFromName } from "#workspace/from-name.ts";
 import { readName } from "#workspace/name.ts";
@@ -51,16 +51,16 @@ export async function readCampaign(
     subject: readSubject(body.subject),
     from_email: await readFromEmail(db, workspaceId, body.from_email),
     from_name: readFromName(body.from_name),
-    reply_to: readEmail("reply_to", body.reply_to),
+    reply_to: readMailAddress("reply_to", body.reply_to),
     message_type: body.message_type ?? "email",
     phone_field_name: await readPhoneField(db, workspaceId, listId, body),
     ...audience,
-    html_content: readContent(body.html_content),
-    text_content: readContent(body.text_content),
+    html_content: readBody(body.html_content),
+    text_content: readBody(body.text_content),
     enable_open_tracking: body.enable_open_tracking ?? null,
     enable_click_tracking: body.enable_click_tracking ?? null,
     use_custom_headers: body.use_custom_headers ?? false,
-    custom_headers: readContent(body.custom_headers),
+    custom_headers: readBody(body.custom_headers),
     bounce_email: await readBounceEmail(db, workspaceId, body.bounce_email),
     scheduled_at:
       body.scheduled_at == null || body.scheduled_at.trim() === ""
@@ -88,7 +88,7 @@ export async function requireAudience(
   { body, settings }: { readonly body: NewCampaign; readonly settings: CampaignSettings },
   now: Date,
 ): Promise<void> {
-  if (await holdAudience(tx, workspaceId, settings)) await readAudience(tx, workspaceId, body, now);
+  if (await lockAudience(tx, workspaceId, settings)) await readAudience(tx, workspaceId, body, now);
 }
 
 type Audience = Pick<
@@ -110,12 +110,12 @@ async function readAudience(
   const detected = segment_id !== null ? "segment" : segment_conditions !== null ? "custom" : "mailing_list";
   const recipient_type = body.recipient_type ?? detected;
   if (recipient_type === "segment" && segment_id === null)
-    throw refuse("segment_id", "is required for a segment");
+    throw fieldError("segment_id", "is required for a segment");
   if (recipient_type === "custom" && segment_conditions === null) {
-    throw refuse("segment_conditions", "is required for custom recipients");
+    throw fieldError("segment_conditions", "is required for custom recipients");
   }
   const segment = segment_id === null ? null : await findSegment(db, workspaceId, undefined, segment_id);
-  if (segment === undefined) throw refuse("segment_id", "is no segment of this workspace");
+  if (segment === undefined) throw fieldError("segment_id", "is no segment of this workspace");
   const isOfSegment = recipient_type === "segment" && segment !== null;
   const conditions =
     segment_conditions && (await readConditions(db, workspaceId, mailing_list_id, segment_conditions, now));
@@ -160,7 +160,7 @@ async function readRouting(
     workspaceId,
     body,
   );
-  const sender_email = readEmail("sender_email", body.sender_email);
+  const sender_email = readMailAddress("sender_email", body.sender_email);
   await requireReturnPath(db, workspaceId, sender_email);
   return { url_domain_id, virtual_mta_ip, routing_rule_id, sender_email };
 }
@@ -173,7 +173,7 @@ export async function requireTrackingDomain(
   { hasTrackingDomain }: Pick<CampaignReader, "hasTrackingDomain">,
 ): Promise<void> {
   if (id === null || (await hasTrackingDomain(db, workspaceId, id))) return;
-  throw refuse("url_domain_id", "is no tracking domain of this workspace");
+  throw fieldError("url_domain_id", "is no tracking domain of this workspace");
 }
 
 /** @throws ApiError VALIDATION_ERROR unless the workspace has the sending IP and the routing rule that are named */
@@ -185,7 +185,7 @@ export async function requireRoute(
   const fields = await readRouteFields(db, workspaceId, given);
   if (!("unknown" in fields)) return fields;
   const isRule = fields.unknown === "routing_rule_id" || given.virtual_mta_ip?.startsWith("routing_rule:");
-  throw refuse(fields.unknown, `is no ${isRule ? "routing rule" : "sending IP"} of this workspace`);
+  throw fieldError(fields.unknown, `is no ${isRule ? "routing rule" : "sending IP"} of this workspace`);
 }
 
 /**
@@ -200,5 +200,5 @@ export async function requireReturnPath(
   if (email === null) return null;
   const host = await ownReturnPathHost(db, workspaceId, domainOf(email));
   if (host !== null) return host;
-  throw refuse("sender_email", "must be on a sending domain whose custom return path is verified");
+  throw fieldError("sender_email", "must be on a sending domain whose custom return path is verified");
 }

@@ -11,13 +11,13 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type Audience, findAudience, lookAt } from "#sending/campaigns/audience/audience.ts";
+import { type CampaignAudience, findAudience, lookAt } from "#sending/campaigns/audience/audience.ts";
 import { findPausedAudience } from "#sending/campaigns/audience/expansion-store.ts";
-import { mayTextAnybody } from "#sending/campaigns/audience/phone-field.ts";
-import { mayReachAnybody } from "#sending/campaigns/audience/recipients-store.ts";
+import { hasReachableBySms } from "#sending/campaigns/audience/phone-field.ts";
+import { hasReachable } from "#sending/campaigns/audience/recipients-store.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
-import { listListsOf } from "#sending/campaigns/uses-store.ts";
-import { requireCompiled } from "#sending/content/campaign-content.ts";
+import { listListsOfCampaign } from "#sending/campaigns/in-use-store.ts";
+import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
 import { trackingWarnings, tracksOf } from "#sending/content/tracking.ts";
 import {
   type CampaignReader,
@@ -72,8 +72,8 @@ export async function checkSendable(
   const phone = { fieldName: campaign.phone_field_name ?? "", country: smsCountry, most: MOST_LOOKS };
   const look = (tx: Queryable) =>
     campaign.message_type === "sms"
-      ? mayTextAnybody(tx, workspaceId, audience, phone)
-      : mayReachAnybody(tx, workspaceId, people, { ...terms, most: MOST_LOOKS });
+      ? hasReachableBySms(tx, workspaceId, audience, phone)
+      : hasReachable(tx, workspaceId, people, { ...terms, most: MOST_LOOKS });
   if (!(await lookAt(db, workspaceId, campaign, MOST_LOOK_MS, look))) {
     throw new ApiError(
       "BAD_REQUEST",
@@ -95,7 +95,7 @@ async function requireUsed(
   workspaceId: WorkspaceId,
   campaign: Campaign,
   now: Date,
-): Promise<Audience> {
+): Promise<CampaignAudience> {
   await requireTrackingDomain(db, workspaceId, campaign, reader);
   await requireRoute(db, workspaceId, campaign);
   await requireReturnPath(db, workspaceId, campaign.sender_email);
@@ -113,7 +113,7 @@ async function requireUsed(
  * is under way.
  * @throws ApiError VALIDATION_ERROR, EMAIL_NOT_VERIFIED, CONFLICT while its list is being deleted
  */
-export async function holdUsed(
+export async function lockUsed(
   reader: Pick<CampaignReader, "hasTrackingDomain">,
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -121,7 +121,7 @@ export async function holdUsed(
   now: Date,
 ): Promise<void> {
   const { id, from_email, sender_email, virtual_mta_ip, routing_rule_id } = campaign;
-  await holdLists(tx, workspaceId, id);
+  await lockCampaignLists(tx, workspaceId, id);
   if (virtual_mta_ip !== null || routing_rule_id !== null) await holdRouting(tx, workspaceId);
   await holdSenders(tx, workspaceId, [from_email, ...(sender_email === null ? [] : [sender_email])]);
   await requireUsed(reader, tx, workspaceId, campaign, now);
@@ -129,8 +129,8 @@ export async function holdUsed(
 }
 
 /** The lists alone, for one that is resumed: a sender that it lost meanwhile pauses it again. @throws ApiError CONFLICT */
-export async function holdLists(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  await lockListsForUse(tx, workspaceId, await listListsOf(tx, workspaceId, id));
+export async function lockCampaignLists(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await lockListsForUse(tx, workspaceId, await listListsOfCampaign(tx, workspaceId, id));
 }
 
 /**
@@ -182,7 +182,7 @@ export function requireGateway(
 }
 
 /** A segment is of one list: who names another one beside it means something else than they would get. */
-function requireSameList(id: string | null, { list, segmentName }: Audience): void {
+function requireSameList(id: string | null, { list, segmentName }: CampaignAudience): void {
   if (id === null || list === null || id === list.id) return;
   const advice = `leave it out, or give ${list.id}`;
   const message = `mailing_list_id is not ${list.name}, the list of the segment ${segmentName}: ${advice}`;

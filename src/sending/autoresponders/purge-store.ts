@@ -1,0 +1,148 @@
+/**
+ * What is kept of autoresponders beyond its use: ways through a series that are over, mails that left the log, and what
+ * they said.
+ */
+import sql from "sql-template-tag";
+import type { Queryable } from "#platform/database/pool.ts";
+import { nilId, type WorkspaceId } from "#platform/ids.ts";
+import type { RunPage } from "./runs-store.ts";
+
+/** An autoresponder of which something may be left over. */
+export interface PurgeableAutoresponder {
+  readonly workspace_id: WorkspaceId;
+  readonly id: string;
+  readonly is_deleted: boolean;
+}
+
+/**
+ * Of the whole installation: those that were deleted, and those of workspaces whose oldest mail, if there is one, is not
+ * in the log any more.
+ */
+export function listPurgeableAutoresponders(db: Queryable): Promise<PurgeableAutoresponder[]> {
+  return db.rows(sql`
+    select n.workspace_id, n.autoresponder_id as id, a.id is null as is_deleted
+    from autoresponder_counters n
+    left join autoresponders a on a.workspace_id = n.workspace_id and a.id = n.autoresponder_id
+    where a.id is null or not exists (
+      select from (
+        select workspace_id, message_id from autoresponder_mails o
+        where o.workspace_id = n.workspace_id order by message_id limit 1) oldest
+      join messages m on m.workspace_id = oldest.workspace_id and m.id = oldest.message_id)`);
+}
+
+/** At most `most` ways through a deleted one; says how many went. */
+export function removeRunsOfDeleted(
+  db: Queryable,
+  { workspace_id, id }: PurgeableAutoresponder,
+  most: number,
+): Promise<number> {
+  return db.run(sql`
+    delete from autoresponder_runs where ctid = any (array(
+      select ctid from autoresponder_runs where workspace_id = ${workspace_id} and autoresponder_id = ${id}
+      limit ${most}))`);
+}
+
+/**
+ * Of the next `limit` mails those whose message is not in the log; whoever is in the middle of a series keeps theirs, since
+ * by them nobody gets a step twice. @param after the `last` of the page before
+ */
+export async function removeForgottenMails(
+  db: Queryable,
+  { workspace_id, id }: PurgeableAutoresponder,
+  after: string | null,
+  limit: number,
+): Promise<RunPage> {
+  const [person = nilId, occasion = "-infinity", step = nilId] = after?.split("/") ?? [];
+  const row = await db.row<RunPage>(sql`
+    with page as materialized (
+      select ctid as place, workspace_id, subscriber_id, occasion, step_id, message_id from autoresponder_mails
+      where workspace_id = ${workspace_id} and autoresponder_id = ${id}
+        and (subscriber_id, occasion, step_id) > (${person}::uuid, ${occasion}::timestamptz, ${step}::uuid)
+      order by subscriber_id, occasion, step_id limit ${limit}
+    ), gone as (
+      delete from autoresponder_mails where ctid = any (array(
+        select p.place from page p
+        left join lateral (
+          select true as it from messages m where m.workspace_id = p.workspace_id and m.id = p.message_id
+          offset 0) logged on true
+        left join lateral (
+          select true as it from autoresponder_runs r
+          where r.workspace_id = p.workspace_id and r.autoresponder_id = ${id} and r.subscriber_id = p.subscriber_id
+            and r.occasion = p.occasion and r.due_at is not null offset 0) going on true
+        where logged.it is null and going.it is null))
+    )
+    select (select count(*)::int from page) as seen, (
+      select subscriber_id || '/' || occasion || '/' || step_id from page
+      order by subscriber_id desc, occasion desc, step_id desc limit 1) as last`);
+  return row ?? { seen: 0, last: null };
+}
+
+/**
+ * Of the next `limit` ways through a living one those that are over and have no mail left; they began so long ago that
+ * neither a look at who joined nor a day comes upon them again. @param after the `last` of the page before
+ */
+export async function removeFinishedRuns(
+  db: Queryable,
+  { workspace_id, id }: PurgeableAutoresponder,
+  after: string | null,
+  limit: number,
+  now: Date,
+): Promise<RunPage> {
+  const [person = nilId, occasion = "-infinity"] = after?.split("/") ?? [];
+  const row = await db.row<RunPage>(sql`
+    with page as materialized (
+      select ctid as place, workspace_id, subscriber_id, occasion, due_at from autoresponder_runs
+      where workspace_id = ${workspace_id} and autoresponder_id = ${id}
+        and (subscriber_id, occasion) > (${person}::uuid, ${occasion}::timestamptz)
+      order by subscriber_id, occasion limit ${limit}
+    ), gone as (
+      delete from autoresponder_runs where due_at is null and ctid = any (array(
+        select p.place from page p
+        join autoresponders a on a.workspace_id = p.workspace_id and a.id = ${id}
+          and p.occasion < least(case when a.trigger_type = 'subscribed' then a.scanned_to - interval '1 hour' end,
+            ${now}::timestamptz - interval '3 days')
+        left join lateral (
+          select true as it from autoresponder_mails m
+          where m.workspace_id = p.workspace_id and m.autoresponder_id = ${id} and m.subscriber_id = p.subscriber_id
+            and m.occasion = p.occasion limit 1) mailed on true
+        where p.due_at is null and mailed.it is null))
+    )
+    select (select count(*)::int from page) as seen, (
+      select subscriber_id || '/' || occasion from page order by subscriber_id desc, occasion desc limit 1) as last`);
+  return row ?? { seen: 0, last: null };
+}
+
+/** At most `most` contents, with their links, that no step and no mail has any more; says how many went. */
+export function removeUnusedContents(
+  db: Queryable,
+  { workspace_id, id }: PurgeableAutoresponder,
+  most: number,
+): Promise<number> {
+  return db.run(sql`
+    with unused as materialized (
+      select c.workspace_id, c.id from autoresponder_contents c
+      where c.workspace_id = ${workspace_id} and c.autoresponder_id = ${id}
+        and not exists (
+          select from autoresponder_steps s
+          where s.workspace_id = c.workspace_id and s.autoresponder_id = c.autoresponder_id and s.content_id = c.id
+            and s.position is not null)
+        and not exists (
+          select from autoresponder_mails m where m.workspace_id = c.workspace_id and m.content_id = c.id)
+      limit ${most}
+    ), links as (
+      delete from autoresponder_links l using unused u where l.workspace_id = u.workspace_id and l.content_id = u.id
+    )
+    delete from autoresponder_contents c using unused u where c.workspace_id = u.workspace_id and c.id = u.id`);
+}
+
+/** Of a deleted one without mails: the counters, by which it is found, go last of all. */
+export async function removeCountersOfDeleted(
+  db: Queryable,
+  { workspace_id, id }: PurgeableAutoresponder,
+): Promise<void> {
+  await db.run(sql`
+    delete from autoresponder_counters n
+    where n.workspace_id = ${workspace_id} and n.autoresponder_id = ${id} and not exists (
+      select from autoresponder_mails m
+      where m.workspace_id = n.workspace_id and m.autoresponder_id = n.autoresponder_id)`);
+}

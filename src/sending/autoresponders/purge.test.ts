@@ -1,0 +1,125 @@
+import sql from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { createLog } from "#platform/log/log.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { advanceDueAutoresponders } from "./advance.ts";
+import { purgeAutoresponders } from "./purge.ts";
+
+const service = await startService();
+const { database: db, workspaceId, clock } = service;
+await verifyShop(db, workspaceId);
+const DAY = 86_400_000;
+const welcome = { subject: "Welcome", html_content: '<a href="https://a.test/">x</a>' };
+const tips = { ...welcome, delay: { days: 1 }, subject: "Tips" };
+
+let list: string;
+let series: string;
+
+const { signal } = new AbortController();
+const work = () => advanceDueAutoresponders({ db, clock, plans }, signal, createLog("silent"));
+const forget = () => purgeAutoresponders({ db, clock, step: 2 }, signal);
+const emptyLog = () => db.run(sql`delete from messages`);
+const body = (steps: readonly object[]) => ({
+  name: "Series",
+  mailing_list_id: list,
+  from_email: "news@shop.test",
+  trigger: { type: "subscribed" },
+  steps,
+});
+/** Runs, mails, contents, links and counters. */
+const rows = async () =>
+  (
+    await db.row<{ rows: number[] }>(sql`
+      select array[
+        (select count(*)::int from autoresponder_runs), (select count(*)::int from autoresponder_mails),
+        (select count(*)::int from autoresponder_contents), (select count(*)::int from autoresponder_links),
+        (select count(*)::int from autoresponder_counters)] as rows`)
+  )?.rows;
+
+beforeEach(async () => {
+  await emptyLog();
+  await db.run(sql`
+    truncate autoresponders, autoresponder_steps, autoresponder_runs, autoresponder_mails, autoresponder_contents,
+      autoresponder_links, autoresponder_counters`);
+  list = await newList(db, workspaceId);
+  const { data } = (await service.call("POST", "/autoresponders", body([welcome, tips]))).body;
+  series = data.id;
+  await service.call("POST", `/autoresponders/${series}/activate`);
+  const people = Array.from({ length: 5 }, (_, at) => ({ email: `p${at}@example.test` }));
+  await addPeople(db, workspaceId, list, people, { now: clock.now() });
+  await work();
+});
+
+test("of a deleted one everybody's way goes in the background, the mails when they leave the log", async () => {
+  await service.call("DELETE", `/autoresponders/${series}`);
+  expect(await rows()).toEqual([5, 5, 2, 2, 1]);
+  await forget();
+  expect(await rows()).toEqual([0, 5, 1, 1, 1]);
+  await emptyLog();
+  await forget();
+  expect(await rows()).toEqual([0, 0, 0, 0, 0]);
+});
+
+test("of a living one nothing goes before the log forgets it, nor while somebody is in the middle", async () => {
+  clock.advance(10 * DAY);
+  await forget();
+  await emptyLog();
+  await forget();
+  expect(await rows()).toEqual([5, 5, 2, 2, 1]);
+});
+
+test("of a living one what is over goes, and begins for nobody again", async () => {
+  clock.advance(DAY);
+  await work();
+  expect(await rows()).toEqual([5, 10, 2, 2, 1]);
+  await emptyLog();
+  await forget();
+  expect(await rows()).toEqual([5, 0, 2, 2, 1]);
+  clock.advance(3 * DAY);
+  await work();
+  await forget();
+  expect(await rows()).toEqual([0, 0, 2, 2, 1]);
+  await work();
+  expect(await rows()).toEqual([0, 0, 2, 2, 1]);
+});
+
+test("of one for a date what is over goes, too, and begins for nobody again", async () => {
+  await service.call("DELETE", `/autoresponders/${series}`);
+  await service.call("POST", `/mailing-lists/${list}/custom-fields`, {
+    field_name: "day",
+    field_label: "Day",
+    field_type: "date",
+  });
+  const day = new Date(clock.now().getTime() + DAY).toISOString().slice(0, 10);
+  await db.run(sql`update subscribers set custom_fields = ${JSON.stringify({ day })}`);
+  const dated = { ...body([welcome]), trigger: { type: "date", field: "day", at: "00:00" } };
+  const { id } = (await service.call("POST", "/autoresponders", dated)).body.data;
+  await service.call("POST", `/autoresponders/${id}/activate`);
+  const runs = async () =>
+    (await db.rows(sql`select from autoresponder_runs where autoresponder_id = ${id}`)).length;
+  clock.advance(DAY);
+  await work();
+  await emptyLog();
+  await forget();
+  expect(await runs()).toBe(5);
+  clock.advance(4 * DAY);
+  await forget();
+  expect(await runs()).toBe(0);
+  await work();
+  expect(await runs()).toBe(0);
+});
+
+test("what a step said goes with the last mail that said it", async () => {
+  await service.call("PUT", `/autoresponders/${series}`, body([{ ...welcome, subject: "Hello" }]));
+  clock.advance(DAY);
+  await work();
+  await forget();
+  // Of three contents the one of the removed step was never sent.
+  expect((await rows())?.slice(1)).toEqual([5, 3, 3, 1]);
+  await emptyLog();
+  await forget();
+  expect((await rows())?.slice(1)).toEqual([0, 1, 1, 1]);
+});

@@ -1,0 +1,58 @@
+/**
+ * An autoresponder leaves something with everybody it writes to. A mail is kept as long as the log knows its message, for
+ * links lead somewhere and people leave by them; what is over and forgotten goes, in bounded steps. Of one that was
+ * deleted, everybody's way through it goes at once.
+ */
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { removeInBatches } from "#platform/jobs/batches.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import {
+  listPurgeableAutoresponders,
+  removeCountersOfDeleted,
+  removeFinishedRuns,
+  removeForgottenMails,
+  removeRunsOfDeleted,
+  removeUnusedContents,
+} from "./purge-store.ts";
+import type { RunPage } from "./runs-store.ts";
+
+const DAY_SECONDS = 24 * 3_600;
+
+export interface PurgeDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly step?: number;
+}
+
+export function autoresponderPurge(deps: PurgeDeps): Recurring {
+  return {
+    name: "remove-traces-of-autoresponders",
+    seconds: DAY_SECONDS,
+    run: ({ signal }) => purgeAutoresponders(deps, signal),
+  };
+}
+
+/** Until nothing is left to remove or `signal` says stop; one that is cut short begins again the next time. */
+export async function purgeAutoresponders(
+  { db, clock, step }: PurgeDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const inBatches = (remove: (most: number) => Promise<number>) => removeInBatches(signal, remove, step);
+  const pages = (look: (after: string | null, most: number) => Promise<RunPage>) => {
+    let after: string | null = null;
+    return inBatches(async (most) => {
+      const { seen, last } = await look(after, most);
+      after = last;
+      return seen;
+    });
+  };
+  for (const one of await listPurgeableAutoresponders(db)) {
+    if (one.is_deleted) await inBatches((most) => removeRunsOfDeleted(db, one, most));
+    await pages((after, most) => removeForgottenMails(db, one, after, most));
+    if (!one.is_deleted) await pages((after, most) => removeFinishedRuns(db, one, after, most, clock.now()));
+    await inBatches((most) => removeUnusedContents(db, one, most));
+    if (signal.aborted) return;
+    if (one.is_deleted) await removeCountersOfDeleted(db, one);
+  }
+}

@@ -1,0 +1,64 @@
+/** A campaign's content with what its workspace has to do with it: the custom fields there are, and the time zone. */
+import { listFieldNames, listFieldsInForce } from "#audience/custom-fields/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { type Compilation, compileContent } from "./compile.ts";
+import { type CampaignContent, type ContentFault, type MessageType, readContent } from "./read.ts";
+import { trackingWarnings } from "./tracking.ts";
+
+/** What there is to say about the content of a draft: what shows or does nothing, and what will keep it from being sent. */
+export async function contentWarnings(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  content: CampaignContent & Parameters<typeof trackingWarnings>[0],
+  listId: string | null,
+): Promise<ContentFault[]> {
+  if (content.html_content === null && content.text_content === null) return [];
+  const { faults, warnings } = readContent(content, await fieldNames(db, workspaceId, listId));
+  return [...faults, ...warnings, ...trackingWarnings(content)];
+}
+
+/** What is compiled, and how. */
+export interface Compilable extends CampaignContent {
+  readonly message_type: MessageType;
+  readonly tracks_opens: boolean;
+  readonly tracks_clicks: boolean;
+}
+
+export async function compileForWorkspace(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaign: Compilable,
+  { listId, timezone }: { readonly listId: string | null; readonly timezone: string },
+): Promise<Compilation> {
+  const isSms = campaign.message_type === "sms";
+  return compileContent(isSms ? { ...campaign, html_content: null } : campaign, {
+    tracksOpens: campaign.tracks_opens,
+    tracksClicks: campaign.tracks_clicks,
+    addsFooter: !isSms,
+    fields: await fieldNames(db, workspaceId, listId),
+    timezone,
+  });
+}
+
+/** The same for a caller. @throws ApiError VALIDATION_ERROR that names every fault */
+export async function requireCompiled(
+  ...compilable: Parameters<typeof compileForWorkspace>
+): Promise<Extract<Compilation, { ok: true }>> {
+  const compiled = await compileForWorkspace(...compilable);
+  if (compiled.ok) return compiled;
+  const [first, ...rest] = compiled.faults;
+  throw first === undefined ? new ApiError("VALIDATION_ERROR") : invalid(first, ...rest);
+}
+
+/** Custom fields that recipients may have: of the list, or of every list where it is none in particular. */
+async function fieldNames(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  listId: string | null,
+): Promise<ReadonlySet<string>> {
+  if (listId === null) return new Set(await listFieldNames(db, workspaceId));
+  const fields = await listFieldsInForce(db, workspaceId, listId);
+  return new Set(fields.map(({ field_name }) => field_name));
+}
