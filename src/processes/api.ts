@@ -39,9 +39,10 @@ import { createSignupMailer } from "#sending/platform-mail/signup-mail.ts";
 import { receiptKeys } from "#sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "#sending/sms/receipt-page.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
-import { type RenderMail, registerTrackingPages } from "#tracking/pages.ts";
-import { createRecorder } from "#tracking/recorder.ts";
+import { registerTrackingPages } from "#tracking/pages.ts";
+import { EngagementRecorder } from "#tracking/recorder.ts";
 import { mailLinkKeys } from "#tracking/tokens.ts";
+import type { RenderMail } from "#tracking/tracking-deps.ts";
 import { announceFormAbuse, announceSubscriber } from "#webhooks/events.ts";
 import { announceSuppressedSql } from "#webhooks/suppressed-store.ts";
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";
@@ -114,7 +115,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   const paymentGateway = stripeOf(config);
   const publicUrl = () => config.PUBLIC_URL?.href.replace(/\/$/, "") ?? listeningUrl(server);
   const ownHosts = [config.TRACKING_HOST, config.MAIL_HOSTNAME, config.PUBLIC_URL?.hostname ?? ""];
-  const recorder = createRecorder({
+  const recorder = new EngagementRecorder({
     log,
     commit: (engagements) =>
       background.transaction((tx) => recordEngagements(tx, engagements, createEngagementReactions(clock)), {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Engagement } from "#messages/record-engagement.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
-import { createRecorder } from "./recorder.ts";
+import { EngagementRecorder } from "./recorder.ts";
 
 const log = createLog("silent");
 const workspaceId = asWorkspaceId(newId());
@@ -25,7 +25,7 @@ function click(messageId: string, linkIndex: number): Engagement {
 function slowRecorder() {
   const batches: (readonly Engagement[])[] = [];
   const gates: PromiseWithResolvers<void>[] = [];
-  const recorder = createRecorder({
+  const recorder = new EngagementRecorder({
     log,
     retryMs: 0,
     sweepMs: 60_000,
@@ -71,7 +71,7 @@ test("a commit that fails is made again, and what came meanwhile waits", async (
 
 test("three links of a mail at once are a program's, two are a reader's", async () => {
   const batches: (readonly Engagement[])[] = [];
-  const recorder = createRecorder({
+  const recorder = new EngagementRecorder({
     log,
     sweepMs: 60_000,
     commit: async (engagements) => void batches.push(engagements),
@@ -99,7 +99,7 @@ test("three links of a mail at once are a program's, two are a reader's", async 
 
 test("held clicks are recorded by themselves when their time is over", async () => {
   const batches: (readonly Engagement[])[] = [];
-  const recorder = createRecorder({
+  const recorder = new EngagementRecorder({
     log,
     sweepMs: 1,
     commit: async (engagements) => void batches.push(engagements),

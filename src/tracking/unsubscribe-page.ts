@@ -10,7 +10,7 @@ function masked(address: string): string {
   return `${first}…${address.slice(at)}`;
 }
 
-export function sendQuestion(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
+export function sendUnsubscribeQuestion(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
   const { address, list_name: list } = recipient;
   const who = masked(address);
   const question =
@@ -64,7 +64,7 @@ function farewell({ address, mailing_list_id: listId, list_name: list }: MailRec
   return html`${who} gets no more of these emails: it has left all lists of the sender.`;
 }
 
-export function sendInvalid(reply: FastifyReply): FastifyReply {
+export function sendInvalidLink(reply: FastifyReply): FastifyReply {
   return sendPage(
     reply,
     404,

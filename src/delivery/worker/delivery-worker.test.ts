@@ -28,8 +28,8 @@ import { leaseOrder } from "#test/support/lease-order.ts";
 import { takeMark } from "#test/support/take-mark.ts";
 import { recordTransport } from "#test/support/transport-recorder.ts";
 import type { DeliveryWorkerOptions } from "./delivery-worker.ts";
-import { openJournal, removeJournal } from "./journal.ts";
-import { ResultWriter, settle } from "./result-writer.ts";
+import { Journal, removeJournal } from "./journal.ts";
+import { ResultWriter, writeBatch } from "./result-writer.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -277,7 +277,7 @@ test("what is put back without an attempt is dated anew, what an earlier version
   const createdAt = new Date("2026-01-05T10:00:00Z");
   const id = await accept("ada@example.test", { createdAt });
   const first = await leaseOne();
-  await settle(db, [releaseLease(first, new Date())], nobodyElse);
+  await writeBatch(db, [releaseLease(first, new Date())], nobodyElse);
   const second = await leaseOne();
   expect(second.first_attempt_at?.getTime()).toBeGreaterThan(first.first_attempt_at?.getTime() ?? Infinity);
   await db.run(
@@ -304,19 +304,19 @@ test("campaign mail is given up when its DNS look-up has had no answer for as lo
   await later(100);
   const first = await leaseOne();
   expect(first.lives_ms).toBeGreaterThan(71 * 3_600_000);
-  await settle(
+  await writeBatch(
     db,
     [resultOfSmtp(first, { result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
     nobodyElse,
   );
   await later(71);
   // Looked up again in vain, without news: that begins nothing anew.
-  await settle(db, [requeue(await leaseOne(), new Date(), 5)], nobodyElse);
+  await writeBatch(db, [requeue(await leaseOne(), new Date(), 5)], nobodyElse);
   await later(1);
   const last = await leaseOne();
   expect(last.lives_ms).toBeLessThan(0);
   expect(last.first_attempt_at?.getTime()).toBe((first.first_attempt_at?.getTime() ?? 0) - 72 * 3_600_000);
-  await settle(
+  await writeBatch(
     db,
     [resultOfSmtp(last, { result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
     nobodyElse,
@@ -424,8 +424,12 @@ test("a late worker cannot overwrite what its successor settled", async () => {
   const reply = (code: number, text: string) => ({ code, enhanced: null, text });
   const accepted = { outcome: "accepted", ...reply(250, "ok") } as const;
   const refused = { outcome: "refused", stage: "rcpt", ...reply(550, "5.1.1 unknown") } as const;
-  await settle(db, [resultOfSmtp(current, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
-  await settle(db, [resultOfSmtp(late, { result: refused, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await writeBatch(
+    db,
+    [resultOfSmtp(current, { result: accepted, mxHost: "mx" }, new Date(), 0)],
+    nobodyElse,
+  );
+  await writeBatch(db, [resultOfSmtp(late, { result: refused, mxHost: "mx" }, new Date(), 0)], nobodyElse);
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
   expect(await listEvents(db, workspaceId, id)).toHaveLength(1);
 });
@@ -446,7 +450,7 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
   if (!message) throw new Error("the lease is wanted");
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
   const { pid } = spawnSync("true");
-  openJournal(join(dataDir, "journals"), { workerId: deadId, pid }).append(
+  new Journal(join(dataDir, "journals"), { workerId: deadId, pid }).append(
     resultOfSmtp(message, { result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
   );
   await startWorker();
@@ -620,7 +624,7 @@ test("a delivery that becomes known too late still ends the message", async () =
   await leaseMessages(db, { ...lease, workerId: newId() });
   if (!late) throw new Error("the lease is wanted");
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  await settle(db, [resultOfSmtp(late, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await writeBatch(db, [resultOfSmtp(late, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
   expect(await queued(id)).toBeUndefined();
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
 });
@@ -669,7 +673,7 @@ test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
   const messages = await leaseMessages(db, lease);
   const settler = new ResultWriter(
     db,
-    openJournal(join(dataDir, "journals"), { workerId: newId(), pid: 1 }),
+    new Journal(join(dataDir, "journals"), { workerId: newId(), pid: 1 }),
     log,
     nobodyElse,
   );

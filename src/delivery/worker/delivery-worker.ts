@@ -32,12 +32,11 @@ import { type Database, listen } from "#platform/database/pool.ts";
 import type { ProcessLock } from "#platform/database/process-lock.ts";
 import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
-import { createHeartbeat } from "./heartbeat.ts";
-import { type Journal, openJournal } from "./journal.ts";
-import { createRecovery } from "./recovery.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { Journal } from "./journal.ts";
+import { Recovery } from "./recovery.ts";
 import { ResultWriter } from "./result-writer.ts";
 
-const HEARTBEAT_MS = 20_000;
 /** A message is not started when its lease might lapse before the server has answered MAIL. */
 const LEASE_MARGIN_MS = 10_000;
 /**
@@ -104,7 +103,7 @@ export class DeliveryWorker {
     this.#options = options;
     this.workerId = workerId;
     this.#lock = lock;
-    this.#journal = openJournal(journalFolder, { workerId, pid: process.pid });
+    this.#journal = new Journal(journalFolder, { workerId, pid: process.pid });
     this.#writer = new ResultWriter(db, this.#journal, log, onMoved);
     const events: TransportEvents = {
       mayStart: (message) => this.#mayStart(message),
@@ -164,18 +163,19 @@ export class DeliveryWorker {
 
   async #start(): Promise<void> {
     const { db, log, journalFolder, onMoved } = this.#options;
-    const recover = createRecovery(db, { journalFolder, workerId: this.workerId }, log, onMoved);
-    const beat = createHeartbeat({
+    const { workerId } = this;
+    const recovery = new Recovery({ db, journalFolder, workerId, log, onMoved });
+    const heartbeat = new Heartbeat({
       db,
-      workerId: this.workerId,
+      workerId,
       held: this.#held,
       writer: this.#writer,
       lock: this.#lock,
-      recover,
+      recovery,
       log,
     });
-    this.#beating = this.#beatUntilStopped(beat);
-    await recover();
+    this.#beating = heartbeat.run(this.#stopping.signal);
+    await recovery.run();
     void listen(db, DELIVERY_CHANNEL, this.#stopping.signal, () => this.#wake.resolve());
     this.#working = this.#leaseUntilStopped();
   }
@@ -298,15 +298,6 @@ export class DeliveryWorker {
     else if (decision?.kind === "requeue") {
       this.#onEnd(mail, { kind: "release", seconds: decision.seconds });
     } else this.#transport.send(mail);
-  }
-
-  async #beatUntilStopped(beat: () => Promise<void>): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      await delay(HEARTBEAT_MS, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return;
-      await beat().catch((err: unknown) => this.#options.log.error({ err }, "leases were not extended"));
-    }
   }
 }
 

@@ -15,8 +15,8 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { openJournal } from "./journal.ts";
-import { createRecovery } from "./recovery.ts";
+import { Journal } from "./journal.ts";
+import { Recovery } from "./recovery.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -25,9 +25,20 @@ const spent = spawnSync("true").pid;
 let journalFolder: string;
 let recover: () => Promise<void>;
 
+function recoveryOn(database: Database, workerId = newId()): () => Promise<void> {
+  const recovery = new Recovery({
+    db: database,
+    journalFolder,
+    workerId,
+    log: createLog("silent"),
+    onMoved: nobodyElse,
+  });
+  return () => recovery.run();
+}
+
 beforeEach(async () => {
   journalFolder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
-  recover = createRecovery(db, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  recover = recoveryOn(db);
   await db.run(sql`truncate delivery_queue, messages, message_contents, message_events`);
 });
 
@@ -36,7 +47,7 @@ async function holdMessage(pid: number): Promise<string> {
   const workerId = newId();
   await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
   await leaseMessages(db, { workerId, priority: 0, limit: 1, bytes: 1_000_000, seconds: 60, saturated: [] });
-  openJournal(journalFolder, { workerId, pid });
+  new Journal(journalFolder, { workerId, pid });
   return workerId;
 }
 
@@ -65,7 +76,7 @@ async function learn(pid: number, text = "ok"): Promise<string> {
   const workerId = newId();
   await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
   const messages = await leaseMessages(db, leaseOrder({ workerId }));
-  const journal = openJournal(journalFolder, { workerId, pid });
+  const journal = new Journal(journalFolder, { workerId, pid });
   for (const message of messages) {
     const result = { outcome: "accepted", code: 250, enhanced: null, text } as const;
     journal.append(resultOfSmtp(message, { result, mxHost: "mx" }, new Date(), 0));
@@ -131,7 +142,7 @@ test("what a frozen worker had learned is settled in its place, and it keeps the
   if (!learned) throw new Error("a lease is wanted");
   const mark = await holdWorkerLock(db, workerId);
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  const journal = openJournal(journalFolder, { workerId, pid: process.pid });
+  const journal = new Journal(journalFolder, { workerId, pid: process.pid });
   journal.append(resultOfSmtp(learned, { result, mxHost: "mx" }, new Date(), 0));
   await recover();
   expect(await holders()).toHaveLength(2);
@@ -184,7 +195,7 @@ test("a look that fails is not followed by one that takes a living worker for de
     ...db,
     row: (...call) => (isAway ? Promise.reject(new Error("connection refused")) : db.row(...call)),
   };
-  recover = createRecovery(unsteady, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  recover = recoveryOn(unsteady);
   await recover();
   vi.advanceTimersByTime(20_000);
   isAway = true;
@@ -206,7 +217,7 @@ async function obstruct(workerId: string): Promise<() => Promise<void>> {
 
 test("a replay may take longer than a transaction may wait, and what others held does not lapse behind it", async () => {
   await using hasty = createDatabaseThatWaits(300);
-  recover = createRecovery(hasty, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  recover = recoveryOn(hasty);
   const workers = [await learn(spent), await learn(spent)].toSorted();
   const [first = "", second = ""] = workers;
   await Promise.all(workers.map(lapse));
@@ -226,7 +237,7 @@ test("a replay may take longer than a transaction may wait, and what others held
 
 test("a worker does not recover itself", async () => {
   const workerId = await holdMessage(spent);
-  const own = createRecovery(db, { journalFolder, workerId }, createLog("silent"), nobodyElse);
+  const own = recoveryOn(db, workerId);
   await own();
   expect(await holders()).toEqual([{ leased_by: workerId }]);
 });

@@ -10,7 +10,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { compileFor } from "#sending/content/campaign-content.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
 import { type RecipientValues, renderContent } from "#sending/content/render.ts";
-import type { RenderMail } from "#tracking/pages.ts";
+import type { RenderMail } from "#tracking/tracking-deps.ts";
 import type { CampaignMailDeps } from "./deps.ts";
 import { type CampaignToSend, findCampaignToSend } from "./leased-store.ts";
 import { findSentMail, type SentMail } from "./mail-again-store.ts";

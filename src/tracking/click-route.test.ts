@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { linkTarget } from "./target.ts";
+import { linkTarget } from "./click-route.ts";
 
 test.each([
   "https://shop.example/?a=1&b=%20x#part",
