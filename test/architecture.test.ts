@@ -199,7 +199,7 @@ const outsideStores: Readonly<Record<string, string>> = {
     "the one judge of who is suppressed, a relation that others join",
   "audience/suppression-lists/suppress-after-outcome.ts":
     "what a bounce or a complaint moves, in one statement",
-  "delivery/queue/channel.ts": "NOTIFY, which no table is behind",
+  "delivery/queue/notify-workers.ts": "NOTIFY, which no table is behind",
   "delivery/worker/delivery-worker.ts": "asks whether the database is back",
   "platform/database/process-lock.ts": "the session locks by which processes know each other alive",
   "delivery/queue/worker-lock.ts": "the session locks by which workers know each other alive",
@@ -230,7 +230,7 @@ test("SQL stands in stores, but for what is named here", () => {
 
 test("each channel has one file that notifies: the delivery workers and the runners of jobs", () => {
   const notifiers = files.filter(({ text }) => /pg_notify|`\s*notify\b/.test(text)).map(({ path }) => path);
-  expect(notifiers).toEqual(["delivery/queue/channel.ts", "platform/jobs/turns-store.ts"]);
+  expect(notifiers).toEqual(["delivery/queue/notify-workers.ts", "platform/jobs/turns-store.ts"]);
 });
 
 test("one file reads bodies", () => {

@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { registerSignupPages } from "#audience/signup-forms/pages.ts";
 import { registerInbox } from "#delivery/capture/inbox.ts";
 import { InboxAccess, inboxToken } from "#delivery/capture/inbox-access.ts";
-import { createWaker } from "#delivery/queue/channel.ts";
+import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import { countQueue } from "#delivery/queue/queue-store.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
@@ -53,7 +53,7 @@ import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import type { Services } from "./context.ts";
 import { createEndpoints } from "./endpoints.ts";
-import { createEngagementReactions, onReturned, onUnsubscribed } from "./reactions.ts";
+import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
 
 export interface Api {
   readonly endpoints: readonly Endpoint[];
@@ -124,11 +124,12 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   });
   const prober = proberFor(config);
   const limitNotices = new LimitNotices(log, () => clock.monotonicMs());
+  const workers = new WorkerNotifier(database);
   const acceptor = createAcceptor({
     db: database,
     clock,
     plans,
-    onCommitted: createWaker(database),
+    onCommitted: () => workers.notify(),
     announceSuppressed: announceSuppressedSql,
     onLimit: limitNotices.note,
   });
@@ -165,7 +166,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         keys: mailLinkKeys(secrets),
         recorder,
         onUnsubscribed,
-        onReturned,
+        onResubscribed,
         renderMail: createRenderMail({
           db: database,
           linkBase: (workspaceId, urlDomainId) =>

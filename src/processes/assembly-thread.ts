@@ -1,7 +1,7 @@
-/** The thread beside a delivery process's event loop in which large messages are assembled (delivery/compose/assembly-line.ts). */
+/** The thread beside a delivery process's event loop in which large messages are assembled (delivery/compose/assembly-thread.ts). */
 import { parentPort } from "node:worker_threads";
 import { assemble } from "#delivery/compose/assemble.ts";
-import type { AssemblyAnswer, Assignment } from "#delivery/compose/assembly-line.ts";
+import type { AssemblyAnswer, Assignment } from "#delivery/compose/assembly-thread.ts";
 import { trackMail } from "#tracking/track-mail.ts";
 
 parentPort?.on("message", (mail: Assignment) => {

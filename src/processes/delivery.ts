@@ -5,11 +5,11 @@
 
 import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
 import type { FindIdentity } from "#delivery/compose/compose.ts";
+import { returnPathKeys } from "#delivery/compose/compose.ts";
 import { startDeliveryWorker, type WorkerOptions } from "#delivery/engine.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
-import { PLANS_BY_KEY } from "#delivery/plans.ts";
-import { returnPathKeys } from "#delivery/return-path-key.ts";
+import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { createResolver } from "#dns/system.ts";
 import { platformSigningKey, signingKey } from "#identity/dkims/signing-key.ts";
 import { returnPathHost } from "#identity/return-path.ts";
@@ -51,7 +51,7 @@ export type DeliveryReport =
 export async function deliver(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
   const url = config.DATABASE_URL?.href ?? "";
-  const services = createServices(config, url, "posthaste delivery", PLANS_BY_KEY);
+  const services = createServices(config, url, "posthaste delivery", PLANNER_SETTINGS);
   const { database, clock, log, secrets } = services;
   const stopped = Promise.withResolvers<void>();
   // It comes more than once: from the parent, and from a supervisor that tells every process.

@@ -15,8 +15,8 @@ import { suppressionListEndpoints } from "#audience/suppression-lists/endpoints.
 import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
 import { isSegmentUsedBySuppression } from "#audience/suppression-lists/store.ts";
 import { mergeLanes } from "#delivery/lanes/lanes.ts";
-import { notifyWorkers } from "#delivery/queue/channel.ts";
-import { warmUpStates } from "#delivery/warm-up/state.ts";
+import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
+import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
 import { checkerFor } from "#hygiene/blacklist/checker.ts";
 import { blacklistEndpoints } from "#hygiene/blacklist/endpoints.ts";
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
@@ -163,7 +163,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       mailHostname: config.MAIL_HOSTNAME,
       allowLoopback: config.ALLOW_PRIVATE_MX,
       claimable: config.SENDING_IPS,
-      warmUpsOf: (db, workspaceId, ips, now) => warmUpStates(db, workspaceId, ips, providers, now),
+      warmUpsOf: (db, workspaceId, ips, now) => listWarmUpProgress(db, workspaceId, ips, providers, now),
       userOf: userOfSendingIp,
       async userOfPool(db, workspaceId, { id }) {
         const rule = await findRuleOfLastInPool(db, workspaceId, id);

@@ -1,6 +1,7 @@
 /** The role inbound: the wiring of everything that listens for SMTP. Nothing listens where no port is set. */
-import { createWaker } from "#delivery/queue/channel.ts";
-import { returnPathKeys } from "#delivery/return-path-key.ts";
+
+import { returnPathKeys } from "#delivery/compose/compose.ts";
+import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import { type Certificate, openCertificate } from "#inbound/listener/certificate.ts";
 import { ConnectionCaps } from "#inbound/listener/connection-caps.ts";
 import { type Listener, type ListenerOptions, startListener } from "#inbound/listener/listener.ts";
@@ -151,6 +152,7 @@ function openSubmission(services: Services, certificate: Certificate): Gate {
     onUse: (caller) => lastUsed.note(caller),
   });
   const reader = new SubmissionReader();
+  const workers = new WorkerNotifier(database);
   const options = {
     host: config.INBOUND_HOST ?? config.HOST,
     name: config.MAIL_HOSTNAME,
@@ -168,7 +170,7 @@ function openSubmission(services: Services, certificate: Certificate): Gate {
         db: database,
         clock,
         plans: readPlans(config.PLANS_FILE),
-        onCommitted: createWaker(database),
+        onCommitted: () => workers.notify(),
         announceSuppressed: announceSuppressedSql,
         onLimit: new LimitNotices(log, () => clock.monotonicMs()).note,
       }),

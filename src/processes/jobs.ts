@@ -8,8 +8,8 @@ import { oldestOpen } from "#audience/signup-forms/confirm.ts";
 import { removeLapsedRequests } from "#audience/signup-forms/store.ts";
 import { expireHardBounces } from "#audience/suppression-lists/expire.ts";
 import { removeOldCaptured } from "#delivery/capture/store.ts";
-import { notifyWorkers } from "#delivery/queue/channel.ts";
-import { releaseHeldBack } from "#delivery/queue/queue-store.ts";
+import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
+import { releaseHeld } from "#delivery/queue/queue-store.ts";
 import { createResolver } from "#dns/system.ts";
 import { checkerFor } from "#hygiene/blacklist/checker.ts";
 import { blacklistTasks } from "#hygiene/blacklist/run-monitors.ts";
@@ -147,7 +147,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
     releaseHeldBackMail({
       db: database,
       async releaseSome(workspaceId, after) {
-        const last = await releaseHeldBack(database, workspaceId, after);
+        const last = await releaseHeld(database, workspaceId, after);
         if (last !== null) await notifyWorkers(database);
         return last;
       },

@@ -11,7 +11,7 @@ test.each([
   "Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148",
   "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.3.0",
   "Microsoft Office/16.0 (Windows NT 10.0; Microsoft Outlook 16.0.17928; Pro)",
-  // Fetched when a person opens the mail.
+  // Image proxies that fetch when a person opens the mail.
   "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
   "YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html",
 ])("a person reads mail with %s", (agent) => {
@@ -33,7 +33,7 @@ test.each([
   expect(sign(agent)).toBe("agent");
 });
 
-test("who asks for headers alone, or ahead, is a program", () => {
+test("a HEAD request or a prefetch is a program's", () => {
   expect(sign(chrome, {}, "HEAD")).toBe("head");
   expect(sign(chrome, { "sec-purpose": "prefetch;prerender" })).toBe("prefetch");
   expect(sign(chrome, { "x-moz": "prefetch" })).toBe("prefetch");

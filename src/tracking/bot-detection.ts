@@ -1,28 +1,28 @@
 /**
- * Who opens a mail or follows its links: a person, or a program that looks at mail for one. Programs are recorded, with
- * what gave them away, and counted apart; taking a person for a program loses a figure, the other way round makes
- * figures worthless, so what is said of a request is believed.
+ * Tells programs from people among those who open a mail or follow its links. Events of programs are recorded with the sign that
+ * gave them away, and counted separately. To take a person for a program loses one event; to take programs for people makes
+ * the figures worthless. So a request that shows a sign of a program counts as one.
  */
 import { isbot } from "isbot";
 
-/** What gave a program away. */
+/** The sign of a program. */
 export type MachineSign =
-  /** It calls itself one, or nothing at all. */
+  /** The User-Agent names a program, or is empty. */
   | "agent"
-  /** It asked for the headers only. */
+  /** A HEAD request. */
   | "head"
-  /** A browser fetched it in case somebody might want it. */
+  /** The browser prefetched the address. */
   | "prefetch"
-  /** It came before the mail was delivered: from a gateway that looks into mail before it takes it. */
+  /** The event came before the delivery, from a gateway that scans mail before it accepts it. */
   | "early"
-  /** It followed several links of one mail at once. */
+  /** Several links of one mail were followed at the same time. */
   | "sweep";
 
-/** Image proxies fetch when a person opens the mail, unlike the scanners among the bots (Gmail, Yahoo, Outlook.com). */
+/** Image proxies of Gmail, Yahoo and Outlook.com: isbot knows them as bots, but they fetch when a person opens the mail. */
 const proxies = /GoogleImageProxy|YahooMailProxy|OutlookMobileImageProxy/;
 /**
- * All that Apple's privacy proxy says of itself, which fetches the images of every mail, read or not; and what mail
- * gateways call themselves that isbot does not know.
+ * The whole User-Agent of Apple's privacy proxy, which fetches the images of every mail, read or not; and the names of mail
+ * gateways that isbot does not know.
  */
 const scanners =
   /^Mozilla\/5\.0$|barracuda|mimecast|proofpoint|safelinks|trendmicro|fireeye|forcepoint|sophos|symantec|cisco ironport|urldefense/i;
@@ -32,7 +32,7 @@ export interface Request {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** What a request by itself tells; null for a person, as far as can be seen. */
+/** The sign in a single request; null if there is none. */
 export function machineSign({ method, headers }: Request): MachineSign | null {
   const agent = String(headers["user-agent"] ?? "").trim();
   if (!proxies.test(agent) && (agent === "" || scanners.test(agent) || isbot(agent))) return "agent";

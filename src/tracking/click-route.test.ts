@@ -6,7 +6,7 @@ test.each([
   "http://shop.example",
   "HTTPS://Shop.example/Path;v=1,2?q[]=1&u=http://x.example/",
   "https://shop.example/%E2%9C%93?x=%0d%0aSet-Cookie:a",
-])("%s is sent as it was written", (address) => {
+])("%s is unchanged in the Location header", (address) => {
   expect(linkTarget(address)).toBe(address);
 });
 
@@ -23,11 +23,11 @@ test.each([
   "https://",
   "",
   "ftp://x.example/",
-])("nobody is sent to %s", (address) => {
+])("%s is not a link target", (address) => {
   expect(linkTarget(address)).toBeNull();
 });
 
-test("what a header cannot carry is escaped, line breaks are gone", () => {
+test("characters that a header cannot contain are encoded, line breaks are removed", () => {
   expect(linkTarget("https://shop.example/ü ber?q=✓")).toBe("https://shop.example/%C3%BC%20ber?q=%E2%9C%93");
   expect(linkTarget("https://shop.example/a\r\nSet-Cookie: b=1")).toBe(
     "https://shop.example/aSet-Cookie:%20b=1",

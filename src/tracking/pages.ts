@@ -11,13 +11,21 @@ import { ApiError } from "#platform/errors.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";
 import { sendFaultPage } from "#platform/http/response/fault-page.ts";
 import { registerClickRoute } from "./click-route.ts";
-import { registerOpenRoute } from "./open-route.ts";
-import { paths } from "./tokens.ts";
-import type { TrackingDeps } from "./tracking-deps.ts";
-import { sendInvalidLink, sendTrouble } from "./unsubscribe-page.ts";
+import { PIXEL_ENDING, paths } from "./tokens.ts";
+import {
+  engagementOf,
+  mailOf,
+  recorded,
+  type TokenPath,
+  type TrackingDeps,
+  uncached,
+} from "./tracking-deps.ts";
+import { sendInvalidLink, sendTryAgain } from "./unsubscribe-page.ts";
 import { registerUnsubscribeRoutes } from "./unsubscribe-route.ts";
 import { registerViewRoute } from "./view-route.ts";
 
+/** 1×1, transparent. */
+const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 /** A one-click form is one line. */
 const FORM_BYTES = 4_096;
 
@@ -29,13 +37,26 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
         return sendFaultPage(error, request, reply);
       }
       request.log.error({ err: error, request_id: request.id }, "tracking page failed");
-      return sendTrouble(reply);
+      return sendTryAgain(reply);
     });
     for (const path of Object.values(paths)) answerBarePath(pages, path);
     registerOpenRoute(pages, deps);
     registerClickRoute(pages, deps);
     registerUnsubscribeRoutes(pages, deps);
     registerViewRoute(pages, deps);
+  });
+}
+
+/** The open pixel: records an open. */
+function registerOpenRoute(pages: FastifyInstance, deps: TrackingDeps): void {
+  pages.get<TokenPath>(`${paths.open}*`, async (request, reply) => {
+    const rest = request.params["*"];
+    const mail = rest.endsWith(PIXEL_ENDING)
+      ? mailOf(deps, rest.slice(0, -PIXEL_ENDING.length), "open")
+      : null;
+    if (mail === null) return sendInvalidLink(reply);
+    await recorded(deps.recorder.record(engagementOf(deps, request, mail, "opened")));
+    return reply.headers(uncached).type("image/gif").send(PIXEL);
   });
 }
 

@@ -21,7 +21,7 @@ function click(messageId: string, linkIndex: number): Engagement {
   };
 }
 
-/** A recorder whose commits end when the test says so. */
+/** A recorder whose commits end when a test resolves their gates. */
 function slowRecorder() {
   const batches: (readonly Engagement[])[] = [];
   const gates: PromiseWithResolvers<void>[] = [];
@@ -39,7 +39,7 @@ function slowRecorder() {
   return { recorder, batches, gate: (at: number) => gates[at] ?? Promise.withResolvers<void>() };
 }
 
-test("what comes during a commit shares the next one, and repeats are counted", async () => {
+test("events that arrive during a commit share the next one, and repeats are summed", async () => {
   const { recorder, batches, gate } = slowRecorder();
   const [one, other] = [newId(), newId()];
   const first = recorder.record(click(one, 0));
@@ -58,7 +58,7 @@ test("what comes during a commit shares the next one, and repeats are counted", 
   ]);
 });
 
-test("a commit that fails is made again, and what came meanwhile waits", async () => {
+test("a failed commit is retried, and events that arrive meanwhile wait", async () => {
   const { recorder, batches, gate } = slowRecorder();
   const message = newId();
   const recorded = recorder.record(click(message, 0));
@@ -69,7 +69,7 @@ test("a commit that fails is made again, and what came meanwhile waits", async (
   expect(batches[1]).toEqual(batches[0]);
 });
 
-test("three links of a mail at once are a program's, two are a reader's", async () => {
+test("clicks on three links of a mail at once are a scanner's, on two a reader's", async () => {
   const batches: (readonly Engagement[])[] = [];
   const recorder = new EngagementRecorder({
     log,
@@ -97,7 +97,7 @@ test("three links of a mail at once are a program's, two are a reader's", async 
   ]);
 });
 
-test("held clicks are recorded by themselves when their time is over", async () => {
+test("held clicks are recorded after their time", async () => {
   const batches: (readonly Engagement[])[] = [];
   const recorder = new EngagementRecorder({
     log,

@@ -7,7 +7,7 @@ import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { machineSign } from "./bot-detection.ts";
 import type { EngagementRecorder } from "./recorder.ts";
 import { type LinkPurpose, type MailLinks, mailLinks, readToken, type TrackedMail } from "./tokens.ts";
-import type { OnReturned, OnUnsubscribed } from "./unsubscribe.ts";
+import type { OnResubscribed, OnUnsubscribed } from "./unsubscribe.ts";
 
 /**
  * Renders a mail again as its recipient got it, except for its links and its own images, which are at the address of the
@@ -38,7 +38,7 @@ export interface TrackingDeps {
   readonly keys: PurposeKeys;
   readonly recorder: Pick<EngagementRecorder, "record" | "hold">;
   readonly onUnsubscribed: OnUnsubscribed;
-  readonly onReturned: OnReturned;
+  readonly onResubscribed: OnResubscribed;
   readonly renderMail: RenderMail;
   readonly findImage: FindImage;
 }

@@ -3,20 +3,20 @@ import { findRecipient, type MailRecipient } from "./store.ts";
 import { sendTestUnsubscribe } from "./test-mail-page.ts";
 import { paths, TEST_TOKEN } from "./tokens.ts";
 import { mailOf, type TokenPath, type TrackingDeps, uncached } from "./tracking-deps.ts";
-import { mayReturn, takeBack, unsubscribe } from "./unsubscribe.ts";
+import { mayUndo, undoUnsubscribe, unsubscribe } from "./unsubscribe.ts";
 import {
   sendInvalidLink,
-  sendReturned,
+  sendResubscribed,
   sendUnsubscribed,
   sendUnsubscribeQuestion,
-  TAKE_BACK,
+  UNDO,
 } from "./unsubscribe-page.ts";
 
 /** The unsubscribe link: GET asks, POST unsubscribes or takes that back. */
 export function registerUnsubscribeRoutes(pages: FastifyInstance, deps: TrackingDeps): void {
   const { db, clock } = deps;
   const sendGone = (reply: FastifyReply, recipient: MailRecipient) =>
-    sendUnsubscribed(reply, recipient, mayReturn(recipient, clock.now()));
+    sendUnsubscribed(reply, recipient, mayUndo(recipient, clock.now()));
 
   pages.get<TokenPath>(`${paths.unsubscribe}*`, async ({ params }, reply) => {
     if (params["*"] === TEST_TOKEN) return sendTestUnsubscribe(reply);
@@ -29,11 +29,11 @@ export function registerUnsubscribeRoutes(pages: FastifyInstance, deps: Tracking
   pages.post<TokenPath>(`${paths.unsubscribe}*`, async ({ params, body }, reply) => {
     if (params["*"] === TEST_TOKEN) return sendTestUnsubscribe(reply);
     const mail = mailOf(deps, params["*"], "unsubscribe");
-    if (mail && body === TAKE_BACK) {
-      await takeBack(deps, mail);
+    if (mail && body === UNDO) {
+      await undoUnsubscribe(deps, mail);
       const recipient = await findRecipient(db, mail);
       if (!recipient) return sendInvalidLink(reply);
-      return recipient.is_subscribed ? sendReturned(reply, recipient) : sendGone(reply, recipient);
+      return recipient.is_subscribed ? sendResubscribed(reply, recipient) : sendGone(reply, recipient);
     }
     const recipient = mail && (await unsubscribe(deps, mail));
     if (!recipient) return sendInvalidLink(reply);

@@ -1,6 +1,6 @@
 /** Whether mail leaves this machine at all: many networks close port 25, and a smart host may refuse the password. */
 
-import { readRelay } from "#delivery/routes/relay.ts";
+import { readRelay } from "#delivery/routes/relay-url.ts";
 import type { NetworkResolver } from "#dns/system.ts";
 import type { Config } from "#platform/config/config.ts";
 import { localNetworks } from "#platform/network/local-networks.ts";

@@ -6,7 +6,7 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { HeldMessages } from "#delivery/queue/held-messages.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
@@ -27,7 +27,7 @@ async function leaseOne(workerId: string) {
   return message ?? expect.fail("a lease is wanted");
 }
 
-test("a worker's leases do not wait for the replay of a dead one's journal, of which there is one at a time", async () => {
+test("a worker extends its leases while it replays a dead worker's journal, and runs one recovery at a time", async () => {
   const journalFolder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
   const [dead, workerId] = [newId(), newId()];
   const learned = await leaseOne(dead);

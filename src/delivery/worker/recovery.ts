@@ -8,7 +8,7 @@
 
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 import { holdLeasesOf, releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
-import { isLockFree, takeOver } from "#delivery/queue/worker-lock.ts";
+import { tryRecoveryLock, tryWorkerLock } from "#delivery/queue/worker-lock.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
@@ -97,7 +97,7 @@ export class Recovery {
   }
 
   async #stateOf({ workerId, pid }: JournalOwner, since: number | undefined): Promise<State> {
-    if (!(await isLockFree(this.#options.db, workerId))) return "alive";
+    if (!(await tryWorkerLock(this.#options.db, workerId))) return "alive";
     const missingSince = since ?? performance.now();
     if (!isAlive(pid) || performance.now() - missingSince >= UNLOCKED_MS) return "dead";
     this.#unlocked.set(workerId, missingSince);
@@ -118,7 +118,7 @@ export class Recovery {
     try {
       await db.transaction(async (tx) => {
         // False where the worker holds its lock again, or where another worker recovers it or has done so.
-        if (!(await takeOver(tx, workerId)) || !hasJournal(journalFolder, owner)) return;
+        if (!(await tryRecoveryLock(tx, workerId)) || !hasJournal(journalFolder, owner)) return;
         const replayed = await this.#replay(owner);
         // In this transaction, so that it fails where the lock was lost: the journal may be a living worker's again.
         const released = await releaseLeasesOf(tx, workerId);

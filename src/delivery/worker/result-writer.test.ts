@@ -5,7 +5,7 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import { type DeliveryResult, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
@@ -19,7 +19,7 @@ import { leaseOrder } from "#test/support/lease-order.ts";
 import { Journal, readJournal, removeJournal } from "./journal.ts";
 import { ResultWriter, writeBatch, writeResults } from "./result-writer.ts";
 
-/** Where a worker's journal is to be. */
+/** The folder and owner of a new journal. */
 async function journalPlace() {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
   return { folder, owner: { workerId: newId(), pid: process.pid } };
@@ -40,7 +40,7 @@ const postponed = (): DeliveryResult => ({
   outcome: null,
 });
 
-/** A journal whose disk has these faults, for as long as it has them. */
+/** A journal on a disk with these faults, which a test may switch on and off. */
 function onDisk(
   disk: { isFull?: boolean; isStiff?: boolean },
   journal: Journal,
@@ -58,7 +58,7 @@ function onDisk(
   };
 }
 
-/** Messages to these recipients, leased. */
+/** Leased messages to these recipients. */
 async function leaseAll(...recipients: readonly string[]) {
   const db = await testDatabase();
   const workspaceId = await insertBareWorkspace(db);
@@ -71,7 +71,7 @@ async function leaseAll(...recipients: readonly string[]) {
   return { db, messages };
 }
 
-test("without the database a result waits in memory and in the journal, and nobody waits for it without end", async () => {
+test("without the database a result waits in memory and in the journal, and a stop waits only a limited time", async () => {
   const db = databaseAway();
   const { folder, owner } = await journalPlace();
   const writer = new ResultWriter(db, new Journal(folder, owner), createLog("silent"), nobodyElse);
@@ -82,7 +82,7 @@ test("without the database a result waits in memory and in the journal, and nobo
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([result]);
 });
 
-test("what a full disk did not take is journaled before anything new is begun", async () => {
+test("results that a full disk did not take are journaled before a message is started", async () => {
   const { folder, owner } = await journalPlace();
   const disk = { isFull: true };
   const journal = onDisk(disk, new Journal(folder, owner));
@@ -95,7 +95,7 @@ test("what a full disk did not take is journaled before anything new is begun", 
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual(results);
 });
 
-test("a journal that another worker removed is begun anew with what waits, before anything new is begun", async () => {
+test("a journal removed by another worker is recreated with the unwritten results before a message is started", async () => {
   const { folder, owner } = await journalPlace();
   const writer = new ResultWriter(
     databaseAway(),
@@ -113,7 +113,7 @@ test("a journal that another worker removed is begun anew with what waits, befor
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([...results, late]);
 });
 
-/** A message that was refused, settled by whom `onMoved` reacts. */
+/** Writes the result of a refused message, with this reaction. */
 async function settleRefused(onMoved: OnMoved): Promise<void> {
   const { db, messages } = await leaseAll("ada@example.test");
   const result = { outcome: "refused", stage: "data", code: 503, enhanced: "5.5.1", text: "no" } as const;
@@ -123,7 +123,7 @@ async function settleRefused(onMoved: OnMoved): Promise<void> {
   await writeBatch(db, results, onMoved);
 }
 
-test("one of two writers who wait for each other, whom PostgreSQL ends, settles again", async () => {
+test("a writer that PostgreSQL cancels in a deadlock writes its batch again", async () => {
   let tries = 0;
   await settleRefused(async () => {
     tries += 1;
@@ -137,7 +137,7 @@ const accepted = (message: LeasedMessage) => {
   return resultOfSmtp(message, { result, mxHost: "mx.test" }, new Date(), 0);
 };
 
-test("a message whose news nobody can take has its status, and holds up nobody else", async () => {
+test("a message whose outcome text is rejected still gets its status, and does not block the others", async () => {
   const { folder, owner } = await journalPlace();
   const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
   const refused = messages[0]?.message_id;
@@ -156,7 +156,7 @@ test("a message whose news nobody can take has its status, and holds up nobody e
   expect(told).toEqual([messages[1]?.message_id]);
 });
 
-test("an SMS whose id at the gateway cannot be stored waits for a receipt that never comes", async () => {
+test("an SMS whose gateway id cannot be stored waits for a receipt that never arrives", async () => {
   const { db, messages } = await leaseAll("ada@example.test");
   const results = messages.map((message) => ({
     ...accepted(message),
@@ -168,9 +168,9 @@ test("an SMS whose id at the gateway cannot be stored waits for a receipt that n
   );
 });
 
-test("a journal that cannot be emptied keeps nobody from leasing", async () => {
+test("a journal that cannot be emptied does not block leasing", async () => {
   const { folder, owner } = await journalPlace();
-  // It takes everything, and refuses to be truncated.
+  // A file that can be written but not truncated.
   await symlink("/dev/null", join(folder, `${owner.workerId}.${owner.pid}.jsonl`));
   const { db, messages } = await leaseAll("ada@example.test");
   const writer = new ResultWriter(db, new Journal(folder, owner), createLog("silent"), nobodyElse);
@@ -179,7 +179,7 @@ test("a journal that cannot be emptied keeps nobody from leasing", async () => {
   expect(writer.isSafe).toBe(true);
 });
 
-test("it is tried again until it can be, and what is learned meanwhile is journaled and told once", async () => {
+test("emptying the journal is retried, and results added meanwhile are journaled once", async () => {
   const { folder, owner } = await journalPlace();
   const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
   const disk = { isStiff: true };

@@ -1,6 +1,6 @@
 /**
  * MTA-STS (RFC 8461): a domain says over HTTPS which hosts take its mail, and that they are to be talked to under a
- * certificate that holds. The two texts, and what follows from them; fetching is delivery's (delivery/routes/sts-policies.ts).
+ * certificate that holds. The two texts, and what follows from them; fetching is delivery's (delivery/routes/mta-sts-policies.ts).
  */
 
 /** `enforce` forbids what does not match; `testing` only reports it; `none` takes an earlier policy back. */

@@ -4,7 +4,7 @@ import type { AttemptResult } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision } from "#delivery/message/presend-check.ts";
 import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { writeBatch } from "#delivery/worker/result-writer.ts";
 import { unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";

@@ -4,7 +4,7 @@ import type { AttemptResult } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import { type Decision, UnfitValues } from "#delivery/message/presend-check.ts";
 import { endUnsent, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { writeBatch } from "#delivery/worker/result-writer.ts";
 import { recordNews } from "#inbound/returns/record-outcome.ts";
 import { lostAmong, type OnMoved } from "#messages/message/outcome.ts";

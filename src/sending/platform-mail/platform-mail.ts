@@ -4,7 +4,7 @@
  * may never have asked for it, from a sender that all workspaces share: each kind is limited by workspace and by
  * mailbox, and a name that a tenant chose stands in it only where it reads like a name (chosen-name.ts).
  */
-import { notifyWorkers } from "#delivery/queue/channel.ts";
+import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { listVerifiedDomains } from "#identity/store.ts";
 import { mailboxOf, normalizeAddress, parseAddress } from "#mail/address.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
