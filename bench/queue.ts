@@ -4,9 +4,9 @@
  */
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
-import { PLANS_BY_KEY } from "#delivery/plans.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { QueueCursor } from "#delivery/queue/queue-cursor.ts";
 import { releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
+import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { startProgram } from "#test/support/program.ts";
@@ -34,7 +34,7 @@ export async function benchQueue(lab: Lab): Promise<Figure[]> {
     size: 1,
     name: "benchmark",
     onError: () => {},
-    settings: PLANS_BY_KEY,
+    settings: PLANNER_SETTINGS,
   });
   await fill(lab, 0, SHORT);
   await leaseCost(delivery, BATCH, []);
@@ -86,6 +86,8 @@ async function fill({ database, workspaceId }: Lab, first: number, end: number):
   await database.run(sql`analyze delivery_queue, messages, message_contents`);
 }
 
+const cursor = new QueueCursor();
+
 /** Of one message in a batch, in milliseconds. */
 async function leaseCost(database: Database, limit: number, saturated: readonly string[]): Promise<number> {
   const costs: number[] = [];
@@ -93,7 +95,7 @@ async function leaseCost(database: Database, limit: number, saturated: readonly 
     const workerId = newId();
     const from = performance.now();
     const order = { workerId, priority: 1, limit, bytes: 1e8, seconds: 60, saturated } as const;
-    const leased = await leaseMessages(database, order);
+    const leased = await cursor.lease(database, order);
     costs.push((performance.now() - from) / limit);
     if (leased.length !== limit) throw new Error(`${leased.length} messages were leased, not ${limit}`);
     await releaseLeasesOf(database, workerId);

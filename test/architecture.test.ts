@@ -210,7 +210,7 @@ const outsideStores: Readonly<Record<string, string>> = {
   "audience/suppression-lists/suppress-after-outcome.ts": "a relation of the people whose status changes",
   "audience/suppression-lists/suppression-check.ts":
     "the suppression check, a relation that other statements join",
-  "delivery/queue/channel.ts": "NOTIFY, which uses no table",
+  "delivery/queue/notify-workers.ts": "NOTIFY, which uses no table",
   "delivery/worker/delivery-worker.ts": "asks whether the database answers again",
   "platform/database/process-lock.ts": "the session locks that show which processes live",
   "delivery/queue/worker-lock.ts": "the session locks that show which workers live",
@@ -241,7 +241,7 @@ test("SQL is in stores, except in the files named here", () => {
 
 test("each channel has one file that notifies: the delivery workers and the runners of jobs", () => {
   const notifiers = files.filter(({ text }) => /pg_notify|`\s*notify\b/.test(text)).map(({ path }) => path);
-  expect(notifiers).toEqual(["delivery/queue/channel.ts", "platform/jobs/turns-store.ts"]);
+  expect(notifiers).toEqual(["delivery/queue/notify-workers.ts", "platform/jobs/turns-store.ts"]);
 });
 
 test("one file reads bodies", () => {

@@ -3,7 +3,7 @@ import { createPublicKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { signSignupLink, signupKeys } from "#audience/signup-forms/link-token.ts";
-import { returnPathKeys } from "#delivery/return-path-key.ts";
+import { returnPathKeys } from "#delivery/compose/compose.ts";
 import { signingKey } from "#identity/dkims/signing-key.ts";
 import { findRouting } from "#identity/routing-rules/routing.ts";
 import { senderLinkKeys, signSenderLink } from "#identity/verified-senders/confirmation-token.ts";

@@ -6,7 +6,7 @@ import { format } from "sql-formatter";
 import type { Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
-import { leaseEntries } from "#delivery/queue/lease-store.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { extendLeases, settleLeases } from "#delivery/queue/queue-result-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { findPage } from "#messages/log-store.ts";
@@ -89,7 +89,7 @@ const order = {
 
 async function leased(from: Queryable) {
   await accept(db);
-  const [message] = await leaseEntries(from, { ...order, workerId: newId() }, []);
+  const [message] = await leaseMessages(from, { ...order, workerId: newId() }, []);
   if (message === undefined) throw new Error("nothing was leased");
   return {
     workspaceId: message.workspace_id,

@@ -11,7 +11,7 @@ import { leased } from "#test/support/transport-recorder.ts";
 import type { Lane } from "./lanes/default-lanes.ts";
 import { resultOfSmtp } from "./queue/delivery-result.ts";
 
-/** Sends one message and gives what the log is told, and how many copies the receiver has. */
+/** Sends one message; resolves to its events and to the number of copies received. */
 async function deliver(mxOptions: FakeMxOptions, lane: Partial<Lane> = {}) {
   const short = { banner: 150, ehlo: 150, mail: 150, rcpt: 150, data: 150, dot: 150 };
   const { mx, recorder, transport } = await startSmtpTransport(routeTo(lane), {
@@ -40,13 +40,13 @@ const faults: readonly [string, string, RegExp][] = [
 ];
 
 for (const [fault, answer, detail] of faults) {
-  test.each(stages)(`${fault} at %s puts the message off, and says so`, async (stage) => {
+  test.each(stages)(`${fault} at %s defers the message, and the log says why`, async (stage) => {
     const { outcome, dueAt, received } = await deliver({ answers: { [stage]: answer } });
     expect(outcome).toMatchObject({ status: "deferred", attempts: 1, isAddressFault: false });
     expect(outcome?.detail).toMatch(detail);
     expect(outcome?.detail.length).toBeLessThan(600);
     expect(dueAt?.getTime()).toBeGreaterThan(Date.now());
-    // A connection that ends after the final dot leaves open whether the receiver has it.
+    // When the connection ends after the final dot, it is unknown whether the receiver has the message.
     expect(received).toBeLessThanOrEqual(stage === "dot" ? 1 : 0);
   });
 }
@@ -62,7 +62,7 @@ test.each(["refused", "broken"] as const)(
   },
 );
 
-test("TLS that is too old, or not offered at all, is none for a lane that requires it", async () => {
+test("a lane that requires TLS accepts neither old TLS versions nor a host without TLS", async () => {
   const lane = { tls_required: true };
   for (const options of [{ tls: "offered", tlsVersion: "TLSv1.1" }, { tls: "none" }] as const) {
     expect(await deliver(options, lane)).toMatchObject({ outcome: { status: "deferred" }, received: 0 });

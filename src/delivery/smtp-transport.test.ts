@@ -4,9 +4,9 @@ import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { FIRST_SHARE } from "./lanes/throttle.ts";
 import type { FindRoute } from "./routes/destination.ts";
-import type { FindDeparture } from "./routes/egress.ts";
+import type { DecideEgress } from "./routes/egress.ts";
 
-test("domains of one site share its connection", async () => {
+test("domains of one site share a connection", async () => {
   const { mx, recorder, transport } = await startSmtpTransport(routeTo({ connections: 1 }));
   for (const domain of ["a.test", "b.test", "c.test"]) transport.send(leased("ann", { domain }));
   await recorder.waitFor(3);
@@ -14,7 +14,7 @@ test("domains of one site share its connection", async () => {
   expect(mx.connections).toBe(1);
 });
 
-test("a domain without a mail host is an attempt; a look-up that throws is none", async () => {
+test("a domain without a mail host counts as an attempt; a look-up that throws does not", async () => {
   const { recorder, transport } = await startSmtpTransport(async (domain) => {
     if (domain === "strange.test") throw new Error("strange");
     return { outcome: "unroutable", status: "bounced", enhanced: "5.1.2", reason: "no such domain" };
@@ -27,7 +27,7 @@ test("a domain without a mail host is an attempt; a look-up that throws is none"
   ]);
 });
 
-test("mail whose look-up our own DNS servers left unanswered comes back within seconds, without an attempt", async () => {
+test("mail whose look-up our own DNS servers did not answer is requeued for seconds, without an attempt", async () => {
   let isAnswered = false;
   const unanswered = {
     outcome: "unroutable",
@@ -46,7 +46,7 @@ test("mail whose look-up our own DNS servers left unanswered comes back within s
   expect(recorder.delivered).toEqual(["ann"]);
 });
 
-test("what waits for its route when the transport closes is given back at once, and once", async () => {
+test("messages that wait for their route when the transport closes are released at once, and once", async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { recorder, transport } = await startSmtpTransport(async (domain) => {
     await promise;
@@ -64,7 +64,7 @@ test("what waits for its route when the transport closes is given back at once, 
   ]);
 });
 
-test("while the DNS is silent one domain takes no more than its share, and is leased no further", async () => {
+test("while DNS does not answer, one domain takes no more than its share, and is saturated", async () => {
   const { recorder, transport } = await startSmtpTransport(() => new Promise(() => {}));
   for (let n = 0; n < FIRST_SHARE / 2; n++) transport.send(leased(`user${n}`));
   expect(transport.saturatedDomains()).toEqual(["example.test"]);
@@ -72,7 +72,7 @@ test("while the DNS is silent one domain takes no more than its share, and is le
   expect(recorder.heard).toMatchObject([{ kind: "requeue", who: `more${FIRST_SHARE / 2}` }]);
 });
 
-test("a provider's lane fills once, however many domains it serves", async () => {
+test("the lane of a provider has one limit, however many domains it serves", async () => {
   const lane = { name: "provider", per_site: false, messages_per_second: 1 };
   const { recorder, transport } = await startSmtpTransport(routeTo(lane));
   for (let n = 0; n < 20; n++) transport.send(leased(`user${n}`, { domain: `customer${n}.test` }));
@@ -82,13 +82,13 @@ test("a provider's lane fills once, however many domains it serves", async () =>
   expect(transport.saturatedDomains(0)).toEqual([]);
 });
 
-test("of ten thousand full domains none is forgotten for mail to one of them, and for another the one without mail for longest", async () => {
+test("of ten thousand saturated domains none is dropped for mail to one of them, and the least recently used one for mail to another", async () => {
   const lane = { name: "provider", per_site: false, messages_per_second: 1 };
   const { transport } = await startSmtpTransport(routeTo(lane));
   const send = (n: number) => transport.send(leased("ann", { domain: `customer${n}.test` }));
   for (let n = 1; n < 10_000; n++) send(n);
   await expect.poll(() => transport.saturatedDomains()).toHaveLength(9_999);
-  /** Routed last, so named last. */
+  /** The most recently routed one is the last. */
   const routedTo = (n: number) =>
     expect.poll(() => transport.saturatedDomains().at(-1)).toBe(`customer${n}.test`);
   send(1);
@@ -104,21 +104,21 @@ test("of ten thousand full domains none is forgotten for mail to one of them, an
   expect(transport.saturatedDomains()).not.toContain("customer3.test");
 });
 
-test("a paused lane is leased nothing, with nothing waiting in it", async () => {
+test("a paused lane is saturated, even when no message waits in it", async () => {
   const { recorder, transport } = await startSmtpTransport(routeTo({}));
   transport.send(leased("busy"));
   await recorder.waitFor(1);
   expect(transport.saturatedDomains(0)).toEqual(["example.test"]);
 });
 
-test("a lane without traffic is no longer asked about", async () => {
+test("a lane without messages is forgotten", async () => {
   const { recorder, transport } = await startSmtpTransport(routeTo({}));
   transport.send(leased("ann"));
   await recorder.waitFor(1);
   expect(transport.saturatedDomains()).toEqual([]);
 });
 
-test("a transport that closes gives back what waits for its route", async () => {
+test("a closing transport releases messages that wait for their route", async () => {
   const answer = Promise.withResolvers<Awaited<ReturnType<FindRoute>>>();
   const { recorder, transport } = await startSmtpTransport(() => answer.promise);
   transport.send(leased("ann"));
@@ -127,24 +127,24 @@ test("a transport that closes gives back what waits for its route", async () => 
   expect(await recorder.waitFor(1)).toEqual([{ kind: "release", who: "ann" }]);
 });
 
-/** As it leaves from 127.0.0.2. */
-const fromAnother: FindDeparture = async (_message, route) =>
+/** An egress path from 127.0.0.2. */
+const fromAnother: DecideEgress = async (_message, route) =>
   "outcome" in route
-    ? { kind: "ended", result: route }
+    ? { kind: "unroutable", result: route }
     : {
-        kind: "go",
+        kind: "send",
         destination: route,
-        exit: {
+        path: {
           key: "127.0.0.2",
           session: { localAddress: "127.0.0.2", ehloName: "two.sender.test" },
           sourceIp: "127.0.0.2",
-          allowance: null,
+          quotaSlot: null,
         },
       };
 
-test("ways out have connections of their own, each bound to its address, with its name", async () => {
+test("each egress path has its own connections, bound to its address, with its EHLO name", async () => {
   const { mx, recorder, transport } = await startSmtpTransport(routeTo({ connections: 1 }), {
-    findDeparture: fromAnother,
+    decideEgress: fromAnother,
   });
   for (const routing_version of [null, 1, null, 1]) transport.send(leased("ann", { routing_version }));
   await recorder.waitFor(4);
@@ -154,9 +154,9 @@ test("ways out have connections of their own, each bound to its address, with it
   expect(peers.filter((peer) => peer.endsWith("127.0.0.1 out.sender.test"))).toHaveLength(2);
 });
 
-test("a workspace with a way out of its own fills that way for itself only", async () => {
+test("a workspace with an egress path of its own saturates a lane for itself only", async () => {
   const { recorder, transport } = await startSmtpTransport(routeTo({ messages_per_second: 1 }), {
-    findDeparture: fromAnother,
+    decideEgress: fromAnother,
   });
   const { workspace_id } = leased("ann");
   for (let n = 0; n < 5; n++) transport.send(leased(`user${n}`, { routing_version: 1 }));
@@ -164,31 +164,31 @@ test("a workspace with a way out of its own fills that way for itself only", asy
   expect(transport.saturatedDomains()).toEqual([`${workspace_id} example.test`]);
 });
 
-test("an address reaches no host of the other family, and says so", async () => {
-  const onlyV6: FindDeparture = async (message, route) => {
-    const departure = await fromAnother(message, route);
-    if (departure.kind !== "go" || departure.exit === null) return departure;
-    return { ...departure, exit: { ...departure.exit, session: { localAddress: "::1" } } };
+test("a source address that reaches no address of the host defers the message and says so", async () => {
+  const onlyV6: DecideEgress = async (message, route) => {
+    const egress = await fromAnother(message, route);
+    if (egress.kind !== "send" || egress.path === null) return egress;
+    return { ...egress, path: { ...egress.path, session: { localAddress: "::1" } } };
   };
-  const { recorder, transport } = await startSmtpTransport(routeTo({}), { findDeparture: onlyV6 });
+  const { recorder, transport } = await startSmtpTransport(routeTo({}), { decideEgress: onlyV6 });
   transport.send(leased("ann", { routing_version: 1 }));
   expect(await recorder.waitFor(1)).toMatchObject([
     { kind: "attempted", result: { reason: "no mail host has an address that ::1 reaches" } },
   ]);
 });
 
-test("what a message takes for its way out is settled once, whatever becomes of it", async () => {
+test("the quota slot of a message is settled once, however the message ends", async () => {
   const settled: string[] = [];
-  const limited: FindDeparture = async (message, route) => {
-    const departure = await fromAnother(message, route);
-    if (departure.kind !== "go" || departure.exit === null) return departure;
-    const allowance = {
+  const limited: DecideEgress = async (message, route) => {
+    const egress = await fromAnother(message, route);
+    if (egress.kind !== "send" || egress.path === null) return egress;
+    const quotaSlot = {
       settle: ({ outcome }: { readonly outcome: string }) => void settled.push(outcome),
       giveBack: () => void settled.push("given back"),
     };
-    return { ...departure, exit: { ...departure.exit, allowance } };
+    return { ...egress, path: { ...egress.path, quotaSlot } };
   };
-  const { recorder, transport } = await startSmtpTransport(routeTo({}), { findDeparture: limited });
+  const { recorder, transport } = await startSmtpTransport(routeTo({}), { decideEgress: limited });
   transport.send(leased("ann", { routing_version: 1 }));
   await recorder.waitFor(1);
   recorder.answer = () => false;
@@ -197,15 +197,15 @@ test("what a message takes for its way out is settled once, whatever becomes of 
   expect(settled).toEqual(["accepted", "given back"]);
 });
 
-test("a campaign that leaves from another machine is left to it", async () => {
+test("a campaign whose source address is on another machine is no longer leased here", async () => {
   const campaign = newId();
-  const findDeparture: FindDeparture = async () => ({
-    kind: "wait",
+  const decideEgress: DecideEgress = async () => ({
+    kind: "requeue",
     seconds: 0,
     sourceIp: "192.0.2.9",
     foreignCampaign: campaign,
   });
-  const { recorder, transport } = await startSmtpTransport(routeTo({}), { findDeparture });
+  const { recorder, transport } = await startSmtpTransport(routeTo({}), { decideEgress });
   transport.send(leased("ann", { routing_version: 1 }));
   expect(await recorder.waitFor(1)).toEqual([
     { kind: "hold", who: "ann", seconds: 0, sourceIp: "192.0.2.9" },

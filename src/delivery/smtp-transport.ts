@@ -5,31 +5,31 @@
 import { ExpiringMap } from "#platform/cache.ts";
 import { siteName } from "#smtp-client/mx.ts";
 import type { ComposeOptions } from "./compose/compose.ts";
-import { LaneTraffic } from "./lanes/lane-scheduler.ts";
+import { LaneScheduler } from "./lanes/lane-scheduler.ts";
 import { type Destination, laneKey } from "./lanes/lanes.ts";
-import type { SessionSettings } from "./lanes/openings.ts";
+import type { SessionSettings } from "./lanes/session-opener.ts";
 import { FIRST_SHARE } from "./lanes/throttle.ts";
 import type { Ending, SmtpAttempt } from "./message/attempt.ts";
 import type { LeasedMessage, Priority, ReadyMessage } from "./message/message.ts";
 import type { Transport, TransportEvents } from "./message/transport.ts";
 import type { FindRoute } from "./routes/destination.ts";
-import { type Departure, type Exit, type FindDeparture, usual } from "./routes/egress.ts";
-import { UnansweredLookUps } from "./routes/unanswered.ts";
+import { type DecideEgress, defaultEgress, type EgressDecision, type EgressPath } from "./routes/egress.ts";
+import { UnansweredLookUps } from "./routes/unanswered-lookups.ts";
 
-/** Lanes without traffic are forgotten when there are more than this. */
+/** Idle lanes are removed when there are more than this. */
 const MOST_LANES = 10_000;
-/** Places whose lane is known; they are named in every lease of a full lane. */
-const MOST_PLACES = 10_000;
-/** For so long a campaign is left to the machines that have its source address. */
+/** Destinations whose lane is remembered; those of saturated lanes are named in every lease. */
+const MOST_DESTINATIONS = 10_000;
+/** How long a campaign is left to the machines that have its source address. */
 const FOREIGN_MS = 5_000;
 const MOST_FOREIGN = 1_000;
-/** When mail comes back whose domain is still being looked up for as much as it may hold, or could not be. */
+/** Until a message is tried again whose look-up failed, or whose domain has too many messages waiting for a look-up. */
 const ROUTE_AGAIN_SECONDS = 5;
 
 export interface SmtpTransportOptions {
   readonly findRoute: FindRoute;
-  /** Asked for mail of workspaces that have sending IPs or routing rules. */
-  readonly findDeparture?: FindDeparture;
+  /** Called for mail of workspaces that have sending IPs or routing rules. */
+  readonly decideEgress?: DecideEgress;
   readonly session: SessionSettings;
   readonly composing: ComposeOptions;
 }
@@ -37,14 +37,14 @@ export interface SmtpTransportOptions {
 export class SmtpTransport implements Transport {
   readonly #options: SmtpTransportOptions;
   readonly #events: TransportEvents;
-  /** Egress paths of messages that have one of their own, until the message ends. */
-  readonly #exits = new Map<LeasedMessage, Exit>();
-  readonly #lanes = new Map<string, LaneTraffic>();
-  /** The lane that the mail of each place (placeOf) went to last, the most recently used last. */
-  readonly #laneOfPlace = new Map<string, LaneTraffic>();
-  /** How many messages for each place wait for their route. */
+  /** The egress paths of messages that do not take the default path, until the message ends. */
+  readonly #paths = new Map<LeasedMessage, EgressPath>();
+  readonly #lanes = new Map<string, LaneScheduler>();
+  /** The lane that the mail of each destination (destinationKey) went to last, the most recently used last. */
+  readonly #laneOfDestination = new Map<string, LaneScheduler>();
+  /** How many messages of each destination wait for their route. */
   readonly #routing = new Map<string, number>();
-  /** The messages that wait for their route. */
+  /** Messages that wait for their route. */
   readonly #unrouted = new Set<ReadyMessage>();
   readonly #unanswered = new UnansweredLookUps();
   readonly #foreignCampaigns = new ExpiringMap<true>(MOST_FOREIGN);
@@ -54,34 +54,34 @@ export class SmtpTransport implements Transport {
     this.#options = options;
     this.#events = {
       mayStart: (message) => worker.mayStart(message),
-      onEnd: (message, ending) => worker.onEnd(message, this.#withExit(message, ending)),
+      onEnd: (message, ending) => worker.onEnd(message, this.#withPath(message, ending)),
     };
   }
 
   send(message: ReadyMessage): void {
-    const place = placeOf(message);
+    const key = destinationKey(message);
     if (this.#isClosed) this.#end(message, { kind: "release" });
-    else if ((this.#routing.get(place) ?? 0) >= FIRST_SHARE) this.#requeue(message);
-    else this.#beginRouting(message, place);
+    else if ((this.#routing.get(key) ?? 0) >= FIRST_SHARE) this.#requeue(message);
+    else this.#beginRouting(message, key);
   }
 
-  #beginRouting(message: ReadyMessage, place: string): void {
-    this.#countRouting(place, 1);
+  #beginRouting(message: ReadyMessage, key: string): void {
+    this.#countRouting(key, 1);
     this.#unrouted.add(message);
     void this.#route(message)
       .catch((cause: unknown) => {
         this.#unrouted.delete(message);
         if (!this.#isClosed) this.#requeue(message, cause);
       })
-      .finally(() => this.#countRouting(place, -1));
+      .finally(() => this.#countRouting(key, -1));
   }
 
   saturatedDomains(priority: Priority = 1): string[] {
     const saturated = new Set<string>();
-    for (const [place, count] of this.#routing) if (count >= FIRST_SHARE / 2) saturated.add(place);
-    for (const [place, traffic] of this.#laneOfPlace) {
-      if (traffic.isSaturated(priority)) saturated.add(place);
-      else if (traffic.load === 0) this.#laneOfPlace.delete(place);
+    for (const [key, count] of this.#routing) if (count >= FIRST_SHARE / 2) saturated.add(key);
+    for (const [key, scheduler] of this.#laneOfDestination) {
+      if (scheduler.isSaturated(priority)) saturated.add(key);
+      else if (scheduler.load === 0) this.#laneOfDestination.delete(key);
     }
     return [...saturated];
   }
@@ -94,70 +94,82 @@ export class SmtpTransport implements Transport {
     this.#isClosed = true;
     for (const message of this.#unrouted) this.#end(message, { kind: "release" });
     this.#unrouted.clear();
-    for (const traffic of this.#lanes.values()) traffic.close();
+    for (const scheduler of this.#lanes.values()) scheduler.close();
   }
 
   async #route(message: ReadyMessage): Promise<void> {
-    const departure = await this.#departureOf(message);
-    // The transport was closed meanwhile, and has given the message back.
+    const egress = await this.#egressOf(message);
+    // The transport was closed during the look-up, and has released the message.
     if (!this.#unrouted.delete(message)) {
-      if (departure.kind === "go") departure.exit?.allowance?.giveBack();
+      if (egress.kind === "send") egress.path?.quotaSlot?.giveBack();
       return;
     }
-    const exit = departure.kind === "go" ? departure.exit : null;
-    if (exit !== null) this.#exits.set(message, exit);
-    const place = placeOf(message);
-    if (departure.kind !== "ended" || !departure.result.isUnanswered) this.#unanswered.forget(place);
-    else if (this.#unanswered.note(place)) return this.#requeue(message);
-    if (departure.kind === "ended") {
-      const attempt = { result: departure.result, mxHost: null };
-      return this.#end(message, { kind: "attempted", attempt });
+    const key = destinationKey(message);
+    if (egress.kind !== "unroutable" || !egress.result.isUnanswered) this.#unanswered.forget(key);
+    else if (this.#unanswered.note(key)) return this.#requeue(message);
+    switch (egress.kind) {
+      case "unroutable":
+        return this.#end(message, {
+          kind: "attempted",
+          attempt: { result: egress.result, mxHost: null },
+        });
+      case "requeue": {
+        const { foreignCampaign, seconds, sourceIp } = egress;
+        if (foreignCampaign !== undefined) this.#foreignCampaigns.set(foreignCampaign, true, FOREIGN_MS);
+        return this.#end(message, { kind: "hold", seconds, sourceIp });
+      }
+      case "send":
+        return this.#schedule(message, key, egress);
     }
-    if (departure.kind === "wait") {
-      const { foreignCampaign, seconds, sourceIp } = departure;
-      if (foreignCampaign !== undefined) this.#foreignCampaigns.set(foreignCampaign, true, FOREIGN_MS);
-      return this.#end(message, { kind: "hold", seconds, sourceIp });
-    }
-    const { destination } = departure;
-    const traffic = this.#trafficOf(destination, exit);
-    this.#laneOfPlace.delete(place);
-    const [oldest] = this.#laneOfPlace.size >= MOST_PLACES ? this.#laneOfPlace.keys() : [];
-    if (oldest !== undefined) this.#laneOfPlace.delete(oldest);
-    this.#laneOfPlace.set(place, traffic);
-    traffic.add({ message, destination });
   }
 
-  async #departureOf(message: ReadyMessage): Promise<Departure> {
-    const { findRoute, findDeparture } = this.#options;
-    const found = await findRoute(message.domain);
-    return message.routing_version === null || !findDeparture ? usual(found) : findDeparture(message, found);
+  #schedule(
+    message: ReadyMessage,
+    key: string,
+    { destination, path }: Extract<EgressDecision, { kind: "send" }>,
+  ): void {
+    if (path !== null) this.#paths.set(message, path);
+    const scheduler = this.#schedulerOf(destination, path);
+    this.#laneOfDestination.delete(key);
+    const [oldest] = this.#laneOfDestination.size >= MOST_DESTINATIONS ? this.#laneOfDestination.keys() : [];
+    if (oldest !== undefined) this.#laneOfDestination.delete(oldest);
+    this.#laneOfDestination.set(key, scheduler);
+    scheduler.add({ message, destination });
   }
 
-  #trafficOf({ lane, hosts }: Destination, exit: Exit | null): LaneTraffic {
-    // What is demanded of the hosts' TLS divides sessions and not limits.
+  async #egressOf(message: ReadyMessage): Promise<EgressDecision> {
+    const { findRoute, decideEgress } = this.#options;
+    const route = await findRoute(message.domain);
+    return message.routing_version === null || !decideEgress
+      ? defaultEgress(route)
+      : decideEgress(message, route);
+  }
+
+  #schedulerOf({ lane, hosts }: Destination, path: EgressPath | null): LaneScheduler {
+    // Without the TLS demands of the hosts: these separate sessions, but share the lane's limits.
     const own = laneKey(lane, siteName(hosts.map(({ name }) => name)));
-    const key = exit === null ? own : `${own} ${exit.key}`;
+    const key = path === null ? own : `${own} ${path.key}`;
     const known = this.#lanes.get(key);
     if (known) return known;
     if (this.#lanes.size >= MOST_LANES) this.#forgetIdleLanes();
-    const session = { ...this.#options.session, ...exit?.session };
-    const traffic = new LaneTraffic(lane, session, this.#options.composing, this.#events);
-    this.#lanes.set(key, traffic);
-    return traffic;
+    const session = { ...this.#options.session, ...path?.session };
+    const scheduler = new LaneScheduler(lane, session, this.#options.composing, this.#events);
+    this.#lanes.set(key, scheduler);
+    return scheduler;
   }
 
   #forgetIdleLanes(): void {
-    for (const [key, traffic] of this.#lanes) {
-      if (!traffic.isForgettable) continue;
-      traffic.close();
+    for (const [key, scheduler] of this.#lanes) {
+      if (!scheduler.isForgettable) continue;
+      scheduler.close();
       this.#lanes.delete(key);
     }
   }
 
-  #countRouting(place: string, more: 1 | -1): void {
-    const count = (this.#routing.get(place) ?? 0) + more;
-    if (count === 0) this.#routing.delete(place);
-    else this.#routing.set(place, count);
+  #countRouting(key: string, change: 1 | -1): void {
+    const count = (this.#routing.get(key) ?? 0) + change;
+    if (count === 0) this.#routing.delete(key);
+    else this.#routing.set(key, count);
   }
 
   #requeue(message: LeasedMessage, cause?: unknown): void {
@@ -168,27 +180,30 @@ export class SmtpTransport implements Transport {
     this.#events.onEnd(message, ending);
   }
 
-  /** Settles the quota that the message took of its egress path, however it ends, and notes the path's source address. */
-  #withExit(message: LeasedMessage, ending: Ending): Ending {
-    const exit = this.#exits.get(message);
-    this.#exits.delete(message);
+  /** Settles the quota slot that the message took, however it ends, and adds the source address to the attempt. */
+  #withPath(message: LeasedMessage, ending: Ending): Ending {
+    const path = this.#paths.get(message);
+    this.#paths.delete(message);
     if (ending.kind === "attempted" && "mxHost" in ending.attempt) {
-      exit?.allowance?.settle(ending.attempt.result);
-      return { ...ending, attempt: from(exit, ending.attempt) };
+      path?.quotaSlot?.settle(ending.attempt.result);
+      return { ...ending, attempt: withSource(path, ending.attempt) };
     }
-    exit?.allowance?.giveBack();
+    path?.quotaSlot?.giveBack();
     if (ending.kind === "backoff" && "mxHost" in ending.attempt) {
-      return { ...ending, attempt: from(exit, ending.attempt) };
+      return { ...ending, attempt: withSource(path, ending.attempt) };
     }
     return ending;
   }
 }
 
-/** What leads to the same lane: a recipient domain, with the workspace where that has a routing of its own. */
-function placeOf({ workspace_id, domain, routing_version }: LeasedMessage): string {
+/**
+ * Mail with the same key goes to the same lane: the recipient domain, with the workspace where that has sending IPs or
+ * routing rules. lease-store.ts makes the same keys.
+ */
+function destinationKey({ workspace_id, domain, routing_version }: LeasedMessage): string {
   return routing_version === null ? domain : `${workspace_id} ${domain}`;
 }
 
-function from(exit: Exit | undefined, attempt: SmtpAttempt): SmtpAttempt {
-  return exit === undefined ? attempt : { ...attempt, isSourceChosen: exit.sourceIp !== null };
+function withSource(path: EgressPath | undefined, attempt: SmtpAttempt): SmtpAttempt {
+  return path === undefined ? attempt : { ...attempt, isSourceChosen: path.sourceIp !== null };
 }

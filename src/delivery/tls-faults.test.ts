@@ -1,4 +1,4 @@
-/** Fault 3.1 and the table "When TLS fails" of docs/delivery.md: each row, with servers that misbehave that way. */
+/** Each row of the table "When TLS fails" of docs/delivery.md, with servers that have that fault. */
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { describe, expect, test } from "vitest";
@@ -12,11 +12,11 @@ import type { Lane } from "./lanes/default-lanes.ts";
 import { resultOfSmtp } from "./queue/delivery-result.ts";
 import type { FindRoute } from "./routes/destination.ts";
 
-/** Short only where a server lets time pass. */
+/** Short for servers that do not answer. */
 const hasty = { ...standardDeadlines, starttls: 200, ehloUnderTls: 200 };
 const isSilent = ({ reason }: TlsFault) => reason.source.includes("in time");
 
-/** Pointers, paths, codes and line breaks of a TLS library. */
+/** Internal details of a TLS library: pointers, paths, codes and line breaks. */
 const LIBRARY_TEXT = /[\r\n]|error:|\.c\b|SSL routines|[0-9A-F]{8}|_/;
 
 const trusting = createSecureContext({ ca: fakeMxCertificate, minVersion: "TLSv1.2" });
@@ -53,7 +53,7 @@ const demanders = [
 ] as const;
 
 describe.each(tlsFaults)("a server that $row: $what", (fault) => {
-  test("gets its mail in clear text at once, is not asked for TLS again, and the timeline says why", async () => {
+  test("gets its mail in clear text at once, without another TLS attempt, and the timeline says why", async () => {
     const { mx, send } = await start(fault, laneOf({}));
     for (const _time of ["first", "remembered"]) {
       const outcome = await send();
@@ -74,7 +74,7 @@ describe.each(tlsFaults)("a server that $row: $what", (fault) => {
 
   const [demander, route] = demanders[tlsFaults.indexOf(fault) % demanders.length] ?? ["", laneOf({})];
 
-  test(`gets nothing where TLS is demanded ("${demander}"): the message waits, and the timeline says why`, async () => {
+  test(`gets no mail if TLS is demanded ("${demander}"): the message waits, and the timeline says why`, async () => {
     const { mx, send } = await start(fault, route);
     const outcome = await send();
     expect(outcome).toMatchObject({ status: "deferred", isAddressFault: false });

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";

@@ -15,7 +15,7 @@ import { countUnsubscribed as countUnsubscribedAutoresponder } from "#sending/au
 import { countMoved, countRecipients, holdDays } from "#sending/campaigns/counters/counters-store.ts";
 import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
 import { countUnsubscribed } from "#sending/campaigns/counters/engagement-store.ts";
-import type { OnReturned, OnUnsubscribed } from "#tracking/unsubscribe.ts";
+import type { OnResubscribed, OnUnsubscribed } from "#tracking/unsubscribe.ts";
 import { announceSubscriber } from "#webhooks/events.ts";
 import { announceEngaged, announceMoved } from "#webhooks/message-events.ts";
 
@@ -55,7 +55,7 @@ export const onUnsubscribed: OnUnsubscribed = async (tx, departure, now) => {
   );
 };
 
-export const onReturned: OnReturned = (tx, departure, now) => {
+export const onResubscribed: OnResubscribed = (tx, departure, now) => {
   const { workspaceId, subscriberId, mailingListId, address: email } = departure;
   const news = { workspaceId, kind: "updated", subscriberId, mailingListId, email } as const;
   return announceSubscriber(tx, { ...news, status: "active", time: now });

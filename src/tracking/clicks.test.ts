@@ -9,7 +9,7 @@ const { database, url: base, clock } = service;
 
 const url = "https://shop.example/a?x=1&y=%20#top";
 
-test("leads where the campaign's link of that index leads, and is counted", async () => {
+test("redirects to the campaign's link of that index, and is counted", async () => {
   const { links, campaignId, email, listId } = await oneMail({ urls: ["https://other.example/", url] });
   for (let time = 0; time < 2; time++) {
     const answer = await visit(links.tracked(1));
@@ -39,7 +39,7 @@ test("leads where the campaign's link of that index leads, and is counted", asyn
   expect(hours).toEqual({ clicks: 2 });
 });
 
-test("counts as an opening, once, whichever came first, for the campaign and in rules", async () => {
+test("counts as an open, once, in either order, for the campaign and in segment rules", async () => {
   const { links, campaignId, listId } = await oneMail({ urls: [url] });
   const read = async () => {
     const { data } = (await service.call("GET", `/campaigns/${campaignId}`)).body;
@@ -62,14 +62,14 @@ test("counts as an opening, once, whichever came first, for the campaign and in 
   expect(await findMiscounts(database)).toEqual([]);
 });
 
-test("HEAD leads there, too, and counts as a program's", async () => {
+test("HEAD redirects, too, and counts as a program's", async () => {
   const { links, campaignId } = await oneMail({ urls: [url] });
   const answer = await visit(links.tracked(0), { method: "HEAD" });
   expect([answer.status, answer.headers.get("location")]).toEqual([302, url]);
   await expect.poll(() => countersOf(campaignId)).toEqual({ ...none, machine_clicks: 1 });
 });
 
-test("all links at once, just after delivery, were followed by a scanner", async () => {
+test("clicks on all links at once, right after delivery, count as a scanner's", async () => {
   const urls = [url, `${url}2`, `${url}3`];
   const { links, campaignId } = await oneMail({ urls, deliveredAt: clock.now() });
   await Promise.all(urls.map((_, index) => visit(links.tracked(index))));
@@ -77,7 +77,7 @@ test("all links at once, just after delivery, were followed by a scanner", async
   expect((await countersOf(campaignId))?.clicks).toBe(0);
 });
 
-test("the turns of a loop are links of their own: all of them at once were followed by a scanner", async () => {
+test("the iterations of a loop are separate links: clicks on all of them at once count as a scanner's", async () => {
   const { links, campaignId, messageId } = await oneMail({
     urls: ["https://shop.example/{{ item }}"],
     deliveredAt: clock.now(),
@@ -90,7 +90,7 @@ test("the turns of a loop are links of their own: all of them at once were follo
   expect(told.map(({ detail }) => detail)).toEqual(targets.toSorted());
 });
 
-test("leads nowhere else, whatever is asked for", async () => {
+test("redirects to no other target, whatever the request", async () => {
   const urls = ["javascript:alert(1)", "data:text/html,x", "//evil.example", url, "https://{{x}}.example/"];
   const { links, campaignId } = await oneMail({ urls });
   const place = links.tracked(3).slice(0, -1);
@@ -127,7 +127,7 @@ test("leads nowhere else, whatever is asked for", async () => {
   await expect.poll(async () => (await countersOf(campaignId))?.clicks).toBe(1);
 });
 
-test("leads there from every link of a mail with as many as there can be", async () => {
+test("every link works in a mail with the maximum number of links", async () => {
   const urls = Array.from({ length: mostLinks }, (_, index) => url + index);
   const { links } = await oneMail({ urls });
   for (const index of [9_999, 10_000, mostLinks - 1]) {
@@ -137,7 +137,7 @@ test("leads there from every link of a mail with as many as there can be", async
   expect((await visit(links.tracked(mostLinks))).status).toBe(404);
 });
 
-test("leads where a link carries it, though nobody would find that any more", async () => {
+test("redirects to the target that a link carries, although it could no longer be rendered", async () => {
   const { links, campaignId } = await oneMail({ urls: [url, "https://shop.example/{{ item }}"] });
   const other = await oneMail({ urls: [url] });
   const targets = ["https://shop.example/red", "https://shop.example/blue?x=1&y=%20#top"];
@@ -164,7 +164,7 @@ test("leads where a link carries it, though nobody would find that any more", as
   for (const address of wrong) expect([address, (await visit(address)).status]).toEqual([address, 404]);
 });
 
-test("of a mail that is not in the log, or of a campaign that is gone, leads nowhere", async () => {
+test("is 404 when the mail is not in the log or the campaign was deleted", async () => {
   const { links, campaignId, messageId } = await oneMail();
   const other = await oneMail();
   await database.run(sql`delete from campaign_links where campaign_id = ${campaignId}`);

@@ -7,7 +7,7 @@ import { sentCampaign } from "#test/support/tracked-campaign.ts";
 const service = await startService({ env: { PUBLIC_URL: "https://post.example.com" } });
 const { database, workspaceId, url, clock } = service;
 
-/** The status of a GET by the name of a host. */
+/** The status of a GET with this Host header. */
 function statusOf(host: string, path: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   request(url + path, { headers: { host, "x-api-key": service.key } }, (answer) => {
@@ -24,7 +24,7 @@ async function addDomain(domain: string, isVerified: boolean): Promise<void> {
   await database.run(sql`update tracking_domains set is_verified = ${isVerified} where id = ${body.data.id}`);
 }
 
-test("by a tracking domain there is tracking, and nothing else", async () => {
+test("a tracking domain serves tracking, and nothing else", async () => {
   await addDomain("links.acme.example", true);
   const { mails } = await sentCampaign(database, workspaceId, { base: "", deliveredAt: clock.now() });
   const [mail] = mails;
@@ -50,7 +50,7 @@ test("by a tracking domain there is tracking, and nothing else", async () => {
   }
 });
 
-test("by other names the whole service is there", async () => {
+test("other host names serve everything", async () => {
   await addDomain("later.acme.example", false);
   for (const host of [
     "post.example.com",

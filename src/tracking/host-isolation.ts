@@ -1,6 +1,6 @@
 /**
- * Tracking domains lead to this service, but not into it: by such a host people get tracking and nothing else, neither
- * the API nor other pages, which browsers would take for the customer's own.
+ * Restricts the hosts of tracking domains to the tracking pages. The API and other pages are not served there, because a browser
+ * would take them for pages of the customer.
  */
 import { isIP } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -10,13 +10,13 @@ import { paths } from "./tokens.ts";
 
 const KNOWN_MS = 30_000;
 const MOST_KNOWN = 10_000;
-/** RFC 1035 section 2.3.4, as text. */
-const LONGEST_NAME = 253;
+/** RFC 1035 section 2.3.4, in characters. */
+const LONGEST_HOST = 253;
 const tracking = Object.values(paths);
 
 /**
- * @param ownHosts answered without a question
- * @param isTrackingDomain in lower case
+ * @param ownHosts hosts of the service, which are not looked up
+ * @param isTrackingDomain called with the host in lower case
  */
 export function isolateTrackingHosts(
   server: FastifyInstance,
@@ -29,8 +29,8 @@ export function isolateTrackingHosts(
     const host = request.hostname?.toLowerCase().replace(/\.$/, "") ?? "";
     if (own.has(host) || isIP(host) !== 0 || host.startsWith("[")) return;
     if (tracking.some((path) => request.url.startsWith(path))) return;
-    // A name that is too long is nobody's. Where the database is away the health of the process can still be asked.
-    if (host.length > LONGEST_NAME) return;
+    // No domain has a longer name. When the look-up fails the request goes on, so that /health works without the database.
+    if (host.length > LONGEST_HOST) return;
     if (await answers.get(host, () => isTrackingDomain(host)).catch(() => false)) throw notFound("Page");
   });
 }

@@ -6,7 +6,7 @@ import { browser, none, trackingScene, visit } from "#test/support/tracking-visi
 const { service, campaign, oneMail, countersOf, person, listDay } = await trackingScene();
 const { database, clock } = service;
 
-test("counts a person once, and every opening", async () => {
+test("counts each person once, and every open", async () => {
   const { links, campaignId, email, listId, messageId } = await oneMail();
   for (let time = 0; time < 3; time++) {
     const answer = await visit(links.pixel);
@@ -49,7 +49,7 @@ test("1,000 opens at once of 20 people are 1,000 opens of 20 people", async () =
   expect(await findMiscounts(database)).toEqual([]);
 });
 
-test("programs are recorded, and counted apart", async () => {
+test("opens by programs are recorded and counted separately", async () => {
   const { links, campaignId, email } = await oneMail();
   await visit(links.pixel, { agent: "Mozilla/5.0" });
   await visit(links.pixel, { agent: "" });
@@ -70,7 +70,7 @@ test("programs are recorded, and counted apart", async () => {
   ]);
 });
 
-test("who opens what is not delivered yet is a program", async () => {
+test("an open before the delivery is a program's", async () => {
   const { links, campaignId } = await oneMail({ isDelivered: false });
   await visit(links.pixel);
   await expect.poll(() => countersOf(campaignId)).toEqual({ ...none, machine_opens: 1 });

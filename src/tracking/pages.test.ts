@@ -6,7 +6,7 @@ import { none, trackingScene, visit } from "#test/support/tracking-visits.ts";
 const { service, oneMail, countersOf } = await trackingScene();
 const { database, url: base, clock } = service;
 
-test("nobody waits long for a database that does, and nothing is lost", async () => {
+test("a reader does not wait long for a slow database, and no event is lost", async () => {
   const { links, campaignId } = await oneMail();
   await database.transaction(async (tx) => {
     await tx.run(sql`select from campaign_counters where campaign_id = ${campaignId} for update`);
@@ -41,7 +41,7 @@ test.each([
   ["DELETE", "/u/x", "GET, HEAD, POST"],
   ["OPTIONS", "/v/x", "GET, HEAD"],
   ["PATCH", "/v", "GET, HEAD"],
-])("%s %s is no method of that address, and the answer says which are", async (method, path, allow) => {
+])("%s %s is 405, and the answer names the allowed methods", async (method, path, allow) => {
   const answer = await visit(base + path, { method });
   expect([answer.status, answer.headers.get("allow")]).toEqual([405, allow]);
 });
@@ -55,7 +55,7 @@ test.each([
   ["GET", "/v"],
   ["GET", "/c/%ff"],
   ["GET", "/u/%c0%ae"],
-])("%s %s, which means nothing, is a page for people", async (method, path) => {
+])("%s %s, an invalid address, is 404 with a page for people", async (method, path) => {
   const answer = await visit(base + path, { method });
   expect([answer.status, answer.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
 });

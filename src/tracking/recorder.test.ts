@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Engagement } from "#messages/record-engagement.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
-import { createRecorder } from "./recorder.ts";
+import { EngagementRecorder } from "./recorder.ts";
 
 const log = createLog("silent");
 const workspaceId = asWorkspaceId(newId());
@@ -21,11 +21,11 @@ function click(messageId: string, linkIndex: number): Engagement {
   };
 }
 
-/** A recorder whose commits end when the test says so. */
+/** A recorder whose commits end when a test resolves their gates. */
 function slowRecorder() {
   const batches: (readonly Engagement[])[] = [];
   const gates: PromiseWithResolvers<void>[] = [];
-  const recorder = createRecorder({
+  const recorder = new EngagementRecorder({
     log,
     retryMs: 0,
     sweepMs: 60_000,
@@ -39,7 +39,7 @@ function slowRecorder() {
   return { recorder, batches, gate: (at: number) => gates[at] ?? Promise.withResolvers<void>() };
 }
 
-test("what comes during a commit shares the next one, and repeats are counted", async () => {
+test("events that arrive during a commit share the next one, and repeats are summed", async () => {
   const { recorder, batches, gate } = slowRecorder();
   const [one, other] = [newId(), newId()];
   const first = recorder.record(click(one, 0));
@@ -58,7 +58,7 @@ test("what comes during a commit shares the next one, and repeats are counted", 
   ]);
 });
 
-test("a commit that fails is made again, and what came meanwhile waits", async () => {
+test("a failed commit is retried, and events that arrive meanwhile wait", async () => {
   const { recorder, batches, gate } = slowRecorder();
   const message = newId();
   const recorded = recorder.record(click(message, 0));
@@ -69,9 +69,9 @@ test("a commit that fails is made again, and what came meanwhile waits", async (
   expect(batches[1]).toEqual(batches[0]);
 });
 
-test("three links of a mail at once are a program's, two are a reader's", async () => {
+test("clicks on three links of a mail at once are a scanner's, on two a reader's", async () => {
   const batches: (readonly Engagement[])[] = [];
-  const recorder = createRecorder({
+  const recorder = new EngagementRecorder({
     log,
     sweepMs: 60_000,
     commit: async (engagements) => void batches.push(engagements),
@@ -97,9 +97,9 @@ test("three links of a mail at once are a program's, two are a reader's", async 
   ]);
 });
 
-test("held clicks are recorded by themselves when their time is over", async () => {
+test("held clicks are recorded after their time", async () => {
   const batches: (readonly Engagement[])[] = [];
-  const recorder = createRecorder({
+  const recorder = new EngagementRecorder({
     log,
     sweepMs: 1,
     commit: async (engagements) => void batches.push(engagements),

@@ -1,35 +1,33 @@
 /**
- * Records opens and clicks. What comes while a commit is under way goes into the next one: micro-batches without a timer.
- * Answers need not wait for it, and never wait long: a picture that does not come, or a link that does not open, is worse
- * than an open that is not counted. So a crash loses what came during the last commits, and a database that is away
- * for long costs what no longer finds room here.
+ * Records opens and clicks in micro-batches. The answer to the reader waits for the database only briefly (pages.ts): an
+ * image that does not load, or a link that does not open, is worse than an open that is not counted. So a crash loses the
+ * events of the last commits, and a long database outage loses the events beyond MOST_WAITING.
  *
- * Clicks soon after delivery are held for two seconds: scanners follow all links of a mail at once, and only what comes
- * together tells them from an eager reader.
+ * A click soon after delivery is held for two seconds: link scanners follow all links of a mail at once, and only the
+ * number of different links in that time tells a scanner from a fast reader.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Engagement } from "#messages/record-engagement.ts";
 import type { Log } from "#platform/log/log.ts";
+import { MicroBatch } from "#platform/micro-batch.ts";
 
-/** How many a batch has at most, and how many may wait. */
 const BATCH = 500;
 const MOST_WAITING = 20_000;
 const RETRY_MS = 1_000;
-/** After so many failures in a row a batch is given up: it may be the cause. */
+/** After this many failures in a row a batch is dropped: its content may be the cause. */
 const MOST_TRIES = 30;
-/** Different links of one mail within so long: nobody clicks like that. */
+/** Three different links of one mail within two seconds are a scanner. */
 const SWEEP_MS = 2_000;
 const SWEEP_LINKS = 3;
-/** Clicks on one mail that are held; a flood of them is a flood either way. */
+/** Held clicks of one mail; clicks beyond are dropped. */
 const MOST_HELD = 100;
 
-export interface Recorder {
-  /** Resolves when it is recorded, given up or held; never rejects. */
-  record(engagement: Engagement): Promise<void>;
-  /** The same of a click so soon after delivery that a scanner may have followed it. */
-  hold(click: Engagement): void;
-  /** Records all that is there, held clicks included. */
-  flush(): Promise<void>;
+export interface RecorderDeps {
+  /** Writes one batch in one transaction; throws when it did not commit. */
+  readonly commit: (engagements: readonly Engagement[]) => Promise<void>;
+  readonly log: Log;
+  readonly sweepMs?: number;
+  readonly retryMs?: number;
 }
 
 interface Waiting {
@@ -37,81 +35,90 @@ interface Waiting {
   readonly done: () => void;
 }
 
-export function createRecorder(deps: {
-  /** One transaction; throws when it did not commit. */
-  readonly commit: (engagements: readonly Engagement[]) => Promise<void>;
-  readonly log: Log;
-  readonly sweepMs?: number;
-  readonly retryMs?: number;
-}): Recorder {
-  const { commit, log, sweepMs = SWEEP_MS, retryMs = RETRY_MS } = deps;
-  let waiting: Waiting[] = [];
-  let running: Promise<void> | undefined;
-  const held = new Map<string, { readonly clicks: Engagement[]; readonly timer: NodeJS.Timeout }>();
+/** The first clicks on one mail. */
+interface HeldClicks {
+  readonly clicks: Engagement[];
+  readonly timer: NodeJS.Timeout;
+}
 
-  const run = async () => {
-    while (waiting.length > 0) {
-      const batch = waiting.slice(0, BATCH);
-      waiting = waiting.slice(BATCH);
-      await commitPatiently(folded(batch.map(({ engagement }) => engagement)));
-      for (const { done } of batch) done();
+export class EngagementRecorder {
+  readonly #deps: RecorderDeps;
+  readonly #batch: MicroBatch<Waiting>;
+  /** By message id. */
+  readonly #held = new Map<string, HeldClicks>();
+
+  constructor(deps: RecorderDeps) {
+    this.#deps = deps;
+    this.#batch = new MicroBatch({
+      flush: (batch) => this.#flush(batch),
+      size: BATCH,
+      maxWaiting: MOST_WAITING,
+    });
+  }
+
+  /** Resolves when the event is recorded or dropped; never rejects. */
+  record(engagement: Engagement): Promise<void> {
+    return new Promise((done) => {
+      if (!this.#batch.add({ engagement, done })) done();
+    });
+  }
+
+  /** Records a click after two seconds, because a scanner may have made it. */
+  hold(click: Engagement): void {
+    const held = this.#held.get(click.messageId);
+    if (held) {
+      if (held.clicks.length < MOST_HELD) held.clicks.push(click);
+      return;
     }
-    running = undefined;
-  };
+    if (this.#held.size >= MOST_WAITING) return;
+    const timer = setTimeout(() => void this.#release(click.messageId), this.#deps.sweepMs ?? SWEEP_MS);
+    this.#held.set(click.messageId, { clicks: [click], timer: timer.unref() });
+  }
 
-  const commitPatiently = async (engagements: readonly Engagement[]) => {
+  /** Records everything, held clicks included. */
+  async flush(): Promise<void> {
+    await Promise.all([...this.#held.keys()].map((messageId) => this.#release(messageId)));
+    await this.#batch.flushed();
+  }
+
+  async #flush(batch: readonly Waiting[]): Promise<void> {
+    await this.#commit(merged(batch.map(({ engagement }) => engagement)));
+    // Readers are answered while the next batch is under way.
+    setImmediate(() => {
+      for (const { done } of batch) done();
+    });
+  }
+
+  async #commit(engagements: readonly Engagement[]): Promise<void> {
+    const { commit, log, retryMs = RETRY_MS } = this.#deps;
+    const count = engagements.length;
     for (let tries = 1; tries <= MOST_TRIES; tries++) {
       try {
         return await commit(engagements);
       } catch (err) {
-        log.warn({ err, engagements: engagements.length, tries }, "opens and clicks could not be recorded");
+        log.warn({ err, engagements: count, tries }, "opens and clicks could not be recorded, trying again");
       }
       await delay(retryMs, undefined, { ref: false });
     }
-    log.error({ engagements: engagements.length }, "opens and clicks are lost");
-  };
+    log.error({ engagements: count }, "opens and clicks dropped: they could not be recorded");
+  }
 
-  const record = (engagement: Engagement) =>
-    new Promise<void>((done) => {
-      if (waiting.length >= MOST_WAITING) return done();
-      waiting.push({ engagement, done });
-      running ??= run();
-    });
-
-  const release = (messageId: string): Promise<unknown> => {
-    const visit = held.get(messageId);
-    if (visit === undefined) return Promise.resolve();
-    held.delete(messageId);
-    clearTimeout(visit.timer);
-    const isSweep = new Set(visit.clicks.map(linkOf)).size >= SWEEP_LINKS;
-    return Promise.all(
-      visit.clicks.map((click) =>
-        record(isSweep ? { ...click, machineSign: click.machineSign ?? "sweep" } : click),
+  async #release(messageId: string): Promise<void> {
+    const held = this.#held.get(messageId);
+    if (held === undefined) return;
+    this.#held.delete(messageId);
+    clearTimeout(held.timer);
+    const isSweep = new Set(held.clicks.map(linkOf)).size >= SWEEP_LINKS;
+    await Promise.all(
+      held.clicks.map((click) =>
+        this.record(isSweep ? { ...click, machineSign: click.machineSign ?? "sweep" } : click),
       ),
     );
-  };
-
-  return {
-    record,
-    hold(click) {
-      const visit = held.get(click.messageId);
-      if (visit) {
-        if (visit.clicks.length < MOST_HELD) visit.clicks.push(click);
-        return;
-      }
-      if (held.size >= MOST_WAITING) return;
-      const timer = setTimeout(() => void release(click.messageId), sweepMs);
-      held.set(click.messageId, { clicks: [click], timer: timer.unref() });
-    },
-    async flush() {
-      await Promise.all([...held.keys()].map(release));
-      await running;
-    },
-  };
+  }
 }
 
-/** Those that differ in nothing but the moment become one, that happened as often: a flood is not a flood of rows. */
-function folded(engagements: readonly Engagement[]): Engagement[] {
+/** Events that differ only in time become one, with the sum of their `times`: a flood adds few rows. */
+function merged(engagements: readonly Engagement[]): Engagement[] {
   const different = new Map<string, Engagement>();
   for (const one of engagements) {
     const key = JSON.stringify([one.messageId, one.kind, linkOf(one), one.machineSign, one.userAgent]);
@@ -121,7 +128,7 @@ function folded(engagements: readonly Engagement[]): Engagement[] {
   return [...different.values()];
 }
 
-/** A link in a loop leads to a place of its own in each turn. */
+/** A link inside a loop of a template has one index and a different target in each iteration. */
 function linkOf({ linkIndex, target }: Engagement): string {
   return `${linkIndex} ${target}`;
 }

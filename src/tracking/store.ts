@@ -1,21 +1,21 @@
-/** What tracking reads of a mail, starting from its token. It writes nothing: that is done through the doors. */
+/** SQL by which tracking reads a mail and its recipient. Changes are made by messages/record-engagement.ts and by audience/. */
 import sql, { type Sql } from "sql-template-tag";
 import type { MessageStatus } from "#messages/message/states.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TrackedMail } from "./tokens.ts";
 
-/** A link of a mail. */
+/** A link of a mail, with the state of the mail. */
 export interface MailLink {
   /**
-   * As the campaign or the step of an autoresponder has it, with its merge tags; null where they have none of that index,
-   * and of mail that is of neither, whose links carry where they lead.
+   * The link as written in the campaign or in the step of an autoresponder, with merge tags. Null when there is none of that
+   * index, and for transactional mail, whose links carry their target.
    */
   readonly url: string | null;
   readonly is_personal: boolean | null;
-  /** Of the mail. */
+  /** The status of the mail. */
   readonly status: MessageStatus;
-  /** When the mail came to that status. */
+  /** When the mail got that status. */
   readonly updated_at: Date;
 }
 
@@ -37,24 +37,24 @@ export function findLink(
     where m.workspace_id = ${workspaceId} and m.id = ${messageId}`);
 }
 
-/** Whom a mail went to, and as whose subscriber. */
+/** The recipient of a mail. */
 export interface MailRecipient {
   readonly address: string;
-  /** The list the mail was sent to; null when its campaign had none. */
+  /** The list that the mail was sent to; null when its campaign had none. */
   readonly mailing_list_id: string | null;
-  /** Null, too, when the list is not there any more. */
+  /** Null also when the list was deleted. */
   readonly list_name: string | null;
-  /** Null when the workspace does not know the person any more. */
+  /** Null when the subscriber was deleted. */
   readonly subscriber_id: string | null;
-  /** Whether mail like this one still comes. */
+  /** Whether the recipient still gets mail like this one. */
   readonly is_subscribed: boolean;
-  /** When they left by this very mail; null: they have not, or not in this way. */
+  /** When the recipient unsubscribed by this mail; null if not. */
   readonly left_at: Date | null;
-  /** Whether what they left by it is as they left it. */
+  /** Whether that unsubscription is still in effect, unchanged since. */
   readonly is_as_left: boolean;
 }
 
-/** Of bulk mail only: nobody unsubscribes from a receipt. */
+/** Undefined for mail that is not bulk mail: it has no unsubscribe link. */
 export function findRecipient(
   db: Queryable,
   { workspaceId, messageId }: TrackedMail,
@@ -80,15 +80,15 @@ export function findRecipient(
       where m.workspace_id = ${workspaceId} and m.id = ${messageId} and m.source in ('campaign', 'autoresponder')
     ) mail
     left join mailing_lists l on l.workspace_id = ${workspaceId} and l.id = mail.mailing_list_id
-    -- Somebody who was deleted and came back is another row with the same address.
+    -- A subscriber who was deleted and added again is a new row with the same address.
     left join subscribers s on s.workspace_id = ${workspaceId} and s.id = coalesce(
       (select id from subscribers where workspace_id = ${workspaceId} and id = mail.subscriber_id),
       (select id from subscribers where workspace_id = ${workspaceId} and email = lower(mail.address)))`);
 }
 
 /**
- * The recipient's row of a mail, which nobody else marks before this transaction ends. It comes before the list and the
- * person: opens and clicks lock recipients first, too, and who held people meanwhile would keep everybody in a circle.
+ * Locks the recipient's row of a mail until the transaction ends. It is locked before the list and the subscriber, because opens
+ * and clicks lock recipients first, too; another order would cause deadlocks.
  */
 export async function lockRecipient(tx: Queryable, { workspaceId, messageId }: TrackedMail): Promise<void> {
   const ofMail = sql`where workspace_id = ${workspaceId} and message_id = ${messageId} for no key update`;
@@ -97,8 +97,8 @@ export async function lockRecipient(tx: Queryable, { workspaceId, messageId }: T
 }
 
 /**
- * The moves by which a person leaves a list, or every list, as audience/subscribers/memberships takes them: it asks before and after,
- * so they name those who have left already, too.
+ * The membership changes by which a subscriber leaves a list, or every list, in the form of
+ * audience/subscribers/memberships. They include memberships that are unsubscribed already, as that module expects.
  */
 export function leavingSql(
   workspaceId: WorkspaceId,
@@ -111,14 +111,14 @@ export function leavingSql(
       and (${mailingListId}::uuid is null or mailing_list_id = ${mailingListId})`;
 }
 
-/** The moves by which a person comes back to what they left at one moment by one mail, and to nothing else. */
+/** The membership changes that undo one unsubscription, and nothing else. */
 export function returningSql(workspaceId: WorkspaceId, { subscriberId, mailingListId, leftAt }: Left): Sql {
   return sql`
     select mailing_list_id, subscriber_id, 'active' as status
     from (${leftSql(workspaceId, sql`${subscriberId}::uuid`, sql`${mailingListId}::uuid`, sql`${leftAt}::timestamptz`)}) l`;
 }
 
-/** What somebody left, of one list or (null) of all. */
+/** One unsubscription: from one list, or from all (null). */
 export interface Left {
   readonly subscriberId: string;
   readonly mailingListId: string | null;

@@ -1,4 +1,4 @@
-/** What the addresses in a test mail lead to: whoever proofreads it clicks there first. Nothing changes by them. */
+/** The pages behind the links of a test mail. They change nothing. */
 import type { FastifyReply } from "fastify";
 import { html, sendPage } from "#platform/http/response/page.ts";
 
@@ -6,8 +6,8 @@ export function sendTestUnsubscribe(reply: FastifyReply): FastifyReply {
   return sendPage(
     reply,
     200,
-    "The link to unsubscribe",
-    html`<p>This is the link of a test mail: nobody has been unsubscribed. In the campaign every recipient has a link of their own, to a page whose button ends the subscription.</p>
+    "Unsubscribe link of a test mail",
+    html`<p>This is the link of a test mail: nobody has been unsubscribed. In the campaign each recipient gets a personal link, to a page with an unsubscribe button.</p>
 <p class="soft">You can close this page.</p>`,
   );
 }
@@ -16,8 +16,8 @@ export function sendTestView(reply: FastifyReply): FastifyReply {
   return sendPage(
     reply,
     200,
-    "The mail in the browser",
-    html`<p>This is the link of a test mail. In the campaign every recipient has a link of their own, which shows the mail as they got it.</p>
+    "Web view of a test mail",
+    html`<p>This is the link of a test mail. In the campaign each recipient gets a personal link, which shows the mail as they received it.</p>
 <p class="soft">You can close this page.</p>`,
   );
 }

@@ -17,7 +17,7 @@ const tokens: Readonly<Record<LinkPurpose, string>> = {
   view: links.view.slice(`${base}/v/`.length),
 };
 
-test("a token says whose mail it is of, for its own purpose and no other", () => {
+test("a token names its mail, and is valid for one purpose only", () => {
   for (const made of purposes) {
     for (const asked of purposes) {
       expect(readToken(tokens[made], asked, key)).toEqual(made === asked ? mail : null);
@@ -25,7 +25,7 @@ test("a token says whose mail it is of, for its own purpose and no other", () =>
   }
 });
 
-test("the links of a mail differ in their index alone", () => {
+test("the links of a mail differ only in their index", () => {
   expect(links.tracked(7)).toBe(`${base}/c/${tokens.click}/7`);
 });
 
@@ -33,7 +33,7 @@ const target = "https://shop.example/ü?a=1&b=%20#top";
 const carriedIn = (address: string) => address.split("/").at(-1) ?? "";
 const carried = carriedIn(links.tracked(7, target, true));
 
-test("a link with merge tags carries its target, for its mail and index and nothing else", () => {
+test("a link with merge tags carries its target, valid for its mail and index only", () => {
   expect(links.tracked(7, target, true)).toBe(`${links.tracked(7)}/${carried}`);
   expect(readCarried(mail, 7, carried, key)).toBe(target);
   expect(readCarried(mail, 8, carried, key)).toBeNull();
@@ -41,7 +41,7 @@ test("a link with merge tags carries its target, for its mail and index and noth
   expect(readCarried(mail, 7, carried, createSecretKey(randomBytes(32)))).toBeNull();
 });
 
-test("nobody makes or alters what a link carries", () => {
+test("a carried target cannot be forged or altered", () => {
   const accepted: string[] = [];
   fc.assert(
     fc.property(fc.nat({ max: carried.length }), fc.stringMatching(/^[\w-]?$/), (at, letter) => {
@@ -56,7 +56,7 @@ test("nobody makes or alters what a link carries", () => {
   }
 });
 
-test("an address that is too long for servers to take is left as it is", () => {
+test("a link whose tracked address would be too long is not tracked", () => {
   const long = `https://shop.example/${"a".repeat(4_000)}`;
   expect(links.tracked(7, long, true)).toBe(long);
 });
@@ -64,7 +64,7 @@ test("an address that is too long for servers to take is left as it is", () => {
 const values = JSON.stringify({ first_name: "Ann ü", custom_fields: { tier: "secret" } });
 const viewIn = (address: string) => address.slice(`${base}/v/`.length);
 
-test("the address of a web view carries values that only this service reads, for its mail alone", () => {
+test("the address of a web view carries encrypted values, valid for its mail only", () => {
   const address = viewIn(links.viewWith(values));
   expect(readView(address, key)).toEqual({ mail, values });
   expect(readView(viewIn(links.view), key)).toEqual({ mail, values: null });
@@ -84,18 +84,18 @@ test("the address of a web view carries values that only this service reads, for
   }
 });
 
-test("the longest address of a web view is one that programs take", () => {
+test("the longest address of a web view is short enough for mail programs", () => {
   const most = "x".repeat(1_200);
   expect([fitsView(most), fitsView(`${most}x`), fitsView("ü".repeat(601))]).toEqual([true, false, false]);
   expect(links.viewWith(most).length).toBeLessThan(2_083);
 });
 
-test("nobody without the key makes a token", () => {
+test("a token made with another key is invalid", () => {
   const other = createSecretKey(randomBytes(32));
   for (const purpose of purposes) expect(readToken(tokens[purpose], purpose, other)).toBeNull();
 });
 
-test("no alteration of a token is one, whatever is altered", () => {
+test("an altered token is invalid, whatever was altered", () => {
   const accepted: string[] = [];
   fc.assert(
     fc.property(
@@ -113,7 +113,7 @@ test("no alteration of a token is one, whatever is altered", () => {
   expect(accepted).toEqual([]);
 });
 
-test("what is no token at all is none", () => {
+test("a text that is no token is invalid", () => {
   const token = tokens.open;
   const swapped = mailLinks({ ...mail, messageId: newId() }, base, key).pixel.slice(-60, -4);
   const garbage = [
@@ -134,6 +134,6 @@ test("what is no token at all is none", () => {
   expect(garbage.filter((text) => text !== token && readToken(text, "open", key) !== null)).toEqual([]);
 });
 
-test("an id that is none is a programmer's fault", () => {
+test("an invalid id throws", () => {
   expect(() => mailLinks({ ...mail, messageId: "nonsense" }, base, key)).toThrow(TypeError);
 });

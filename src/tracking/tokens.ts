@@ -1,20 +1,19 @@
 /**
- * The addresses in a mail that lead back to us, and the tokens in them: which mail, whose, under a keyed MAC. Nobody
- * can make one or alter one, and a token for one thing is none for another: who sees the links of a mail cannot
- * unsubscribe its recipient by them. Tokens have no expiry of their own; they mean something as long as the mail is in
- * the log.
+ * The links in a mail that lead to this service, and their tokens, which name the mail and its workspace under a keyed MAC.
+ * Tokens cannot be forged or altered, and a token is valid for one purpose only: the link of a click does not allow to
+ * unsubscribe. Tokens do not expire; they are valid as long as the mail is in the log.
  *
  *     base64url( workspace id 16 | message id 16 | MAC 10 )   = 56 characters
  *
- * 42 octets fill their base64 to the last bit, so that a token has exactly one spelling. The MACs of all purposes are
- * slices of one HMAC-SHA-512 (RFC 2104), so that a mail costs one computation however many links it has. A link's index is
- * not under the MAC: whichever it is, it leads where a link of the same campaign leads, or nowhere. A link that carries
- * where it leads has that behind its index, under a MAC of mail, index and target:
+ * 42 octets fill their base64 to the last bit, so a token has exactly one spelling. The MACs of all purposes are slices of
+ * one HMAC-SHA-512 (RFC 2104), so a mail costs one computation, however many links it has. The index of a link is not under
+ * the MAC: another index leads to another link of the same campaign, or to none. A link that carries its target has it after
+ * the index, under a MAC of mail, index and target:
  *
  *     base64url( MAC 15 | target )
  *
- * The address of the web view carries, behind the token and a dot, what the mail shows of its recipient. It is encrypted
- * with a key of this mail, which is another slice of the HMAC: templates also read values that they do not show.
+ * The address of the web view carries, after the token and a dot, the values of the recipient that the mail shows. They are
+ * encrypted with a key of this mail, another slice of the HMAC, because they may include values that the mail does not show:
  *
  *     base64url( nonce 12 | AES-192-GCM of the values | tag 16 )
  */
@@ -30,35 +29,35 @@ import type { LinkAddresses } from "#mail/merge-tags/liquid-engine.ts";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
 import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 
-/** One mail to one person. */
+/** One mail to one recipient. */
 export interface TrackedMail {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
 }
 
-/** The addresses of one mail, unescaped, as rendering takes them. */
+/** The links of one mail, unescaped, as the renderer takes them. */
 export interface MailLinks extends LinkAddresses {
-  /** The page that asks, and the address of the one-click POST (RFC 8058). */
+  /** The unsubscribe page, and the address of the one-click POST (RFC 8058). */
   readonly unsubscribe: string;
-  /** The mail in the browser. */
+  /** The web view. */
   readonly view: string;
-  /** Who writes there leaves as well; where we receive no mail there is none. */
+  /** Mail to this address unsubscribes, too; missing when we receive no mail. */
   readonly unsubscribeMail?: string;
 }
 
-/** The addresses of a mail that goes out. */
+/** The links of a mail being sent. */
 export interface OutgoingLinks extends MailLinks {
-  /** The address of the web view that carries these values, which fit into it (fitsView). */
+  /** The address of the web view that carries these values; they must fit (fitsView). */
   viewWith(values: string): string;
 }
 
 export type LinkPurpose = "open" | "click" | "unsubscribe" | "view";
 
-/** Where each purpose's MAC begins in the HMAC's 64 octets. */
+/** The offset of each purpose's MAC in the 64 octets of the HMAC. */
 const slices: Readonly<Record<LinkPurpose, number>> = { open: 0, click: 10, unsubscribe: 20, view: 30 };
-/** Where the key of the web view's values begins; it takes the last 24 octets. */
+/** The offset of the key of the web view's values, which is the last 24 octets. */
 const VALUES_KEY = 40;
-/** The first part of each address's path. */
+/** The path prefix of each purpose. */
 export const paths: Readonly<Record<LinkPurpose, string>> = {
   open: "/o/",
   click: "/c/",
@@ -66,28 +65,28 @@ export const paths: Readonly<Record<LinkPurpose, string>> = {
   view: "/v/",
 };
 export const PIXEL_ENDING = ".gif";
-/** Between the token of a web view and the values that the address carries. */
+/** Separates the token of a web view from the carried values. */
 const VALUES_MARK = ".";
 
 const IDS_OCTETS = 32;
 const MAC_OCTETS = 10;
 const CARRIED_MAC_OCTETS = 15;
-/** A longer one is not led by way of us: servers and mail programs end addresses at some 8,000 characters. */
+/** A link with a longer target is not tracked: servers and mail programs limit addresses to about 8,000 characters. */
 const LONGEST_CARRIED = 4_000;
-/** Of the values in the address of a web view: some programs end addresses at 2,083 characters. */
+/** Octets of the values in the address of a web view: some programs limit addresses to 2,083 characters. */
 const LONGEST_VALUES = 1_200;
 const NONCE_OCTETS = 12;
 const TAG_OCTETS = 16;
 const VALUES_CIPHER = "aes-192-gcm";
 const TOKEN = /^[\w-]{56}$/;
 
-/** The keys that sign these links and nothing else. */
+/** The keys of these tokens. */
 export function mailLinkKeys(secrets: Secrets): PurposeKeys {
   return secrets.derive("links in mails");
 }
 
 /**
- * @param base where people reach us, without a slash at its end: a tracking domain, or PUBLIC_URL
+ * @param base a tracking domain or PUBLIC_URL, without a trailing slash
  */
 export function mailLinks(mail: TrackedMail, base: string, key: KeyObject) {
   const ids = octetsOfIds(mail.workspaceId, mail.messageId);
@@ -120,10 +119,10 @@ export function fitsView(values: string): boolean {
   return Buffer.byteLength(values) <= LONGEST_VALUES;
 }
 
-/** In place of a token, in a test mail, which is of no campaign and has no recipient. */
+/** In place of a token in a test mail, which has no campaign and no recipient. */
 export const TEST_TOKEN = "test";
 
-/** The addresses of a test mail: pages that say what those of the real one do, and links that lead where they say. */
+/** The links of a test mail: pages that explain those of the real mail, and untracked links. */
 export function testLinks(base: string): MailLinks {
   return {
     unsubscribe: base + paths.unsubscribe + TEST_TOKEN,
@@ -133,7 +132,7 @@ export function testLinks(base: string): MailLinks {
   };
 }
 
-/** Where a link that carries it leads; null when it was not made with this key for this mail and index. */
+/** The target that a link carries; null when it was not made with this key for this mail and index. */
 export function readCarried(
   { workspaceId, messageId }: TrackedMail,
   index: number,
@@ -147,7 +146,7 @@ export function readCarried(
   return timingSafeEqual(octets.subarray(0, CARRIED_MAC_OCTETS), genuine) ? target.toString() : null;
 }
 
-/** The mail of a web view's address, and the values that it carries: null where it carries none. Null for no such address. */
+/** The mail of a web view's address and the values that it carries, if any; null when the address is invalid. */
 export function readView(
   address: string,
   key: KeyObject,
@@ -174,12 +173,12 @@ function readValues({ workspaceId, messageId }: TrackedMail, sealed: string, key
   }
 }
 
-/** The address that unsubscribes by mail: the same token as in the link. */
+/** The address for unsubscribing by mail, with the token of the unsubscribe link. */
 export function unsubscribeMailbox({ unsubscribe }: MailLinks, bounceDomain: string): string {
   return `u+${unsubscribe.slice(unsubscribe.lastIndexOf("/") + 1)}@${bounceDomain}`;
 }
 
-/** The mail that a token stands for, or null when it was not made with this key for this purpose. */
+/** The mail of a token; null when the token was not made with this key for this purpose. */
 export function readToken(token: string, purpose: LinkPurpose, key: KeyObject): TrackedMail | null {
   if (!TOKEN.test(token)) return null;
   const octets = Buffer.from(token, "base64url");
@@ -193,7 +192,7 @@ function tokenOf(ids: Buffer, mac: Buffer, purpose: LinkPurpose): string {
   return Buffer.concat([ids, macFor(mac, purpose)]).toString("base64url");
 }
 
-/** The slices do not overlap: none says anything about another. */
+/** The slices do not overlap, so one reveals nothing about another. */
 function macFor(mac: Buffer, purpose: LinkPurpose): Buffer {
   return mac.subarray(slices[purpose], slices[purpose] + MAC_OCTETS);
 }
@@ -202,7 +201,7 @@ function macOf(ids: Buffer, key: KeyObject): Buffer {
   return createHmac("sha512", key).update(ids).digest();
 }
 
-/** What it is made of is longer than that of the other MACs: none of those is one of these. */
+/** Its input is always longer than that of the other MACs, so no MAC is valid as another kind. */
 function carriedMac(ids: Buffer, index: number, target: Buffer, key: KeyObject): Buffer {
   const made = createHmac("sha512", key).update(ids).update(`${index} `).update(target).digest();
   return made.subarray(0, CARRIED_MAC_OCTETS);

@@ -1,4 +1,4 @@
-/** Finished HTML, not a template, with links and a pixel of its own mail. */
+/** Adds tracked links and the open pixel to HTML that is rendered already (transactional mail). */
 import type { TrackHtml } from "#delivery/compose/assemble.ts";
 import { trackHtml } from "#mail/merge-tags/tracked-links.ts";
 import { mailLinks } from "./tokens.ts";

@@ -1,38 +1,38 @@
-/** The pages of unsubscribing, and of what goes wrong. They never show a whole address: mails are forwarded, and links with them. */
+/** The unsubscribe pages and the error pages. Addresses are shown masked, because a forwarded mail contains the same links. */
 import type { FastifyReply } from "fastify";
 import { type Html, html, sendPage } from "#platform/http/response/page.ts";
 import type { MailRecipient } from "./store.ts";
 
-/** The first letter and the domain: enough for its owner. */
+/** Shows the first letter and the domain. */
 function masked(address: string): string {
   const at = address.lastIndexOf("@");
   const [first = ""] = address.slice(0, at);
   return `${first}…${address.slice(at)}`;
 }
 
-export function sendQuestion(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
+export function sendUnsubscribeQuestion(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
   const { address, list_name: list } = recipient;
   const who = masked(address);
   const question =
     list === null
-      ? html`Do you want ${who} to get no more of these emails? You leave all lists of the sender.`
-      : html`Do you want ${who} to get no more emails from <strong>${list}</strong>?`;
+      ? html`Unsubscribe ${who} from these emails? This covers all lists of the sender.`
+      : html`Unsubscribe ${who} from <strong>${list}</strong>?`;
   return sendPage(
     reply,
     200,
     "Unsubscribe?",
     html`<p>${question}</p>
 <form method="post"><button>Unsubscribe</button></form>
-<p class="soft">If you want to stay, close this page: nothing has changed.</p>`,
+<p class="soft">To stay subscribed, close this page: nothing has changed.</p>`,
   );
 }
 
-/** What the button that takes it back posts. */
-export const TAKE_BACK = "take_back=yes";
+/** The body that the Undo button posts. */
+export const UNDO = "take_back=yes";
 const undo = html`<form method="post"><input type="hidden" name="take_back" value="yes"><button>Undo</button></form>
 `;
 
-/** The same to everybody who is not subscribed, for whatever reason; only who has just left by this mail may take it back. */
+/** The page for every recipient who is not subscribed, for whatever reason. The Undo button only if `mayUndo`. */
 export function sendUnsubscribed(
   reply: FastifyReply,
   recipient: MailRecipient,
@@ -43,11 +43,11 @@ export function sendUnsubscribed(
     200,
     "You are unsubscribed",
     html`<p>${farewell(recipient)}</p>
-${mayReturn ? undo : ""}<p class="soft">What is on its way already may still arrive. You can close this page.</p>`,
+${mayReturn ? undo : ""}<p class="soft">Emails that were sent already may still arrive. You can close this page.</p>`,
   );
 }
 
-export function sendReturned(reply: FastifyReply, { address }: MailRecipient): FastifyReply {
+export function sendResubscribed(reply: FastifyReply, { address }: MailRecipient): FastifyReply {
   return sendPage(
     reply,
     200,
@@ -60,25 +60,25 @@ export function sendReturned(reply: FastifyReply, { address }: MailRecipient): F
 function farewell({ address, mailing_list_id: listId, list_name: list }: MailRecipient): Html {
   const who = masked(address);
   if (list !== null) return html`${who} gets no more emails from <strong>${list}</strong>.`;
-  if (listId !== null) return html`The list does not exist any more: it sends nothing to ${who}.`;
-  return html`${who} gets no more of these emails: it has left all lists of the sender.`;
+  if (listId !== null) return html`This list no longer exists: it sends nothing to ${who}.`;
+  return html`${who} gets no more of these emails: it is unsubscribed from all lists of the sender.`;
 }
 
-export function sendInvalid(reply: FastifyReply): FastifyReply {
+export function sendInvalidLink(reply: FastifyReply): FastifyReply {
   return sendPage(
     reply,
     404,
     "This link does not work",
-    html`<p>It may have been cut off by the mail program, or the mail is so old that nothing is known of it any more.</p>
-<p class="soft">Every mail has a link of its own: try the one in a newer mail.</p>`,
+    html`<p>The mail program may have cut it off, or the mail is too old.</p>
+<p class="soft">Each mail has its own link: try the one in a newer mail.</p>`,
   );
 }
 
-export function sendTrouble(reply: FastifyReply): FastifyReply {
+export function sendTryAgain(reply: FastifyReply): FastifyReply {
   return sendPage(
     reply.header("Retry-After", "5"),
     503,
     "Please try again",
-    html`<p>Something does not work on our side. Please open the link again in a minute.</p>`,
+    html`<p>There is a problem on our side. Please open the link again in a minute.</p>`,
   );
 }

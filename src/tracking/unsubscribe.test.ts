@@ -15,7 +15,7 @@ const statusOn = async (listId: string) =>
     )
   )?.status;
 
-test("looking changes nothing, the button does, and again changes nothing more", async () => {
+test("GET changes nothing, POST unsubscribes, and a second POST changes nothing", async () => {
   const { links, campaignId, listId, email } = await oneMail();
   for (const method of ["GET", "HEAD", "GET"]) {
     const answer = await visit(links.unsubscribe, { method });
@@ -45,7 +45,7 @@ const idOf = async (email: string) =>
 const undo = (address: string) => visit(address, { method: "POST", body: "take_back=yes", type: form });
 const undoButton = "<button>Undo</button>";
 
-test("who left by mistake takes it back, twice at most, and what else they left stays left", async () => {
+test("an unsubscription can be undone, twice at most, and other lists stay as they were", async () => {
   const { links, campaignId, listId, email } = await oneMail({ isToList: false });
   const { body } = await service.call("POST", "/mailing-lists", { name: "Left before" });
   await service.call("POST", `/mailing-lists/${body.data.id}/subscribers`, { email });
@@ -70,7 +70,7 @@ test("who left by mistake takes it back, twice at most, and what else they left 
   expect(await findMiscounts(database)).toEqual([]);
 });
 
-test("after an hour, and by the link of another mail, nobody is brought back", async () => {
+test("an unsubscription cannot be undone after an hour, nor by the link of another mail", async () => {
   const left = await oneMail();
   await post(left.links.unsubscribe);
   service.clock.advance(3_600_000);
@@ -86,7 +86,7 @@ test("after an hour, and by the link of another mail, nobody is brought back", a
   expect(await statusOn(byApi.listId)).toBe("unsubscribed");
 });
 
-test("one click is one POST, urlencoded or multipart, and gets no page", async () => {
+test("a one-click request is one POST, urlencoded or multipart, and gets no page", async () => {
   const multipart = new FormData();
   multipart.set("List-Unsubscribe", "One-Click");
   const bodies = [{ body: "List-Unsubscribe=One-Click", type: form }, { body: multipart }];
@@ -99,7 +99,7 @@ test("one click is one POST, urlencoded or multipart, and gets no page", async (
   }
 });
 
-test("is of the mail's list alone; of every list where the mail had none", async () => {
+test("unsubscribes from the mail's list only, or from all lists if the mail had none", async () => {
   const ofList = await oneMail();
   const ofAll = await oneMail({ isToList: false });
   for (const { email, links } of [ofList, ofAll]) {
@@ -115,7 +115,7 @@ test("is of the mail's list alone; of every list where the mail had none", async
   expect(await active(ofAll.email)).toHaveLength(0);
 });
 
-test("says in plain words what is left", async () => {
+test("the page says from what the recipient has unsubscribed", async () => {
   const { database: db } = service;
   const ofList = await oneMail();
   const ofAll = await oneMail({ isToList: false });
@@ -123,20 +123,20 @@ test("says in plain words what is left", async () => {
   const said = async (answer: Promise<Response>) => /<p>(.*?)<\/p>/.exec(await (await answer).text())?.[1];
   const who = (email: string) => `${email.charAt(0)}…@people.test`;
   expect(await said(visit(ofList.links.unsubscribe))).toBe(
-    `Do you want ${who(ofList.email)} to get no more emails from <strong>News</strong>?`,
+    `Unsubscribe ${who(ofList.email)} from <strong>News</strong>?`,
   );
   expect(await said(visit(ofAll.links.unsubscribe))).toBe(
-    `Do you want ${who(ofAll.email)} to get no more of these emails? You leave all lists of the sender.`,
+    `Unsubscribe ${who(ofAll.email)} from these emails? This covers all lists of the sender.`,
   );
   expect(await said(post(ofList.links.unsubscribe))).toBe(
     `${who(ofList.email)} gets no more emails from <strong>News</strong>.`,
   );
   expect(await said(post(ofAll.links.unsubscribe))).toBe(
-    `${who(ofAll.email)} gets no more of these emails: it has left all lists of the sender.`,
+    `${who(ofAll.email)} gets no more of these emails: it is unsubscribed from all lists of the sender.`,
   );
 });
 
-test("is of the mail's list alone though its campaign was deleted since", async () => {
+test("unsubscribes from the mail's list only, although its campaign was deleted", async () => {
   const { links, campaignId, listId, email } = await oneMail();
   const { body } = await service.call("POST", "/mailing-lists", { name: "Another" });
   await service.call("POST", `/mailing-lists/${body.data.id}/subscribers`, { email });
@@ -145,7 +145,7 @@ test("is of the mail's list alone though its campaign was deleted since", async 
   expect([await statusOn(listId), await statusOn(body.data.id)]).toEqual(["unsubscribed", "active"]);
 });
 
-test("works when the campaign, the list or the person is gone", async () => {
+test("unsubscribing works after the campaign, the list or the subscriber was deleted", async () => {
   const noCampaign = await oneMail();
   await database.run(sql`delete from campaigns where id = ${noCampaign.campaignId}`);
   await database.run(sql`delete from campaign_recipients where campaign_id = ${noCampaign.campaignId}`);
@@ -156,23 +156,20 @@ test("works when the campaign, the list or the person is gone", async () => {
   await service.call("DELETE", `/mailing-lists/${noList.listId}`);
   expect((await visit(noList.links.unsubscribe)).status).toBe(200);
   const answer = await post(noList.links.unsubscribe);
-  expect([answer.status, await answer.text()]).toEqual([
-    200,
-    expect.stringContaining("does not exist any more"),
-  ]);
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("no longer exists")]);
 });
 
-test("who complained stays that", async () => {
+test("a subscriber who complained keeps that status", async () => {
   const { links, listId } = await oneMail();
   await database.run(sql`update memberships set status = 'complained' where mailing_list_id = ${listId}`);
   expect((await post(links.unsubscribe)).status).toBe(200);
   expect(await statusOn(listId)).toBe("complained");
 });
 
-test("who leaves while their opens are recorded waits without holding the person", async () => {
+test("unsubscribing while opens are being recorded waits without locking the subscriber", async () => {
   const { links, listId, email, messageId } = await oneMail();
   const { leaving } = await database.transaction(async (tx) => {
-    // As opens and clicks do: the recipient, then the person. Whoever held the person here would close a circle.
+    // The lock order of opens and clicks: the recipient, then the subscriber. Another order here would cause a deadlock.
     await tx.run(sql`select from campaign_recipients where message_id = ${messageId} for update`);
     const leaving = post(links.unsubscribe);
     await untilWaiting(database, 1);
@@ -183,7 +180,7 @@ test("who leaves while their opens are recorded waits without holding the person
   expect(await statusOn(listId)).toBe("unsubscribed");
 });
 
-test("no other token does it, and a wrong one says nothing", async () => {
+test("other tokens do not unsubscribe, and an invalid one reveals nothing", async () => {
   const { links, listId, email } = await oneMail();
   const token = (link: string) => /[\w-]{56}/.exec(link)?.[0];
   for (const wrong of [
@@ -201,7 +198,7 @@ test("no other token does it, and a wrong one says nothing", async () => {
   expect(await statusOn(listId)).toBe("active");
 });
 
-test("a list's name cannot bring markup along", async () => {
+test("the name of a list is escaped", async () => {
   const { links, listId } = await oneMail();
   await database.run(sql`
     update mailing_lists set name = '<script>alert(1)</script>"''' where id = ${listId}`);

@@ -9,7 +9,7 @@ const { database } = service;
 const html =
   '<p>Dear {{ email }}</p><a href="https://shop.example/?for={{ email }}">Shop</a><script>alert(1)</script>';
 
-test("is the person's own, in a sandbox, and nothing of it is tracked", async () => {
+test("shows the recipient's own mail, in a sandbox, and is not tracked", async () => {
   const { links, campaignId, email } = await oneMail({ html });
   const answer = await visit(links.view);
   expect(answer.status).toBe(200);
@@ -34,7 +34,7 @@ const part = (content_id: string, content_type: string, content = gif) => ({
   content_id,
 });
 
-test("shows the pictures that the mail brings with it, from beside the page", async () => {
+test("shows the images attached to the mail, at addresses below the page", async () => {
   const { links, campaignId } = await oneMail({
     html: '<img src="cid:a/b%2520@acme"><img src="cid:drawing">',
     attachments: [part("a/b%20@acme", "image/gif"), part("drawing", "image/svg+xml", Buffer.from("<svg/>"))],
@@ -56,7 +56,7 @@ test("shows the pictures that the mail brings with it, from beside the page", as
   await expect.poll(() => countersOf(campaignId)).toEqual(none);
 });
 
-test("gives out nothing but its own pictures", async () => {
+test("serves no other attachment than its own images", async () => {
   const { links } = await oneMail({
     html,
     attachments: [part("page", "text/html"), part("logo", "image/gif")],
@@ -74,13 +74,13 @@ test("gives out nothing but its own pictures", async () => {
   }
 });
 
-test("of a mail that is text is a page of it, escaped", async () => {
+test("shows a text mail as a page, escaped", async () => {
   const { links } = await oneMail({ text: "Dear {{ email }}\n<script>" });
   const page = await (await visit(links.view)).text();
   expect(page).toContain("&lt;script&gt;");
 });
 
-test("of a mail that is text has its addresses as links, whole ones", async () => {
+test("shows the addresses in a text mail as links", async () => {
   const text =
     "See https://shop.example/?a=1&b=2 and {{ view_in_browser_url }}\nLeave: {{ unsubscribe_url }}";
   const { links } = await oneMail({ text });
@@ -90,7 +90,7 @@ test("of a mail that is text has its addresses as links, whole ones", async () =
   }
 });
 
-test("shows the addresses that the mail shows", async () => {
+test("shows the addresses as the mail shows them", async () => {
   const { links } = await oneMail({
     html: '<p>{{ unsubscribe_url }}</p><a href="{{ view_in_browser_url }}">x</a>',
   });
@@ -98,7 +98,7 @@ test("shows the addresses that the mail shows", async () => {
   expect(page).toBe(`<p>${links.unsubscribe}</p><a href="${links.view}">x</a>`);
 });
 
-test("has links at the campaign's tracking domain, as the mail has", async () => {
+test("has links at the campaign's tracking domain, like the mail", async () => {
   const { links, campaignId } = await oneMail({ html: "{{ unsubscribe_url }}" });
   const id = newId();
   await database.run(sql`
@@ -110,7 +110,7 @@ test("has links at the campaign's tracking domain, as the mail has", async () =>
   );
 });
 
-test("outlives its campaign, with its pictures, and is gone with the message", async () => {
+test("still works after its campaign was deleted, with its images, and is 404 after the message was deleted", async () => {
   const { links, campaignId, email, messageId } = await oneMail({
     html,
     attachments: [part("logo", "image/gif")],
@@ -127,7 +127,7 @@ test("outlives its campaign, with its pictures, and is gone with the message", a
   }
 });
 
-test("says where a link with merge tags leads for this person", async () => {
+test("shows the target of a link with merge tags for this recipient", async () => {
   const { links, email } = await oneMail({ html, urls: ["https://shop.example/?for={{ email }}"] });
   const answer = await visit(links.tracked(0));
   expect(answer.headers.get("location")).toBe(`https://shop.example/?for=${encodeURIComponent(email)}`);

@@ -2,9 +2,9 @@
 import { createSecretKey } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { defaultLane, type Lane } from "#delivery/lanes/default-lanes.ts";
-import type { SessionSettings } from "#delivery/lanes/openings.ts";
+import type { SessionSettings } from "#delivery/lanes/session-opener.ts";
 import type { FindRoute } from "#delivery/routes/destination.ts";
-import type { FindDeparture } from "#delivery/routes/egress.ts";
+import type { DecideEgress } from "#delivery/routes/egress.ts";
 import { SmtpTransport } from "#delivery/smtp-transport.ts";
 import { type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
 import { recordTransport } from "./transport-recorder.ts";
@@ -24,11 +24,11 @@ export async function startSmtpTransport(
   findRoute: FindRoute,
   {
     mxOptions = {},
-    findDeparture,
+    decideEgress,
     options = {},
   }: {
     readonly mxOptions?: FakeMxOptions;
-    readonly findDeparture?: FindDeparture;
+    readonly decideEgress?: DecideEgress;
     readonly options?: SessionSettings["options"];
   } = {},
 ) {
@@ -37,7 +37,7 @@ export async function startSmtpTransport(
   const transport = new SmtpTransport(
     {
       findRoute,
-      ...(findDeparture && { findDeparture }),
+      ...(decideEgress && { decideEgress }),
       session: { port: mx.port, ehloName: "out.sender.test", options },
       composing: {
         findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),

@@ -9,7 +9,7 @@ const cities = ["Berlin", "Lisboa", "Nairobi", "Ōsaka", "Paris", "São Paulo"];
 const domains = ["example.com", "example.net", "example.org", "mail.example"];
 
 /**
- * How the addresses of some are steered in the local inbox (delivery/capture/replies.ts): of the customers 25 do not
+ * How the addresses of some are steered in the local inbox (delivery/capture/simulated-replies.ts): of the customers 25 do not
  * exist, 10 have a full mailbox, and 8 are to be tried again.
  */
 function steering(at: number): string {

@@ -1,6 +1,6 @@
 /** Checks whether mail can leave this machine: many networks block port 25, and a smart host may refuse the password. */
 
-import { readRelay } from "#delivery/routes/relay.ts";
+import { readRelay } from "#delivery/routes/relay-url.ts";
 import type { NetworkResolver } from "#dns/system.ts";
 import type { Config } from "#platform/config/config.ts";
 import { localNetworks } from "#platform/network/local-networks.ts";

@@ -1,11 +1,11 @@
 /**
- * Takes a captured message apart for the local inbox. What stands in it is anybody's: nothing here throws, and a
- * message that cannot be read still has its source.
+ * Parses a captured message for the local inbox. Its content is not trusted: nothing here throws, and a message that cannot be
+ * parsed is shown as source.
  */
 import PostalMime, { type Email } from "postal-mime";
 import { imagesById, replaceContentIds } from "#mail/message/content-ids.ts";
 
-/** We nest four parts at most; a few more cost nothing, thousands would. */
+/** Our own messages have at most four levels of parts; the limit keeps malicious ones cheap. */
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 0 };
 
 export interface CapturedAttachment {
@@ -18,7 +18,7 @@ export interface CapturedAttachment {
 }
 
 export interface CapturedMessage {
-  /** In the order of the message; unfolded, otherwise as they were sent. */
+  /** In the order of the message, unfolded and otherwise unchanged. */
   readonly headers: readonly { readonly name: string; readonly value: string }[];
   readonly text: string | null;
   readonly html: string | null;
@@ -47,12 +47,12 @@ function describe({ headers, text, html, attachments }: Email): CapturedMessage 
   };
 }
 
-/** Characters of image data in one page: an image may be shown thousands of times. */
+/** Characters of image data in one page. The limit is for messages that show one image thousands of times. */
 const MOST_IMAGE_DATA = 64 * 1024 * 1024;
 
 /**
- * The HTML as a page of its own: images inside the message become data, since the frame it is shown in may load
- * nothing, and links open beside it.
+ * The HTML for a sandboxed frame. Its attached images become data URLs, since the frame may load nothing, and links open in a
+ * new tab.
  */
 export function htmlForFrame({ html, attachments }: CapturedMessage): string {
   const images = imagesById(

@@ -1,7 +1,7 @@
 /**
- * Who may look into the local inbox: the holder of its token. The start prints an address with the token in it; a
- * browser that opens it gets a cookie, a program sends `Authorization: Bearer` or the token in the query. Where a
- * request comes from says nothing: a proxy with its default settings looks like a program on this machine.
+ * Access to the local inbox, by a token. The program prints an address with the token at its start; a browser that opens it gets
+ * a cookie, and other clients send `Authorization: Bearer` or the token in the query. The address of the client is not
+ * trusted: behind a proxy, every request seems to come from this machine.
  */
 import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -28,34 +28,34 @@ export class InboxAccess {
     this.#token = token;
   }
 
-  /** Ends the request when it may not look, or when the token belongs into a cookie. @throws ApiError UNAUTHORIZED */
+  /** Answers the request if access is denied, or to move the token into a cookie. @throws ApiError UNAUTHORIZED */
   check(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
     const { url, headers } = request;
     const { pathname, searchParams } = new URL(url, "http://inbox");
-    const isForPrograms = /^\/inbox\/messages(\/|$)/.test(pathname);
+    const isApi = /^\/inbox\/messages(\/|$)/.test(pathname);
     if (this.#token.matches(searchParams.get("token") ?? "")) {
-      if (isForPrograms) return undefined;
-      // Out of the address, where it would be seen and passed on.
+      if (isApi) return undefined;
+      // Removes it from the address, which is visible and may be shared.
       searchParams.delete("token");
       const rest = searchParams.size > 0 ? `?${searchParams.toString()}` : "";
       return reply.header("Set-Cookie", this.#cookie(request)).redirect(`${pathname}${rest}`, 303);
     }
     if (bears(headers, this.#token.value) || this.#isInCookie(headers.cookie)) return undefined;
-    if (isForPrograms) {
-      throw new ApiError("UNAUTHORIZED", `The local inbox needs its token: ${HOW}`, {
+    if (isApi) {
+      throw new ApiError("UNAUTHORIZED", `The local inbox requires its token: ${HOW}`, {
         headers: { "WWW-Authenticate": "Bearer" },
       });
     }
     return sendPage(
       reply,
       401,
-      "This inbox opens with its token",
+      "This inbox requires its token",
       html`<p>Open the address of the inbox that the start of Posthaste printed. On the machine it runs on,
         <code>npm run -s posthaste -- inbox</code> prints it again.</p>`,
     );
   }
 
-  /** Named for its token: two services on one host are not told apart by their ports. */
+  /** Contains a hash of the token: cookies of two services on one host are not separated by port. */
   get #cookieName(): string {
     return `posthaste_inbox_${hash("sha256", `cookie ${this.#token.value}`).slice(0, 8)}`;
   }
@@ -81,7 +81,7 @@ export class InboxAccess {
 
 const HOW = "send Authorization: Bearer with what `npm run -s posthaste -- inbox --token` prints";
 
-/** What cannot be decoded is as wrong as it is. */
+/** Invalid encoding is returned as it is, and does not match the token. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -78,8 +78,8 @@ export function sendInbox(
 }
 
 const noMessages = html`<section>
-<h1>No message here</h1>
-<p>What is sent through the API shows up within a second.</p>
+<h1>No messages</h1>
+<p>Messages sent through the API appear within a second.</p>
 </section>`;
 
 function listItem({ id, from, to, subject, received_at }: CapturedRow): Html {
@@ -91,7 +91,7 @@ ${moment(received_at)}
 `;
 }
 
-/** One message with all that is in it. */
+/** One message with its headers, parts and attachments. */
 export function sendMessage(
   reply: FastifyReply,
   row: CapturedRow & { readonly mail_from: string; readonly raw: Buffer },

@@ -38,7 +38,7 @@ const ordinary: MessageContent = {
   headers: [["X-Tag", "one"]],
 };
 
-/** Puts a message into the inbox and gives its id. */
+/** Puts a message into the inbox; resolves to its id. */
 async function capture(raw: Buffer, subject = ordinary.subject): Promise<string> {
   const messageId = newId();
   const envelope = { mailFrom: "b1@bounce.test", rcptTo: "ada@example.test", fromEmail: "orders@shop.test" };
@@ -61,8 +61,8 @@ async function json(path: string): Promise<ReturnType<typeof JSON.parse>> {
   return JSON.parse(await (await get(path)).text());
 }
 
-describe("who may look", () => {
-  /** What a proxy with default settings passes on, from this machine and in its name; without the token. */
+describe("access to the inbox", () => {
+  /** Headers that a proxy on this machine passes on with default settings; without the token. */
   const strange = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${inbox.url}${path}`, { headers, redirect: "manual" });
   const pathsOf = (id: string) => [
@@ -75,7 +75,7 @@ describe("who may look", () => {
     `/inbox/messages/${id}`,
   ];
 
-  test("no caller without the token, on this machine or elsewhere", async () => {
+  test("is denied without the token, on this machine and elsewhere", async () => {
     const id = await capture(composed({ subject: "Secret of another" }), "Secret of another");
     for (const path of pathsOf(id)) {
       for (const headers of [
@@ -94,7 +94,7 @@ describe("who may look", () => {
     }
   });
 
-  test("is told how: a person by a page, a program by the envelope", async () => {
+  test("is denied with a page for a browser and with JSON for a program", async () => {
     const page = await strange("/inbox");
     expect(page.headers.get("content-type")).toContain("text/html");
     expect(await page.text()).toContain("npm run -s posthaste -- inbox");
@@ -103,7 +103,7 @@ describe("who may look", () => {
     expect(await refusal.json()).toMatchObject({ success: false, code: "UNAUTHORIZED" });
   });
 
-  test("a program with the token, in a header or in the query, through a proxy as well", async () => {
+  test("is granted to a program with the token in a header or in the query, also through a proxy", async () => {
     const id = await capture(composed());
     const bearer = { Authorization: `Bearer ${TOKEN}`, "X-Forwarded-For": "203.0.113.9" };
     for (const path of pathsOf(id)) expect((await strange(path, bearer)).status).toBe(200);
@@ -113,7 +113,7 @@ describe("who may look", () => {
     expect((await strange(`/inbox/messages?limit=1&token=${TOKEN}`)).status).toBe(200);
   });
 
-  test("a browser that opened the address with the token, from then on by a cookie", async () => {
+  test("is granted to a browser that opened the address with the token, from then on by a cookie", async () => {
     const opened = await strange(`/inbox?page=1&token=${TOKEN}`);
     expect([opened.status, opened.headers.get("location")]).toEqual([303, "/inbox?page=1"]);
     const cookie = opened.headers.get("set-cookie") ?? "";
@@ -123,7 +123,7 @@ describe("who may look", () => {
     for (const path of pathsOf(id)) expect((await strange(path, { Cookie })).status).toBe(200);
   });
 
-  test("nobody where mail is not captured", async () => {
+  test("does not exist outside of capture mode", async () => {
     expect((await get("/inbox", direct.url)).status).toBe(404);
     expect((await get("/inbox/messages", direct.url)).status).toBe(404);
   });
@@ -200,7 +200,7 @@ describe("for people", () => {
     expect((await get("/inbox?page=1000000")).status).toBe(200);
   });
 
-  test("what others wrote is text on our page", async () => {
+  test("content of messages is escaped on our pages", async () => {
     const hostile = '"><script>alert(1)</script><img src=x onerror=alert(1)>';
     const id = await capture(
       composed({
@@ -219,7 +219,7 @@ describe("for people", () => {
     }
   });
 
-  test("the HTML part is locked up: no script, no form, nothing loaded, its own images only as data", async () => {
+  test("the HTML part is sandboxed: no script, no form, nothing loaded, its own images as data URLs", async () => {
     const id = await capture(composed());
     const page = await (await get(`/inbox/${id}`)).text();
     expect(page).toMatch(
@@ -250,7 +250,7 @@ describe("for people", () => {
     expect(part).toContain("cid:big");
   });
 
-  test("an attachment is only ever saved, whatever it calls itself", async () => {
+  test("an attachment is only downloaded, whatever its type", async () => {
     const id = await capture(composed());
     const { attachments } = await json(`/inbox/messages/${id}`);
     const number =
@@ -306,7 +306,7 @@ test.each([
   expect(Buffer.from(source).equals(raw)).toBe(true);
 });
 
-test("the newest messages stay, older ones go", async () => {
+test("the newest messages are kept, older ones are deleted", async () => {
   const ids = [await capture(composed()), await capture(composed()), await capture(composed())];
   await removeOldCaptured(inbox.database, 2);
   const listed = await json("/inbox/messages");

@@ -1,9 +1,9 @@
 /**
- * The local inbox of capture mode: every message that would have left the machine, for people (/inbox) and for tests
- * (/inbox/messages). It opens with its token (inbox-access.ts). In the other mail modes there is no such path.
+ * The local inbox of capture mode: every message that would have been sent, for people (/inbox) and for tests
+ * (/inbox/messages). It requires a token (inbox-access.ts). In the other mail modes the path does not exist.
  *
- * What is shown is anybody's mail. Its HTML is a page of its own, in a sandbox that runs no script and loads nothing;
- * attachments are only ever saved, the source is plain text.
+ * The content of messages is not trusted. HTML is a page of its own in a sandbox that runs no script and loads nothing;
+ * attachments are only downloaded, and the source is plain text.
  */
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Database } from "#platform/database/pool.ts";
@@ -26,7 +26,7 @@ const safeHeaders = {
   "X-Content-Type-Options": "nosniff",
 };
 
-/** For what is somebody else's: no script, nothing loaded, no form; a link may open a tab that is free of this. */
+/** For content of messages: no script, nothing loaded, no form; links may open tabs outside of the sandbox. */
 const sandboxHeaders = {
   ...safeHeaders,
   "Content-Security-Policy": [
@@ -44,7 +44,7 @@ const sandboxHeaders = {
 
 type ById = { Params: { id: string } };
 
-/** Adds the inbox to a server, outside /api/v1. */
+/** Registers the routes of the inbox, outside /api/v1. */
 export function registerInbox(
   server: FastifyInstance,
   { db, access }: { readonly db: Database; readonly access: InboxAccess },
@@ -130,7 +130,7 @@ function readPage(given: unknown): QueryValues<typeof query> {
   return readQuery(query, fields) as QueryValues<typeof query>;
 }
 
-/** What somebody else wrote. */
+/** Sends content of a message. */
 function sendForeign(reply: FastifyReply, type: string, content: string | Buffer): FastifyReply {
   return reply.headers(sandboxHeaders).type(type).send(content);
 }

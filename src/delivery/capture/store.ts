@@ -1,4 +1,4 @@
-/** The SQL of the local inbox (capture mode). It is the operator's, not a workspace's: it shows all of them. */
+/** SQL of the local inbox (capture mode). The inbox belongs to the operator and shows the messages of all workspaces. */
 import sql from "sql-template-tag";
 import { byteaArray } from "#platform/database/array-values.ts";
 import type { Page } from "#platform/database/page.ts";
@@ -15,7 +15,7 @@ export interface NewCaptured {
   readonly raw: Buffer;
 }
 
-/** A message captured twice (a worker died before it could say so) is one message. */
+/** A message captured twice (a worker died before its result was written) is stored once. */
 export async function insertCaptured(db: Queryable, messages: readonly NewCaptured[]): Promise<void> {
   if (messages.length === 0) return;
   const column = <Value>(read: (message: NewCaptured) => Value) => messages.map(read);
@@ -53,7 +53,7 @@ export async function countCaptured(db: Queryable): Promise<number> {
   return counted?.total ?? 0;
 }
 
-/** With the envelope sender and the message itself. */
+/** Including the envelope sender and the message itself. */
 export function findCaptured(
   db: Queryable,
   id: string,
@@ -61,7 +61,7 @@ export function findCaptured(
   return db.row(sql`select ${columns}, mail_from, raw from captured_messages where message_id = ${id}`);
 }
 
-/** Keeps the inbox small: the newest stay. */
+/** Deletes all messages but the newest `keep`. */
 export function removeOldCaptured(db: Queryable, keep: number): Promise<number> {
   return db.run(sql`
     delete from captured_messages where message_id <= (

@@ -1,7 +1,6 @@
 /**
- * From all that a message is made of to its octets on the wire: both forms of its body, its MIME structure, its DKIM
- * signature. What goes in is plain data, so that a large message is assembled in a thread of its own
- * (assembly-line.ts), and a small one where it is needed.
+ * Assembles the octets of a message: both forms of its body, its MIME structure, its DKIM signature. The input is plain data, so
+ * that a large message can be assembled in another thread (assembly-thread.ts).
  */
 import { isAscii } from "node:buffer";
 import type { KeyObject } from "node:crypto";
@@ -17,33 +16,33 @@ import { encodeBase64 } from "#mail/message/transfer-encoding.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Where the tracked links of a sender's mail lead, and what keys their tokens. */
+/** The base address of a sender's tracked links, and the key of their tokens. */
 export interface Tracking {
   readonly base: string;
   readonly key: KeyObject;
 }
 
-/** Gives HTML whose links lead back to us, with a pixel at its end. */
+/** Replaces the links in HTML by tracked ones, and adds the open pixel at its end. */
 export type TrackHtml = (
   html: string,
   mail: { readonly workspaceId: WorkspaceId; readonly messageId: string },
   tracking: Tracking,
 ) => string;
 
-/** What every message has. */
+/** The fields of every message. */
 interface Envelope {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
   readonly fromEmail: string;
   readonly recipient: string;
-  /** Those that we add to every message. */
+  /** The header fields that we add to every message. */
   readonly ours: readonly HeaderField[];
   readonly signingKey: Pick<DkimSigning, "domain" | "selector" | "privateKey"> | null;
 }
 
-/** A message that is composed of its parts. */
+/** A message to be composed from its parts. */
 export interface Parts extends Envelope {
-  /** Of its Date field. */
+  /** For the Date field. */
   readonly date: Date;
   readonly fromName: string | null;
   readonly toName: string | null;
@@ -51,19 +50,19 @@ export interface Parts extends Envelope {
   readonly html: MailText | null;
   readonly text: MailText | null;
   /**
-   * Whether a text without HTML gets an HTML part that is made of it, as in a campaign; otherwise the text goes out alone,
-   * as its author wrote it.
+   * True: a text without HTML gets an HTML part made from it, as in a campaign. False: the text is sent alone, as its author
+   * wrote it.
    */
   readonly showsTextAsHtml: boolean;
-  /** As composing takes them; or as they are stored, in JSON, which is read when they are needed. */
+  /** A string is the stored JSON, parsed when the message is assembled. */
   readonly attachments: readonly Attachment[] | string;
-  /** Its own fields, in front of ours. */
+  /** The message's own header fields, before ours. */
   readonly headers: readonly HeaderField[];
-  /** Null: its HTML is sent as it is. */
+  /** Null: the HTML is not tracked. */
   readonly tracking: Tracking | null;
 }
 
-/** A complete message of a client of the submission port. */
+/** A complete message from the submission port. */
 export interface Complete extends Envelope {
   readonly raw: Uint8Array;
 }
@@ -73,25 +72,25 @@ export interface Assembled {
   readonly smtpUtf8: boolean;
 }
 
-/** A message but for its signature. */
+/** A message without its signature. */
 interface Unsigned extends Pick<Assembled, "smtpUtf8"> {
-  /** What is signed. */
+  /** The header fields to sign. */
   readonly headers: readonly HeaderField[];
   readonly body: Octets;
-  /** Its relaxed form, where that was made with it. */
+  /** The body in relaxed canonicalization, if it was made already. */
   readonly relaxedBody: Octets | null;
-  /** The message as it is sent, with further fields in front: joined once, for it is the largest thing made here. */
-  readonly behind: (fields: readonly HeaderField[]) => Buffer;
+  /** The message with further fields in front. The octets are joined only once, because the message may be large. */
+  readonly render: (fields: readonly HeaderField[]) => Buffer;
 }
 
-/** @throws a programmer's error on content that acceptance should have refused */
+/** @throws an Error on content that acceptance should have refused */
 export async function assemble(mail: Parts | Complete, trackHtml?: TrackHtml): Promise<Assembled> {
   const { signingKey } = mail;
-  const { headers, body, relaxedBody, behind, smtpUtf8 } =
+  const { headers, body, relaxedBody, render, smtpUtf8 } =
     "raw" in mail ? complete(mail) : write(mail, trackHtml);
   const signing = { headers, body, relaxedBody, timestamp: new Date() };
   const signature = signingKey && (await signDkim({ ...signingKey, ...signing }));
-  return { message: behind(signature === null ? [] : [["DKIM-Signature", signature]]), smtpUtf8 };
+  return { message: render(signature === null ? [] : [["DKIM-Signature", signature]]), smtpUtf8 };
 }
 
 function write(mail: Parts, trackHtml?: TrackHtml): Unsigned {
@@ -113,11 +112,11 @@ function write(mail: Parts, trackHtml?: TrackHtml): Unsigned {
     headers: [...mail.headers, ...ours],
   });
   const { headers, body, relaxedBody } = composed;
-  const behind = (fields: readonly HeaderField[]) => renderMessage([...fields, ...headers], body);
-  return { headers, body, relaxedBody, behind, smtpUtf8: composed.needsSmtpUtf8 };
+  const render = (fields: readonly HeaderField[]) => renderMessage([...fields, ...headers], body);
+  return { headers, body, relaxedBody, render, smtpUtf8: composed.needsSmtpUtf8 };
 }
 
-/** The text of a tracked mail is that of its own HTML: addresses there are read by people. */
+/** The text is made from the untracked HTML, because people read the addresses in it. */
 function bodiesOf(mail: Parts, trackHtml?: TrackHtml): Pick<Parts, "html" | "text"> {
   const { html, text, tracking } = mail;
   if (html === null || tracking === null || trackHtml === undefined) return { html, text };
@@ -125,22 +124,22 @@ function bodiesOf(mail: Parts, trackHtml?: TrackHtml): Pick<Parts, "html" | "tex
   return { html: trackHtml(written, mail, tracking), text: text ?? textFromHtml(written) };
 }
 
-/** What a client of the submission port wrote goes out octet by octet, behind the fields that are this message's own. */
+/** A submitted message is sent unchanged, after the header fields that we add. */
 function complete({ raw: octets, recipient, ours }: Complete): Unsigned {
   const raw = Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength);
   const section = readHeaderSection(raw);
-  if (!section.ok) throw new Error(`a submitted message cannot be read: ${section.fault}`);
+  if (!section.ok) throw new Error(`a submitted message cannot be parsed: ${section.fault}`);
   const given = section.fields.map(({ name, value }): HeaderField => [name, value]);
   return {
     headers: [...ours, ...given],
     body: [raw.subarray(section.bodyStart)],
     relaxedBody: null,
-    behind: (fields) => joinOctets([Buffer.from(renderHeaders([...fields, ...ours])), raw]),
+    render: (fields) => joinOctets([Buffer.from(renderHeaders([...fields, ...ours])), raw]),
     smtpUtf8: needsSmtpUtf8(recipient) || !isAscii(raw.subarray(0, section.bodyStart)),
   };
 }
 
-/** An attachment as composing takes it. */
+/** A stored attachment, for composeMessage. */
 export function encodedAttachment(attachment: StoredAttachment): Attachment {
   return {
     filename: attachment.filename,

@@ -4,7 +4,7 @@ import type { TransportEvents } from "#delivery/message/transport.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
 import { leased, recordTransport } from "#test/support/transport-recorder.ts";
-import { openAssemblyLine } from "./assembly-line.ts";
+import { openAssemblyThread } from "./assembly-thread.ts";
 import { type ComposeOptions, prepare } from "./compose.ts";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -37,7 +37,7 @@ it("composes 32 messages at a time, and the others when their turn comes", async
   );
   const composed = messages.map((message) => prepare(message, options, {} as TransportEvents));
 
-  // Behind all that can be done without another thread: no signature has come back yet.
+  // After everything that needs no other thread: no signature has come back yet.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   expect(begun).toBe(32);
 
@@ -88,7 +88,7 @@ it("gives HTML its text part, and the text of a campaign an HTML part with direc
   expect(body).toContain('<p dir="auto">Hello</p>');
 });
 
-const line = openAssemblyLine(new URL("../../processes/assembly-thread.ts", import.meta.url));
+const line = openAssemblyThread(new URL("../../processes/assembly-thread.ts", import.meta.url));
 afterAll(() => line.close());
 
 const large = "a < b & c  d\n".repeat(100_000);

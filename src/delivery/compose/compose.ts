@@ -1,17 +1,17 @@
 /**
- * From a leased message to what SMTP sends: what the message is made of, who signs it, its envelope. Everything that
- * varies between attempts is absent, so that a retry sends the same Message-ID and Date from the same return path
- * (greylisting knows the triple of client, sender and recipient). The Date is that of the first attempt: mail may wait
- * here for days before it, in a paused campaign or a suspended workspace.
+ * Composes the message that SMTP sends from a leased message: its content, its signature, its envelope. Nothing varies between
+ * attempts, so that a retry has the same Message-ID, Date and return path (greylisting remembers client, sender and
+ * recipient). The Date is that of the first attempt, because a message may wait for days before it, in a paused campaign or a
+ * suspended workspace.
  *
- * A small message is assembled at once. The content of a large one is loaded when its turn comes, one message of a
- * workspace at a time, and assembled in a thread beside the event loop: so no text stops the mail of others.
+ * A small message is assembled at once. The content of a large one is loaded one message of a workspace at a time and assembled
+ * in a separate thread, so that it does not block other mail.
  */
 
 import type { KeyObject } from "node:crypto";
 import type { ReadyMessage } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
-import type { LoadContent, StoredContent } from "#delivery/queue/content-store.ts";
+import type { LoadContent, StoredContent } from "#delivery/queue/large-content-store.ts";
 import { domainOf } from "#mail/address.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
@@ -19,6 +19,7 @@ import type { HeaderField } from "#mail/message/header.ts";
 import { createKeyedLimiter, createLimiter } from "#platform/concurrency.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SmtpTransaction } from "#smtp-client/envelope.ts";
+import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 import {
   type Assembled,
   assemble,
@@ -29,16 +30,16 @@ import {
   type Tracking,
 } from "./assemble.ts";
 
-/** What the engine has to be told about a sender, by nouns it does not know. */
+/** What the engine needs to know about a sender; the identity wing provides it. */
 export interface SenderIdentity {
   readonly signingKey: Parts["signingKey"];
   /** Host of the envelope sender. */
   readonly returnPathHost: string;
-  /** Where the links of tracked mail lead; without it nothing is tracked. */
+  /** The tracking domain; without it nothing is tracked. */
   readonly tracking?: Tracking;
 }
 
-/** A message ready to be sent, with the subject that its reader sees. */
+/** A composed message, with its decoded subject. */
 export interface Composed extends SmtpTransaction {
   readonly subject: string;
 }
@@ -47,34 +48,39 @@ export type FindIdentity = (workspaceId: WorkspaceId, fromDomain: string) => Pro
 
 export interface ComposeOptions {
   readonly findIdentity: FindIdentity;
-  /** Keys the token in return paths and in our own header. */
+  /** The key of the token in return paths and in our own header. */
   readonly returnPathKey: KeyObject;
-  /** Where complaints may be sent (RFC 9477); null when we receive no mail. */
+  /** The address for complaint reports (RFC 9477); null when we receive no mail. */
   readonly complaintAddress?: string | null;
   readonly trackHtml?: TrackHtml;
   /** Loads the content of a large message (ReadyMessage.is_large). */
   readonly loadContent?: LoadContent;
-  /** Assembles large messages beside the event loop; without it they are assembled on it. */
+  /** Assembles large messages in a separate thread; without it they are assembled on the event loop. */
   readonly assembleAside?: (mail: Parts | Complete) => Promise<Assembled>;
+}
+
+/** The keys of the tokens in return paths and in our own header, for composing and for reading bounces. */
+export function returnPathKeys(secrets: Secrets): PurposeKeys {
+  return secrets.derive("return paths");
 }
 
 /** Gmail's SenderId (Feedback-ID): 5 to 15 characters, the same for the whole stream. */
 const SENDER_ID = "posthaste";
 
 /**
- * Messages that are being composed and signed at a time: more than one event loop keeps busy. The others would only wait
- * for a signing thread with all their texts in memory.
+ * Messages composed and signed at the same time: enough to keep the signing threads busy. More would only hold their texts in
+ * memory while they wait for a thread.
  */
 const takeTurn = createLimiter(32);
-/** Large messages of one workspace, of which one at a time is loaded and assembled: the next is another workspace's. */
+/** Large messages are loaded and assembled one at a time per workspace. */
 const takeTurnOf = createKeyedLimiter<WorkspaceId>(1);
 
-/** When a message whose sender or content could not be looked up comes back. */
+/** Until a message is leased again whose sender or content could not be looked up. */
 const LOOK_UP_AGAIN_SECONDS = 5;
 
 /**
- * Composes a message, or gives it back and answers null. A look-up that throws (the database is away) says nothing
- * about the message, which comes back soon; content that cannot be composed fails it.
+ * Composes a message, or ends it and resolves to null. After a failed look-up (the database is unavailable) the message is
+ * requeued; if its content cannot be composed, it fails.
  */
 export async function prepare(
   message: ReadyMessage,
@@ -105,7 +111,7 @@ async function prepareLarge(
   options: ComposeOptions,
   events: TransportEvents,
 ): Promise<Composed | null> {
-  // It may have waited for long.
+  // It may have waited for a long time.
   if (!events.mayStart(message)) {
     events.onEnd(message, { kind: "release" });
     return null;
@@ -118,7 +124,7 @@ async function prepareLarge(
     return null;
   }
   try {
-    if (stored === undefined) throw new Error("the content of a leased message was removed");
+    if (stored === undefined) throw new Error("the content of a leased message has been removed");
     const { assembleAside = assemble } = options;
     return await compose(message, stored, identity, options, assembleAside);
   } catch (error) {
@@ -127,7 +133,7 @@ async function prepareLarge(
   }
 }
 
-/** @throws a programmer's error on content that acceptance should have refused */
+/** @throws an Error on content that acceptance should have refused */
 async function compose(
   message: ReadyMessage,
   stored: StoredContent,
@@ -163,12 +169,12 @@ function ourFields(message: ReadyMessage, token: string, complaintAddress: strin
     ["Feedback-ID", feedbackId(message)],
     [messageTokenHeader, token],
     ...complaintFields(complaintAddress, token),
-    // Platform mail is made by a program: nothing should answer it (RFC 3834 section 5).
+    // Automatic answers to platform mail are not wanted (RFC 3834 section 5).
     ...(message.source === "platform" ? ([["Auto-Submitted", "auto-generated"]] as const) : []),
   ];
 }
 
-/** Whoever asks for complaints this way gets them signed for: a provider need not know us. */
+/** Asks for complaint reports in the message itself, so that no registration with a provider is needed (RFC 9477). */
 function complaintFields(address: string | null, token: string): HeaderField[] {
   if (address === null) return [];
   return [
@@ -177,7 +183,7 @@ function complaintFields(address: string | null, token: string): HeaderField[] {
   ];
 }
 
-/** What the message says, of its own content or of what examination gave, with its host of the envelope sender. */
+/** The content: made by the pre-send check, or stored. With the host of its envelope sender, if it is a special one. */
 function partsOf(message: ReadyMessage, stored: StoredContent, { tracking }: SenderIdentity) {
   const given = message.content?.();
   if (given !== undefined) {
@@ -186,7 +192,7 @@ function partsOf(message: ReadyMessage, stored: StoredContent, { tracking }: Sen
     return { mail, subject, returnPathHost };
   }
   if (!message.has_content)
-    throw new Error("a message has no content: it was kept too short, or nobody gives it");
+    throw new Error("a message has no content: it was removed too early, or the pre-send check made none");
   const { particulars, subject } = message;
   const { html, text, attachments } = stored;
   return {
@@ -207,12 +213,12 @@ function partsOf(message: ReadyMessage, stored: StoredContent, { tracking }: Sen
   };
 }
 
-/** The Date of every attempt. */
+/** The Date field, the same for every attempt. */
 function dateOf({ first_attempt_at, created_at }: ReadyMessage): Date {
   return first_attempt_at ?? created_at;
 }
 
-/** Names the stream and the customer, never one recipient (mail-practice, section 3). */
+/** Names the stream and the customer, never a recipient: Gmail counts complaints by these names. */
 function feedbackId({ source, workspace_id, origin_id }: ReadyMessage): string {
   if (source === "campaign" || source === "autoresponder") {
     return `${origin_id?.slice(-8)}:${workspace_id.slice(-8)}:${source}:${SENDER_ID}`;

@@ -1,7 +1,7 @@
 /**
- * The lanes: what the large mailbox providers take from one sender before they push back. Published nowhere in full;
- * these are the figures that open bulk senders run with (KumoMTA's shaping rules of August 2026). Grouped by MX, not
- * by recipient domain, because the business customers of a provider share its limits.
+ * The built-in lanes: the limits of the large mailbox providers for one sender. Providers do not publish them in full; these
+ * are the figures of KumoMTA's shaping rules (August 2026). Lanes group hosts by MX and not by recipient domain, because the
+ * business customers of a provider share its limits.
  *
  * The field names are those of LANES_FILE, with which an operator overrides or adds lanes (lanes.ts).
  */
@@ -9,26 +9,26 @@
 /** Null lifts a limit. */
 export interface Lane {
   readonly name: string;
-  /** A host belongs to the lane when its name ends in one of these (".example.com", which is also example.com). */
+  /** The lane of all hosts whose names end in one of these: ".example.com" matches example.com, too. */
   readonly mx_suffixes: readonly string[];
-  /** True: the limits hold for each site (group of MX hosts) by itself. False: for the whole lane together. */
+  /** True: each site (group of MX hosts) has the limits for itself. False: the whole lane shares them. */
   readonly per_site: boolean;
-  /** Open at the same time, idle ones included. */
+  /** Connections open at the same time, idle ones included. */
   readonly connections: number | null;
-  /** Opened anew. */
+  /** New connections in a minute. */
   readonly connections_per_minute: number | null;
-  /** After so many messages a connection is closed and a new one opened. */
+  /** After this many messages a connection is closed. */
   readonly messages_per_connection: number | null;
   readonly messages_per_second: number | null;
-  /** Never in clear text, whatever the host offers. */
+  /** True: mail is never sent without TLS. */
   readonly tls_required: boolean;
-  /** Connections that fail one after the other before the lane rests. */
+  /** The lane pauses for two minutes after this many failed connections in a row. */
   readonly failures_before_rest: number | null;
-  /** Words in a 4xx reply that close the lane, and for how long where the reply does not say. */
+  /** Texts in a 4xx reply that pause the lane, with the duration if the reply does not name one. */
   readonly suspensions: readonly { readonly words: string; readonly seconds: number }[];
 }
 
-/** Everybody who is in no other lane, each site by itself. */
+/** The lane of all hosts that belong to no other, with the limits per site. */
 export const defaultLane: Lane = {
   name: "default",
   mx_suffixes: [],

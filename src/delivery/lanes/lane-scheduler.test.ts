@@ -6,11 +6,11 @@ import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { leased, recordTransport } from "#test/support/transport-recorder.ts";
 import { defaultLane, type Lane } from "./default-lanes.ts";
-import { LaneTraffic } from "./lane-scheduler.ts";
+import { LaneScheduler } from "./lane-scheduler.ts";
 
 const identity: SenderIdentity = { signingKey: null, returnPathHost: "bounce.sender.test" };
 
-/** A lane of its own, whose sites are all at one port of loopback. */
+/** A lane whose sites are all at one port of loopback. */
 function startLane(
   port: number,
   change: Partial<Lane> = {},
@@ -19,7 +19,7 @@ function startLane(
   const lane = { ...defaultLane, messages_per_second: null, ...change };
   const recorder = recordTransport();
   const composing = { findIdentity, returnPathKey: createSecretKey(Buffer.alloc(32, 7)) };
-  const traffic = new LaneTraffic(lane, { port, ehloName: "out.sender.test" }, composing, recorder);
+  const traffic = new LaneScheduler(lane, { port, ehloName: "out.sender.test" }, composing, recorder);
   onTestFinished(() => {
     recorder.answer = () => false;
     traffic.close();
@@ -35,11 +35,11 @@ async function mxWith(options: FakeMxOptions = {}) {
   return mx;
 }
 
-/** Nobody listens there. */
+/** No server listens there. */
 const DEAD = "127.9.9.9";
 
-describe("what goes wrong on our side", () => {
-  test("a sender that cannot be looked up postpones the message, and nobody is contacted", async () => {
+describe("a fault on our side", () => {
+  test("a sender that cannot be looked up requeues the message, and no host is contacted", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, {}, () => Promise.reject(new Error("no database")));
     add(leased("ann"));
@@ -47,7 +47,7 @@ describe("what goes wrong on our side", () => {
     expect(mx.connections).toBe(0);
   });
 
-  test("content that cannot be composed fails alone", async () => {
+  test("content that cannot be composed fails its message only", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { connections: 1 });
     add(leased("ann", { subject: "two\r\nlines" }));
@@ -58,7 +58,7 @@ describe("what goes wrong on our side", () => {
     ]);
   });
 
-  test("an envelope that cannot be sent fails its message, and the lane's only connection goes on", async () => {
+  test("an envelope that cannot be sent fails its message only, and the lane's only connection is kept", async () => {
     const mx = await mxWith();
     const hosts = ["not a host", "bounce.sender.test"];
     const { recorder, traffic, add } = startLane(mx.port, { connections: 1 }, async () => ({
@@ -77,7 +77,7 @@ describe("what goes wrong on our side", () => {
 });
 
 describe("the lease", () => {
-  test("a message that may not start when its session is open is given back", async () => {
+  test("a message that may not start when its session is open is released", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port);
     const answers = [true, false];
@@ -87,7 +87,7 @@ describe("the lease", () => {
     expect(mx.commands.filter((line) => line.startsWith("MAIL"))).toEqual([]);
   });
 
-  test("a message that is lost before its final dot is given back, and not received", async () => {
+  test("a message whose lease is lost before its final dot is released, and not received", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port);
     const answers = [true, true, false];
@@ -104,7 +104,7 @@ describe("the lease", () => {
 });
 
 describe("pauses", () => {
-  test("through a short one messages wait here, and the lane goes on by itself", async () => {
+  test("messages wait in the lane during a short pause, and are sent after it", async () => {
     const mx = await mxWith();
     const suspensions = [{ words: "Too busy", seconds: 1 }];
     const { recorder, traffic, add } = startLane(mx.port, { connections: 1, suspensions });
@@ -119,7 +119,7 @@ describe("pauses", () => {
     expect(traffic.isSaturated(1)).toBe(false);
   });
 
-  test("through a long one they wait in the queue, without an attempt", async () => {
+  test("messages are requeued for a long pause, without an attempt", async () => {
     const mx = await mxWith();
     const { recorder, traffic, add } = startLane(mx.port, { connections: 1 });
     for (const name of ["busy", "ann"]) add(leased(name));
@@ -137,7 +137,7 @@ describe("pauses", () => {
     expect(traffic.isForgettable).toBe(false);
   });
 
-  test("so many failed connections in a row, and the whole lane rests", async () => {
+  test("the lane pauses after too many failed connections in a row", async () => {
     const mx = await mxWith();
     const { recorder, traffic, add } = startLane(mx.port, { per_site: false, failures_before_rest: 2 });
     add(leased("ann"), "one.test", DEAD);
@@ -152,7 +152,7 @@ describe("pauses", () => {
 });
 
 describe("limits", () => {
-  test("messages a second are kept, and nobody is sent back to the queue", async () => {
+  test("messages per second are limited, and no message is requeued", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { messages_per_second: 20 });
     const start = performance.now();
@@ -163,7 +163,7 @@ describe("limits", () => {
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 
-  test("a slow lane holds no more than it carries in five seconds, and the last in line go back", async () => {
+  test("a slow lane holds no more messages than it sends in five seconds, and the last ones are requeued", async () => {
     const mx = await mxWith();
     const { recorder, traffic, add } = startLane(mx.port, { messages_per_second: 1 });
     for (let n = 0; n < 8; n++) add(leased(`bulk${n}`));
@@ -177,7 +177,7 @@ describe("limits", () => {
     expect((await recorder.waitFor(4)).map(({ who }) => who)).toContain("bulk5");
   });
 
-  test("sessions that nobody uses count as connections: the longest idle ends before another opens", async () => {
+  test("idle sessions count as connections: the longest idle one is closed before another is opened", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { per_site: false, connections: 2 });
     for (const [at, site] of ["one.test", "two.test", "three.test", "two.test"].entries()) {
@@ -189,7 +189,7 @@ describe("limits", () => {
     expect(mx.connections).toBe(3);
   });
 
-  test("connections a minute are kept: what is open carries the rest", async () => {
+  test("connections per minute are limited, and open sessions carry the rest", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { connections: 5, connections_per_minute: 1 });
     for (let n = 0; n < 10; n++) add(leased(`user${n}`));
@@ -198,7 +198,7 @@ describe("limits", () => {
     expect(mx.connections).toBe(1);
   });
 
-  test("after so many messages a session is closed and another one opened", async () => {
+  test("a session is closed after its maximum of messages, and another one opened", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { connections: 1, messages_per_connection: 2 });
     for (let n = 0; n < 5; n++) add(leased(`user${n}`));
@@ -207,7 +207,7 @@ describe("limits", () => {
     expect(mx.openConnections).toBe(1);
   });
 
-  test("transactional mail overtakes the bulk mail that waits", async () => {
+  test("transactional mail goes before waiting bulk mail", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { connections: 1 });
     for (let n = 0; n < 3; n++) add(leased(`bulk${n}`));
@@ -217,8 +217,8 @@ describe("limits", () => {
   });
 });
 
-describe("a session that is used again", () => {
-  /** Takes one message on each connection and then says no more than `end`. */
+describe("a reused session", () => {
+  /** A server that accepts one message per connection and then answers `end`. */
   const oneMessageEach = (end: (peer: Peer) => void) => async (peer: Peer) => {
     peer.say("220 peer ESMTP\r\n");
     await peer.hear("EHLO");
@@ -248,7 +248,7 @@ describe("a session that is used again", () => {
     expect(traffic.isSaturated(0)).toBe(false);
   });
 
-  test("a fresh session that ends at MAIL is an attempt", async () => {
+  test("a new session that ends at MAIL counts as an attempt", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port);
     add(leased("drop-at-mail-once"));
@@ -257,7 +257,7 @@ describe("a session that is used again", () => {
 });
 
 describe("messages that wait for one connection", () => {
-  /** A lane with one connection, which carries a first message while the others come to wait. */
+  /** A lane with one connection, which carries a first message while the others wait. */
   async function carry(names: readonly string[], change: Partial<Lane> = {}) {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { connections: 1, ...change });
@@ -266,7 +266,7 @@ describe("messages that wait for one connection", () => {
     return { mx, heard, received: mx.messages.map(({ rcptTo }) => rcptTo.split("@")[0]).slice(1) };
   }
 
-  test("travel behind each other: an envelope leaves with the body before it, unanswered", async () => {
+  test("are pipelined: an envelope is sent with the body before it, before the reply", async () => {
     const { promise: envelope, resolve } = Promise.withResolvers<string>();
     await using peer = await startScriptedPeer(async (peer) => {
       peer.say("220 peer ESMTP\r\n");
@@ -318,23 +318,23 @@ describe("messages that wait for one connection", () => {
     expect(mx.connections).toBe(2);
   });
 
-  test("wait without an attempt when a 421 to one of them closes the lane", async () => {
+  test("are requeued without an attempt when a 421 to one of them pauses the lane", async () => {
     const { mx, heard } = await carry(["busy", "bob", "eve"]);
     const said = heard.map(({ who, kind }) => `${who}: ${kind}`);
     expect(said.toSorted()).toEqual(["bob: requeue", "busy: attempted", "eve: requeue"]);
     expect(mx.connections).toBe(1);
   });
 
-  test("keep to the messages that it may carry", async () => {
+  test("do not exceed the maximum of messages of the connection", async () => {
     const { mx } = await carry(["ann", "bob", "eve"], { messages_per_connection: 3 });
     expect(mx.messages.map(({ connection }) => connection)).toEqual([1, 1, 1, 2]);
   });
 
-  test("are let through one by one: who may not start any more is given back unsaid", async () => {
+  test("are checked one by one: a message that may no longer start is released", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { connections: 1 });
     let asked = 0;
-    // Bob may be taken out of the line, and is stopped before his turn.
+    // Bob may be taken from the queue, and is stopped before his message is sent.
     recorder.answer = ({ localpart }) => localpart !== "bob" || ++asked < 2;
     for (const name of ["first", "ann", "bob", "eve"]) add(leased(name));
     await recorder.waitFor(4);
@@ -344,7 +344,7 @@ describe("messages that wait for one connection", () => {
     expect(mx.connections).toBe(1);
   });
 
-  test("go over a new one when one of them is taken back before its final dot", async () => {
+  test("use a new session when one of them is withdrawn before its final dot", async () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, { connections: 1 });
     let asked = 0;
@@ -357,7 +357,7 @@ describe("messages that wait for one connection", () => {
     expect(mx.connections).toBe(2);
   });
 
-  test("hear why when none can be opened for them", async () => {
+  test("are deferred with the reason when no session can be opened", async () => {
     const { recorder, traffic, add } = startLane(1, { connections: 1 });
     for (const name of ["first", "ann", "bob"]) add(leased(name), "dead.test", DEAD);
     await recorder.waitFor(3);
@@ -366,8 +366,8 @@ describe("messages that wait for one connection", () => {
   });
 });
 
-describe("a site that nobody answers at", () => {
-  test("is left alone, and whoever wants to go there hears why and for how long", async () => {
+describe("a site without an answer", () => {
+  test("cools down, and other messages to it back off with the reason and the time", async () => {
     const mx = await mxWith();
     const { recorder, traffic, add } = startLane(mx.port);
     add(leased("ann"), "dead.test", DEAD);
@@ -387,7 +387,7 @@ describe("a site that nobody answers at", () => {
   });
 });
 
-test("a lane that closes gives back what waits and finishes what is under way", async () => {
+test("a closing lane releases waiting messages and finishes those under way", async () => {
   const mx = await mxWith();
   const { recorder, traffic, add } = startLane(mx.port, { connections: 1 });
   for (const name of ["ann", "bob"]) add(leased(name));

@@ -1,11 +1,11 @@
 /**
- * The traffic of one lane in one worker: messages that wait, and the sessions that carry them at the lane's pace. A
- * sick lane fills only itself: it has its own connections and its share of the worker's memory, and what does not
- * fit goes back to the queue.
+ * The scheduler of one lane in one worker: messages that wait, and the sessions that carry them at the pace of the throttle.
+ * Each lane has its own connections and its own share of the worker's memory. Messages that do not fit go back to the queue,
+ * so a lane that does not deliver does not block the others.
  *
- * Messages are carried by runners, of which there are as many as connections may be open. Where more wait than there
- * are connections a runner takes several at once: they are signed together, and each one's envelope travels right
- * behind the body before it. When the pace allows no next message the runners end, and one timer starts them again.
+ * Messages are carried by runners, one per connection that may be open. When more messages wait than there are connections,
+ * a runner takes several at once: they are signed together, and the envelope of each follows the body before it (pipelining).
+ * When the throttle allows no next message the runners end, and a timer starts them again.
  */
 
 import { type Composed, type ComposeOptions, prepare } from "#delivery/compose/compose.ts";
@@ -14,40 +14,40 @@ import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { tlsNote } from "#smtp-client/tls.ts";
+import { FairQueue, type RoutedMessage } from "./fair-queue.ts";
 import type { Lane } from "./lanes.ts";
-import type { SessionSettings } from "./openings.ts";
-import { type Cooling, SessionPool, type UsedSession } from "./sessions.ts";
-import { LanePace } from "./throttle.ts";
-import { type Load, WaitingLine } from "./waiting-line.ts";
+import type { SessionSettings } from "./session-opener.ts";
+import { type Cooling, type PooledSession, SessionPool } from "./session-pool.ts";
+import { LaneThrottle } from "./throttle.ts";
 
-/** Through a pause no longer than this messages wait here; a lease has to be held all the while. */
+/** During a pause up to this long the messages wait here, where their leases must be extended; else in the queue. */
 const LONGEST_HOLD_MS = 45_000;
-/** Messages that a runner takes at once: with twice as many hardly anything is saved, and urgent mail waits longer. */
+/** Messages that a runner takes at once. Twice as many are hardly faster, and transactional mail would wait longer. */
 const MOST_AT_ONCE = 8;
 
-/** A load that may start, with the session for it; a new one may be opened where there is none. */
-interface Start extends Load {
-  readonly used: UsedSession | undefined;
+/** A message that may start now, with an open session; without one a new session may be opened. */
+interface StartableMessage extends RoutedMessage {
+  readonly used: PooledSession | undefined;
 }
 
-/** A load on its way: `composed` becomes null when there is nothing to send, which has been said then. */
-interface Carried extends Load {
+/** A message that is being composed. `composed` resolves to null when it cannot be sent and has been ended. */
+interface ComposingMessage extends RoutedMessage {
   readonly composed: Promise<Composed | null>;
 }
 
-export class LaneTraffic {
+export class LaneScheduler {
   readonly #sessions: SessionPool;
-  readonly #pace: LanePace;
+  readonly #throttle: LaneThrottle;
   readonly #composing: ComposeOptions;
   readonly #events: TransportEvents;
-  readonly #line = new WaitingLine();
+  readonly #line = new FairQueue();
   #runners = 0;
-  /** Under way beyond the first of each runner. */
-  #behind = 0;
+  /** Messages under way in addition to the first of each runner. */
+  #pipelined = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(lane: Lane, settings: SessionSettings, composing: ComposeOptions, events: TransportEvents) {
-    this.#pace = new LanePace(lane);
+    this.#throttle = new LaneThrottle(lane);
     this.#sessions = new SessionPool(lane, settings);
     this.#composing = composing;
     this.#events = events;
@@ -55,28 +55,28 @@ export class LaneTraffic {
 
   /** Messages waiting or under way. */
   get load(): number {
-    return this.#line.length + this.#runners + this.#behind;
+    return this.#line.length + this.#runners + this.#pipelined;
   }
 
-  /** Nothing is to be done, and nothing was learned that would be missed. */
+  /** Whether a new scheduler would behave the same: no messages, no failures remembered. */
   get isForgettable(): boolean {
-    return this.load === 0 && this.#pace.isUsual && !this.#sessions.isCooling;
+    return this.load === 0 && this.#throttle.isFresh && !this.#sessions.isCooling;
   }
 
-  /** Should no more be leased for this lane? Half its share stays free for the batch that is on its way. */
+  /** Whether no more messages of this lane should be leased. Half its share stays free for the batch being leased now. */
   isSaturated(priority: Priority): boolean {
     const ahead = priority === 0 ? this.load - this.#line.bulkLength : this.load;
-    return this.#pace.pauseLeft > 0 || ahead >= this.#pace.share / 2;
+    return this.#throttle.pauseLeft > 0 || ahead >= this.#throttle.share / 2;
   }
 
-  /** Takes a message on; when the lane is full the last in line goes back to the queue. */
-  add(load: Load): void {
-    this.#line.add(load);
-    if (this.#line.length > this.#pace.share) {
+  /** Adds a message; if more wait than the share allows, the last one is requeued. */
+  add(routed: RoutedMessage): void {
+    this.#line.add(routed);
+    if (this.#line.length > this.#throttle.share) {
       const last = this.#line.takeLast();
-      if (last) this.#requeue(last.message, this.#pace.returnIn());
+      if (last) this.#requeue(last.message, this.#throttle.returnIn());
     }
-    this.#returnThroughPause();
+    this.#requeueForPause();
     this.#wake();
   }
 
@@ -87,56 +87,56 @@ export class LaneTraffic {
   }
 
   #wake(): void {
-    while (this.#runners < this.#pace.connections) {
+    while (this.#runners < this.#throttle.connections) {
       const start = this.#next();
       if (start === undefined) return;
       void this.#run(start);
     }
   }
 
-  /** One connection's worth of work, until no message may start. */
-  async #run(first: Start): Promise<void> {
+  /** Sends messages over one connection at a time, until no message may start. */
+  async #run(first: StartableMessage): Promise<void> {
     this.#runners += 1;
     try {
-      for (let start: Start | undefined = first; start !== undefined; ) {
-        const behind = this.#takeBehind(start);
-        this.#behind += behind.length;
-        const used = await this.#carry([start, ...behind], start.used);
-        this.#behind -= behind.length;
+      for (let start: StartableMessage | undefined = first; start !== undefined; ) {
+        const behind = this.#takePipelined(start);
+        this.#pipelined += behind.length;
+        const used = await this.#sendAll([start, ...behind], start.used);
+        this.#pipelined -= behind.length;
         if (used) await this.#sessions.putAway(used);
-        start = this.#runners > this.#pace.connections ? undefined : this.#next(start.destination.site);
+        start = this.#runners > this.#throttle.connections ? undefined : this.#next(start.destination.site);
       }
     } finally {
       this.#runners -= 1;
     }
   }
 
-  /** The next message that may start now, transactional mail first, then one for `site`; else sets the timer. */
-  #next(site?: string): Start | undefined {
+  /** The next message that may start now: transactional mail first, then mail for `site`. Sets the timer if there is none. */
+  #next(site?: string): StartableMessage | undefined {
     while (this.#line.length > 0) {
-      const wait = this.#pace.untilMessage();
-      const load = wait > 0 ? undefined : this.#pick(site);
-      if (load === undefined) {
+      const wait = this.#throttle.untilMessage();
+      const routed = wait > 0 ? undefined : this.#pick(site);
+      if (routed === undefined) {
         clearTimeout(this.#timer);
-        const ms = Math.ceil(wait || this.#pace.untilConnection());
+        const ms = Math.ceil(wait || this.#throttle.untilConnection());
         this.#timer = setTimeout(() => this.#wake(), ms).unref();
         return undefined;
       }
-      const start = this.#admit(load);
+      const start = this.#admit(routed);
       if (start) return start;
     }
     return undefined;
   }
 
-  /** Who is next among those who have a session, or among everybody if another one may be opened. */
-  #pick(site: string | undefined): Load | undefined {
-    const mayConnect = this.#pace.untilConnection() === 0;
+  /** The next message whose site has an idle session; any message, if a new session may be opened. */
+  #pick(site: string | undefined): RoutedMessage | undefined {
+    const mayConnect = this.#throttle.untilConnection() === 0;
     return this.#line.take(({ destination }) => mayConnect || this.#sessions.has(destination.site), site);
   }
 
-  /** Books what the message needs; undefined when it was given back instead. */
-  #admit(load: Load): Start | undefined {
-    const { message, destination } = load;
+  /** Counts the message and its connection against the limits; undefined when the message was ended instead. */
+  #admit(routed: RoutedMessage): StartableMessage | undefined {
+    const { message, destination } = routed;
     if (!this.#events.mayStart(message)) {
       this.#release(message);
       return undefined;
@@ -145,10 +145,10 @@ export class LaneTraffic {
     if (used === undefined) {
       const cooling = this.#sessions.coolingDown(destination.site);
       if (cooling) return this.#backOff(message, cooling);
-      this.#pace.takeConnection();
+      this.#throttle.takeConnection();
     }
-    this.#pace.takeMessage();
-    return { ...load, used };
+    this.#throttle.takeMessage();
+    return { ...routed, used };
   }
 
   #backOff(message: ReadyMessage, { failure, until }: Cooling): undefined {
@@ -156,55 +156,62 @@ export class LaneTraffic {
     this.#events.onEnd(message, { kind: "backoff", attempt: failure, seconds });
   }
 
-  /** Those who go behind it on its connection: no more than one connection's share of what waits. */
-  #takeBehind({ destination: { site }, used }: Start): Load[] {
-    const share = Math.floor(this.#line.length / this.#pace.connections);
+  /** The messages that follow `start` on its connection: at most one connection's share of the waiting messages. */
+  #takePipelined({ destination: { site }, used }: StartableMessage): RoutedMessage[] {
+    const share = Math.floor(this.#line.length / this.#throttle.connections);
     const most = Math.min(share, MOST_AT_ONCE - 1, this.#sessions.roomIn(used) - 1);
-    const behind: Load[] = [];
-    while (behind.length < most && this.#pace.untilMessage() === 0) {
-      const load = this.#line.take(({ destination }) => destination.site === site, site);
-      if (load === undefined) break;
-      if (this.#events.mayStart(load.message)) {
-        this.#pace.takeMessage();
-        behind.push(load);
-      } else this.#release(load.message);
+    const behind: RoutedMessage[] = [];
+    while (behind.length < most && this.#throttle.untilMessage() === 0) {
+      const routed = this.#line.take(({ destination }) => destination.site === site, site);
+      if (routed === undefined) break;
+      if (this.#events.mayStart(routed.message)) {
+        this.#throttle.takeMessage();
+        behind.push(routed);
+      } else this.#release(routed.message);
     }
     return behind;
   }
 
-  /** Carries messages of one site, in order, and gives back the session they went over last, if there is one; never rejects. */
-  async #carry(loads: readonly Load[], used: UsedSession | undefined): Promise<UsedSession | undefined> {
-    let left: readonly Carried[] = loads.map((load) => ({
-      ...load,
-      composed: prepare(load.message, this.#composing, this.#events),
+  /** Sends messages of one site, in order. Resolves to the last session used, if it is still open; never rejects. */
+  async #sendAll(
+    messages: readonly RoutedMessage[],
+    used: PooledSession | undefined,
+  ): Promise<PooledSession | undefined> {
+    let left: readonly ComposingMessage[] = messages.map((routed) => ({
+      ...routed,
+      composed: prepare(routed.message, this.#composing, this.#events),
     }));
     for (let session = used; ; session = undefined) {
-      const sent: Promise<Carried | null>[] = [];
-      for (const [at, load] of left.entries()) {
-        const composed = await load.composed;
+      const sent: Promise<ComposingMessage | null>[] = [];
+      for (const [at, routed] of left.entries()) {
+        const composed = await routed.composed;
         if (composed === null) continue;
-        session ??= await this.#open(load);
+        session ??= await this.#open(routed);
         if (session === undefined) {
           await this.#putBack(left.slice(at + 1));
           return undefined;
         }
-        sent.push(this.#send(load, composed, session));
+        sent.push(this.#send(routed, composed, session));
       }
-      const back = (await Promise.all(sent)).filter((load) => load !== null);
-      left = back.filter((load) => this.#mayGoOn(load));
+      const back = (await Promise.all(sent)).filter((routed) => routed !== null);
+      left = back.filter((routed) => this.#mayGoOn(routed));
       if (session === undefined || left.length === 0) return session;
       await this.#sessions.putAway(session);
-      this.#pace.takeConnection();
+      this.#throttle.takeConnection();
     }
   }
 
-  /** Sends one message; gives it back when the session had ended before it began. */
-  async #send(load: Carried, composed: Composed, used: UsedSession): Promise<Carried | null> {
-    const { message, destination } = load;
+  /** Sends one message. Resolves to it if the session ended before the message began, else to null. */
+  async #send(
+    routed: ComposingMessage,
+    composed: Composed,
+    used: PooledSession,
+  ): Promise<ComposingMessage | null> {
+    const { message, destination } = routed;
     const { host, localAddress: sourceIp, tls } = used.session;
     let isFresh = false;
     const mayBegin = () => {
-      if (!this.#mayGoOn(load)) return false;
+      if (!this.#mayGoOn(routed)) return false;
       isFresh = used.carried === 0;
       used.carried += 1;
       return true;
@@ -214,11 +221,11 @@ export class LaneTraffic {
       const result = await used.session.send(composed, { mayBegin, mayEnd });
       if (result.outcome === "withdrawn") this.#release(message);
       else if (result.outcome === "unbegun") return null;
-      else if (!isFresh && isEndOfReuse(result)) return load;
+      else if (!isFresh && isEndOfReuse(result)) return routed;
       else {
         const demand = destination.hosts.find(({ name }) => name === host)?.tls;
         this.#attempted(message, {
-          result: this.#sessions.judge(used, result),
+          result: this.#sessions.checkRefusal(used, result),
           mxHost: host,
           sourceIp,
           tls: tlsNote(tls, demand, used.tlsFault),
@@ -230,28 +237,28 @@ export class LaneTraffic {
     return null;
   }
 
-  /** Waiting, composing and connecting took their time: the lease may be gone, or the lane closed. */
-  #mayGoOn({ message, destination }: Load): boolean {
-    const isPaused = this.#pace.pauseLeft > 0;
+  /** Checks again after waiting, composing and connecting: the lease may have lapsed, or the lane may be paused. */
+  #mayGoOn({ message, destination }: RoutedMessage): boolean {
+    const isPaused = this.#throttle.pauseLeft > 0;
     const mayStart = this.#events.mayStart(message);
     if (!mayStart) this.#release(message);
     else if (isPaused) this.add({ message, destination });
     return mayStart && !isPaused;
   }
 
-  /** Back in line: they go over other sessions, or learn with the rest that there are none. */
-  async #putBack(loads: readonly Carried[]): Promise<void> {
-    for (const { message, destination, composed } of loads) {
+  /** Back to the waiting messages, for other sessions. */
+  async #putBack(messages: readonly ComposingMessage[]): Promise<void> {
+    for (const { message, destination, composed } of messages) {
       if ((await composed) !== null) this.add({ message, destination });
     }
   }
 
-  async #open({ message, destination }: Load): Promise<UsedSession | undefined> {
+  async #open({ message, destination }: RoutedMessage): Promise<PooledSession | undefined> {
     try {
-      await this.#sessions.keepIdle(this.#pace.connections - this.#runners);
+      await this.#sessions.keepIdle(this.#throttle.connections - this.#runners);
       const opened = await this.#sessions.open(destination);
-      // A host whose TLS is not good enough is there: what one domain demands must not rest the lane.
-      this.#pace.opened("session" in opened || isTlsFault(opened.failure.result));
+      // A host that fails a TLS demand is reachable: the demands of one domain must not pause the lane.
+      this.#throttle.connected("session" in opened || isTlsFault(opened.failure.result));
       if ("session" in opened) return opened;
       this.#attempted(message, opened.failure);
     } catch (error) {
@@ -261,9 +268,9 @@ export class LaneTraffic {
   }
 
   #attempted(message: ReadyMessage, attempt: SmtpAttempt): void {
-    this.#pace.heed(attempt.result);
+    this.#throttle.attempted(attempt.result);
     this.#events.onEnd(message, { kind: "attempted", attempt });
-    this.#returnThroughPause();
+    this.#requeueForPause();
   }
 
   #requeue(message: ReadyMessage, ms: number): void {
@@ -274,9 +281,9 @@ export class LaneTraffic {
     this.#events.onEnd(message, { kind: "release" });
   }
 
-  /** A pause that is too long to wait through here is waited through in the queue. */
-  #returnThroughPause(): void {
-    const pause = this.#pace.pauseLeft;
+  /** Requeues the waiting messages if the pause is longer than LONGEST_HOLD_MS. */
+  #requeueForPause(): void {
+    const pause = this.#throttle.pauseLeft;
     if (pause <= LONGEST_HOLD_MS) return;
     for (const { message } of this.#line.takeAll()) this.#requeue(message, pause);
   }
@@ -287,8 +294,8 @@ function isTlsFault(result: SmtpAttempt["result"]): boolean {
 }
 
 /**
- * A server may close a session between two messages at any time, in silence or with a 421 to the next MAIL. Nothing
- * had begun, so a new session is not a second attempt.
+ * Whether a reused session was ended by the server between two messages, silently or with a 421 to MAIL. The message had not
+ * begun, so sending it over a new session is not a second attempt.
  */
 function isEndOfReuse(result: TransactionResult): boolean {
   if (result.outcome === "accepted" || result.stage !== "mail") return false;

@@ -26,7 +26,7 @@ describe("finding the lane", () => {
     expect(laneFor([host], lanes).name).toBe(name);
   });
 
-  test("a lane has the mail whose hosts are all its own; a stranger's beside them, or another lane's, and it is in default", () => {
+  test("a destination belongs to a lane only if all its hosts do; otherwise it is in the default lane", () => {
     const google = "aspmx.l.google.com";
     expect(laneFor([google, "aspmx2.googlemail.com"], lanes).name).toBe("google");
     for (const other of ["tarpit.evil.test", "mta5.am0.yahoodns.net"]) {
@@ -48,7 +48,7 @@ describe("finding the lane", () => {
     expect(laneFor(["mx.b.test"], table).name).toBe("wide");
   });
 
-  test("a provider's limits hold for all its customers, the default ones for each site", () => {
+  test("a provider's limits apply to all its customers together, the default limits to each site", () => {
     const google = laneFor(["aspmx.l.google.com"], lanes);
     expect(laneKey(google, "site-a")).toBe(laneKey(google, "site-b"));
     const other = laneFor(["mx.example.test"], lanes);
@@ -56,7 +56,7 @@ describe("finding the lane", () => {
   });
 });
 
-describe("the operator's lanes", () => {
+describe("LANES_FILE", () => {
   test("fields of a known lane are replaced one by one, and null lifts a limit", () => {
     const table = change({ name: "google", connections: 20, messages_per_second: null });
     expect(named("google", table)).toEqual({
@@ -78,7 +78,7 @@ describe("the operator's lanes", () => {
     expect(laneFor(["mx.example.test"], table)).toMatchObject({ connections: 50, per_site: true });
   });
 
-  test("a new lane takes what it does not say from the operator's default", () => {
+  test("a new lane takes its other fields from the operator's default lane", () => {
     const table = change(
       { name: "partner", mx_suffixes: ["partner.test"], messages_per_second: 0.5 },
       { name: "default", connections: 7 },
@@ -97,8 +97,8 @@ describe("the operator's lanes", () => {
     ["a list", [], /must be \{ "lanes"/],
     ["a text", "lanes", /must be \{ "lanes"/],
     ["no list", { lanes: 5 }, /must be \{ "lanes"/],
-    ["something beside the list", { lanes: [], lane: [] }, /must be \{ "lanes"/],
-    ["a lane that is none", { lanes: [5] }, /lanes\[0\]\.name must be a name/],
+    ["an extra field", { lanes: [], lane: [] }, /must be \{ "lanes"/],
+    ["an invalid lane", { lanes: [5] }, /lanes\[0\]\.name must be a name/],
     ["a lane without a name", { lanes: [{ connections: 5 }] }, /lanes\[0\]\.name must be a name/],
     ["a bad name", { lanes: [{ name: "My Lane" }] }, /lanes\[0\]\.name must be a name/],
     [
@@ -125,7 +125,7 @@ describe("the operator's lanes", () => {
     [
       "an unknown field",
       { lanes: [{ name: "google", conections: 5 }] },
-      /lanes\[0\] has no field "conections"/,
+      /lanes\[0\] has an unknown field "conections"/,
     ],
     [
       "a suffix with a star",
@@ -137,19 +137,23 @@ describe("the operator's lanes", () => {
       { lanes: [{ name: "google", suspensions: [{ words: "x" }] }] },
       /suspensions must/,
     ],
-    ["a lane twice", { lanes: [{ name: "google" }, { name: "google" }] }, /"google" is there twice/],
-    ["a new lane without hosts", { lanes: [{ name: "mine" }] }, /every other lane some \(see "mine"\)/],
+    ["a lane twice", { lanes: [{ name: "google" }, { name: "google" }] }, /"google" is defined twice/],
+    [
+      "a new lane without hosts",
+      { lanes: [{ name: "mine" }] },
+      /every other lane must have some \(see "mine"\)/,
+    ],
     [
       "hosts for the default",
       { lanes: [{ name: "default", mx_suffixes: [".x.test"] }] },
-      /"default" must have no/,
+      /"default" must not have/,
     ],
     [
-      "somebody else's hosts",
+      "hosts of another lane",
       { lanes: [{ name: "mine", mx_suffixes: ["google.com"] }] },
       /"google" and "mine" both claim \.google\.com/,
     ],
-  ])("%s is refused with words that help", (_case, overrides, message) => {
+  ])("%s is refused with an error that names it", (_case, overrides, message) => {
     expect(() => mergeLanes(overrides)).toThrow(message);
     expect(() => mergeLanes(overrides)).toThrow(/^LANES_FILE: /);
   });

@@ -1,4 +1,4 @@
-/** Which lane a destination belongs to, and the operator's changes to the table of lanes. */
+/** Finds the lane of a destination, and merges LANES_FILE into the built-in lanes. */
 
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
@@ -8,9 +8,9 @@ import { builtInLanes, defaultLane, type Lane } from "./default-lanes.ts";
 export type { Lane } from "./default-lanes.ts";
 
 /**
- * The lane of a destination, by the names of its MX hosts: the one that claims all of them, else `default`. Anybody can
- * name a provider's hosts beside one of his own, and what his own does to us must cost the provider's mail nothing. Only
- * `tls_required` is each host's own (routes/destination.ts).
+ * The lane of a destination, by the names of its MX hosts: the lane that matches all of them, else `default`. A domain owner
+ * can list a provider's hosts beside a host of their own; failures of that host must not slow down the provider's lane. Only
+ * `tls_required` applies per host (routes/destination.ts).
  */
 export function laneFor(mxHostNames: readonly string[], lanes: readonly Lane[]): Lane {
   const [first, ...others] = new Set(mxHostNames.map((host) => laneOfHost(host, lanes)));
@@ -18,7 +18,7 @@ export function laneFor(mxHostNames: readonly string[], lanes: readonly Lane[]):
   return only ?? lanes.find(({ name }) => name === defaultLane.name) ?? defaultLane;
 }
 
-/** Of several claims the longest counts. */
+/** The longest matching suffix wins. */
 function laneOfHost(host: string, lanes: readonly Lane[]): Lane | undefined {
   const claims = lanes.flatMap((lane) =>
     lane.mx_suffixes.filter((suffix) => `.${host}`.endsWith(suffix)).map(({ length }) => ({ lane, length })),
@@ -26,17 +26,17 @@ function laneOfHost(host: string, lanes: readonly Lane[]): Lane | undefined {
   return claims.sort((a, b) => b.length - a.length)[0]?.lane;
 }
 
-/** What the limits of a lane are counted by. */
+/** The key by which the limits of a lane are counted. */
 export function laneKey(lane: Lane, site: string): string {
   return lane.per_site ? `${lane.name} ${site}` : lane.name;
 }
 
 /**
- * The built-in table with the contents of LANES_FILE laid over it. Of a lane that exists the given fields are
- * replaced; a new lane takes what it does not say from `default`. Null or undefined changes nothing.
+ * The built-in lanes, overridden by LANES_FILE. For an existing lane the given fields are replaced; a new lane takes its
+ * other fields from `default`. Null or undefined changes nothing.
  *
- * @param overrides `{ "lanes": [{ "name": "default", "connections": 50 }] }`, not yet checked
- * @throws an Error for the operator that names the field and says what it takes
+ * @param overrides `{ "lanes": [{ "name": "default", "connections": 50 }] }`, not yet validated
+ * @throws an Error for the operator that names the field and the values it takes
  */
 export function mergeLanes(overrides: unknown): readonly Lane[] {
   const changes = overrides === undefined || overrides === null ? [] : readChanges(overrides);
@@ -80,7 +80,7 @@ const LaneChange = Type.Object(
 );
 
 const A_COUNT = "a whole number above 0, or null for no limit";
-/** What each field takes, for the one who got it wrong. */
+/** The values that each field takes, for error messages. */
 const wanted: ReadonlyMap<string, string> = new Map(
   Object.entries({
     name: "a name of lower-case letters, digits, dots and hyphens",
@@ -100,7 +100,7 @@ const LanesFile = Type.Object({ lanes: Type.Array(LaneChange) }, { additionalPro
 function readChanges(overrides: unknown): readonly Static<typeof LaneChange>[] {
   if (!Value.Check(LanesFile, overrides)) throw new Error(`LANES_FILE: ${firstFault(overrides)}`);
   const twice = overrides.lanes.find(({ name }, at, all) => all.findIndex((lane) => lane.name === name) < at);
-  if (twice !== undefined) throw new Error(`LANES_FILE: the lane "${twice.name}" is there twice`);
+  if (twice !== undefined) throw new Error(`LANES_FILE: lane "${twice.name}" is defined twice`);
   return overrides.lanes;
 }
 
@@ -110,17 +110,17 @@ function firstFault(overrides: unknown): string {
   if (list !== "lanes" || at === undefined) return 'must be { "lanes": [ … ] } and nothing else';
   const form = wanted.get(field);
   return form === undefined
-    ? `lanes[${at}] has no field "${field}"`
+    ? `lanes[${at}] has an unknown field "${field}"`
     : `lanes[${at}].${field} must be ${form}`;
 }
 
-/** A host must have one lane, and every lane but `default` some hosts. */
+/** Each host belongs to exactly one lane; each lane except `default` must have mx_suffixes. */
 function checkClaims(lanes: readonly Lane[]): void {
   const owners = new Map<string, string>();
   for (const { name, mx_suffixes } of lanes) {
     if ((name === defaultLane.name) !== (mx_suffixes.length === 0))
       throw new Error(
-        `LANES_FILE: "default" must have no mx_suffixes, every other lane some (see "${name}")`,
+        `LANES_FILE: "default" must not have mx_suffixes, and every other lane must have some (see "${name}")`,
       );
     for (const suffix of mx_suffixes) {
       const owner = owners.get(suffix);
@@ -130,11 +130,11 @@ function checkClaims(lanes: readonly Lane[]): void {
   }
 }
 
-/** Where the mail of a domain goes. */
+/** The mail hosts of a domain, and their lane. */
 export interface Destination {
-  /** Its hosts, and what their TLS has to prove: domains of one site share its sessions. */
+  /** Names the hosts and their TLS demands. Domains of the same site share sessions. */
   readonly site: string;
   readonly lane: Lane;
-  /** In the order to try them. */
+  /** In the order in which they are tried. */
   readonly hosts: readonly MailHost[];
 }

@@ -1,6 +1,6 @@
 /**
- * When a lane may go on: its limits in time, and the pauses that receivers' answers bring about. Times are on the
- * monotonic clock, in milliseconds.
+ * The pace of a lane: its rate limits, and the pauses that replies and failures cause. Times are in milliseconds of the
+ * monotonic clock.
  */
 
 import type { AttemptResult } from "#delivery/message/attempt.ts";
@@ -8,34 +8,34 @@ import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import type { SmtpStage } from "#smtp-client/outcome.ts";
 import type { Lane } from "./lanes.ts";
 
-/** Messages that one lane may hold in a worker at most, and before it has shown what it carries: sick ones must not fill it. */
+/** Messages that one lane may hold in a worker: at most, and at the start. A lane that does not deliver must not fill it. */
 export const LANE_SHARE = 1_000;
 export const FIRST_SHARE = 250;
-/** A slow lane holds what it carries in this time; one that gets faster twice as much. */
+/** A lane may hold as many messages as its rate limit allows in this time, and twice as many as it attempted in it. */
 const SHARE_MS = 5_000;
-/** What comes back to a slow lane is spread over this time at most, for it may be fast again by then. */
+/** The longest time after which a message beyond the share is leased again: the lane may be faster by then. */
 const LONGEST_RETURN_MS = 10 * 60_000;
 
-/** A lane that was told to slow down without being told for how long. */
+/** The pause after a reply that asks us to slow down and names no time. */
 const UNNAMED_PAUSE_MS = 60_000;
-/** A lane where one connection after the other failed, or so many conversations broke off without an answer between. */
+/** The pause after too many failed connections, or after this many broken conversations in a row. */
 const REST_MS = 2 * 60_000;
 const BREAKS_BEFORE_REST = 20;
-/** After a deferral about our reputation (mail-practice §11): one connection, one message a minute, for 90 minutes. */
-const WARY_MS = 90 * 60_000;
-const WARY_INTERVAL_MS = 60_000;
+/** After a deferral for reputation: one connection and one message a minute, for 90 minutes. */
+const REPUTATION_MS = 90 * 60_000;
+const REPUTATION_INTERVAL_MS = 60_000;
 
-export class LanePace {
+export class LaneThrottle {
   readonly #lane: Lane;
   readonly #messages: Rate;
-  readonly #waryMessages = new Rate(1, WARY_INTERVAL_MS);
+  readonly #reputationRate = new Rate(1, REPUTATION_INTERVAL_MS);
   readonly #connections: Rate;
-  readonly #carried = new Flow(SHARE_MS);
+  readonly #attempted = new RecentCount(SHARE_MS);
   #pausedUntil = 0;
-  #waryUntil = 0;
-  /** Connections that failed one after the other. */
+  #reputationUntil = 0;
+  /** Failed connections in a row. */
   #failures = 0;
-  /** Messages on whose way the conversation broke, one after the other. */
+  /** Broken conversations in a row. */
   #breaks = 0;
   #lastReturn = 0;
 
@@ -45,33 +45,33 @@ export class LanePace {
     this.#connections = new Rate(lane.connections_per_minute, 60_000);
   }
 
-  /** How long nothing may start; 0 when the lane is not paused. */
+  /** Milliseconds until the end of the pause; 0 when the lane is not paused. */
   get pauseLeft(): number {
     return Math.max(0, this.#pausedUntil - performance.now());
   }
 
-  /** Connections that may be open at once. */
+  /** Connections that may be open at the same time. */
   get connections(): number {
-    return this.#isWary ? 1 : (this.#lane.connections ?? Number.POSITIVE_INFINITY);
+    return this.#isReputationLimited ? 1 : (this.#lane.connections ?? Number.POSITIVE_INFINITY);
   }
 
-  /** How many messages the lane may hold; at least one. */
+  /** How many messages may wait in the lane; at least one. */
   get share(): number {
-    const shown = Math.max(FIRST_SHARE, 2 * this.#carried.count);
-    return Math.ceil(Math.min(LANE_SHARE, shown, SHARE_MS / this.#rate.interval));
+    const recent = Math.max(FIRST_SHARE, 2 * this.#attempted.count);
+    return Math.ceil(Math.min(LANE_SHARE, recent, SHARE_MS / this.#rate.interval));
   }
 
-  /** Does it go at its usual pace, with nothing to be remembered? */
-  get isUsual(): boolean {
+  /** Whether nothing limits the lane now and no failure is counted: a new throttle would behave the same. */
+  get isFresh(): boolean {
     return (
       this.untilMessage() === 0 &&
       this.untilConnection() === 0 &&
-      !this.#isWary &&
+      !this.#isReputationLimited &&
       this.#failures + this.#breaks === 0
     );
   }
 
-  /** How long until the next message may start. */
+  /** Milliseconds until the next message may start. */
   untilMessage(): number {
     return Math.max(this.pauseLeft, this.#rate.wait());
   }
@@ -80,7 +80,7 @@ export class LanePace {
     this.#rate.take();
   }
 
-  /** How long until the next connection may be opened. */
+  /** Milliseconds until the next connection may be opened. */
   untilConnection(): number {
     return this.#connections.wait();
   }
@@ -89,27 +89,27 @@ export class LanePace {
     this.#connections.take();
   }
 
-  /** For a message beyond the share: after how long it may come back, each a place behind the one before. */
+  /** For messages beyond the share: milliseconds until one may be leased again, each later than the one before. */
   returnIn(): number {
     const now = performance.now();
-    const place = Math.max(this.#lastReturn, now + SHARE_MS);
+    const earliest = Math.max(this.#lastReturn, now + SHARE_MS);
     const gap = Math.max(this.#rate.interval, SHARE_MS / LANE_SHARE);
-    this.#lastReturn = Math.min(place + gap, now + LONGEST_RETURN_MS);
+    this.#lastReturn = Math.min(earliest + gap, now + LONGEST_RETURN_MS);
     return this.#lastReturn - now;
   }
 
-  /** Notes whether a connection came about. */
-  opened(hasSucceeded: boolean): void {
+  /** To be called after each attempt to open a connection. */
+  connected(hasSucceeded: boolean): void {
     this.#failures = hasSucceeded ? 0 : this.#failures + 1;
     if (this.#failures < (this.#lane.failures_before_rest ?? Number.POSITIVE_INFINITY)) return;
     this.#failures = 0;
     this.#pause(REST_MS);
   }
 
-  /** Notes an attempt that has ended; slows down after a refusal for now that concerns us and not the one message. */
-  heed(result: AttemptResult): void {
-    this.#carried.note();
-    if (hasBrokenOff(result)) this.#break();
+  /** To be called after each attempt; pauses the lane after a temporary refusal that concerns the sender and not the one message. */
+  attempted(result: AttemptResult): void {
+    this.#attempted.add();
+    if (isBrokenOff(result)) this.#countBreak();
     else this.#breaks = 0;
     if (result.outcome !== "refused") return;
     const { scope, category, retry, waitSeconds } = classifyReply(result);
@@ -117,23 +117,24 @@ export class LanePace {
     if (!retry || (scope !== "lane" && suspension === undefined)) return;
     const seconds = waitSeconds ?? suspension?.seconds;
     this.#pause(seconds === undefined ? UNNAMED_PAUSE_MS : seconds * 1_000);
-    if (seconds === undefined && category === "Reputation") this.#waryUntil = performance.now() + WARY_MS;
+    if (seconds === undefined && category === "Reputation")
+      this.#reputationUntil = performance.now() + REPUTATION_MS;
   }
 
-  /** A host that takes connections and hangs up on every message costs more than one that is away. */
-  #break(): void {
+  /** A host that accepts connections and drops every message costs more than an unreachable one. */
+  #countBreak(): void {
     this.#breaks += 1;
     if (this.#breaks < BREAKS_BEFORE_REST) return;
     this.#breaks = 0;
     this.#pause(REST_MS);
   }
 
-  get #isWary(): boolean {
-    return this.#waryUntil > performance.now();
+  get #isReputationLimited(): boolean {
+    return this.#reputationUntil > performance.now();
   }
 
   get #rate(): Rate {
-    return this.#isWary ? this.#waryMessages : this.#messages;
+    return this.#isReputationLimited ? this.#reputationRate : this.#messages;
   }
 
   #pause(ms: number): void {
@@ -141,20 +142,20 @@ export class LanePace {
   }
 }
 
-const midway: ReadonlySet<SmtpStage> = new Set(["mail", "rcpt", "data", "dot"]);
+const MESSAGE_STAGES: ReadonlySet<SmtpStage> = new Set(["mail", "rcpt", "data", "dot"]);
 
-/** On a message's way: in silence, or with a 421, which closes the connection, too (RFC 5321 section 3.8). */
-function hasBrokenOff(result: AttemptResult): boolean {
+/** Whether the server ended the conversation within a message: silently, or with 421 (RFC 5321 section 3.8). */
+function isBrokenOff(result: AttemptResult): boolean {
   if (result.outcome !== "broken" && !(result.outcome === "refused" && result.code === 421)) return false;
-  return midway.has(result.stage);
+  return MESSAGE_STAGES.has(result.stage);
 }
 
-/** How many there were lately: in the present span of time or in the one before it. */
-class Flow {
+/** Counts events in windows of a fixed length; the count is that of the current or the previous window, whichever is higher. */
+class RecentCount {
   readonly #ms: number;
   #start = Number.NEGATIVE_INFINITY;
-  #now = 0;
-  #before = 0;
+  #current = 0;
+  #previous = 0;
 
   constructor(ms: number) {
     this.#ms = ms;
@@ -162,26 +163,26 @@ class Flow {
 
   get count(): number {
     this.#roll();
-    return Math.max(this.#now, this.#before);
+    return Math.max(this.#current, this.#previous);
   }
 
-  note(): void {
+  add(): void {
     this.#roll();
-    this.#now += 1;
+    this.#current += 1;
   }
 
   #roll(): void {
     const age = performance.now() - this.#start;
     if (age < this.#ms) return;
-    this.#before = age < 2 * this.#ms ? this.#now : 0;
-    this.#now = 0;
+    this.#previous = age < 2 * this.#ms ? this.#current : 0;
+    this.#current = 0;
     this.#start = performance.now();
   }
 }
 
-/** So many within so long, evenly spread; what is late may catch up on a tenth of the time. */
+/** A rate limit that spaces events evenly; late events may catch up by a tenth of the period. */
 class Rate {
-  /** From one to the next; 0 without a limit. */
+  /** Milliseconds between two events; 0 without a limit. */
   readonly interval: number;
   readonly #slack: number;
   #next = Number.NEGATIVE_INFINITY;

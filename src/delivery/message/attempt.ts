@@ -1,4 +1,4 @@
-/** What comes of trying to hand a message over, and how a message comes back from a transport. */
+/** Attempts and their results, and the endings by which a transport gives a message back. */
 import type { Unroutable } from "#smtp-client/mx.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
@@ -8,13 +8,13 @@ export type AttemptResult = TransactionResult | Unroutable;
 /** An attempt over SMTP. */
 export interface SmtpAttempt {
   readonly result: AttemptResult;
-  /** Host that answered, or was tried last. */
+  /** The host that answered, or the last one tried. */
   readonly mxHost: string | null;
-  /** Our source address, where it is known. */
+  /** Our source address, if known. */
   readonly sourceIp?: string | null;
-  /** True where the source address was chosen: the next attempt leaves from it, too. */
+  /** True when the source address was chosen by routing: the next attempt uses it, too. */
   readonly isSourceChosen?: boolean;
-  /** What protected the connection; null or missing when there was none. */
+  /** The TLS of the connection; null or missing without a connection. */
   readonly tls?: TlsNote | null;
 }
 
@@ -24,9 +24,9 @@ export type SmsResult =
   | {
       readonly outcome: "declined";
       readonly mayRetry: boolean;
-      /** Until the next attempt; null: by the retry schedule. */
+      /** Until the next attempt; null for the retry schedule. */
       readonly waitSeconds: number | null;
-      /** The gateway throttles us: all messages have to slow down. */
+      /** The gateway throttles us: no message is sent for a while. */
       readonly isThrottled: boolean;
       readonly reason: string;
     }
@@ -42,25 +42,23 @@ export interface SmsAttempt {
   readonly gateway: { readonly name: string; readonly host: string } | null;
 }
 
-/** How a message comes back to the delivery worker. Exactly one ending follows each lease. */
+/** How a transport gives a message back to the delivery worker. Each leased message gets exactly one ending. */
 export type Ending =
   /** An attempt has ended, whatever its result. */
   | { readonly kind: "attempted"; readonly attempt: SmtpAttempt | SmsAttempt }
   /**
-   * The host failed for another message (`attempt`) and is not asked again for some seconds. This message was not
-   * attempted.
+   * The host is backing off after `attempt` of another message failed. This message was not attempted.
    */
   | { readonly kind: "backoff"; readonly attempt: SmtpAttempt | SmsAttempt; readonly seconds: number }
   /**
-   * Back to the queue without an attempt: the lane is full or paused, or a dependency is unavailable, and then `cause`
-   * is what was thrown.
+   * Back to the queue without an attempt: the lane is full or paused. If a dependency is unavailable, `cause` is its error.
    */
   | { readonly kind: "requeue"; readonly seconds: number; readonly cause?: unknown }
-  /** Back to the queue for exactly that long: another machine has the source address, or its quota is used up today. */
+  /** Back to the queue for exactly this time: another machine has the source address, or its daily quota is used up. */
   | { readonly kind: "hold"; readonly seconds: number; readonly sourceIp: string | null }
-  /** Back as it was leased: this worker may not send it now. The next lease decides. */
+  /** Back to the queue as it was leased: this worker may not send it now. */
   | { readonly kind: "release"; readonly seconds?: number }
-  /** The pre-send check ended it without an attempt. */
+  /** Ended by the pre-send check without an attempt. */
   | { readonly kind: "end"; readonly status: "suppressed" | "cancelled"; readonly detail: string }
   /** Its content cannot be composed. The message fails. */
   | { readonly kind: "unsendable"; readonly error: unknown };

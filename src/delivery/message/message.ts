@@ -1,3 +1,4 @@
+/** A message in the three stages of delivery: leased, ready to be sent, and its content. */
 import type { HeaderField } from "#mail/message/header.ts";
 import type { Attachment } from "#mail/message/mime.ts";
 import type { MailText } from "#mail/message/template-text.ts";
@@ -5,7 +6,7 @@ import type { StoredAttachment } from "#messages/message/attachment.ts";
 import type { Particulars } from "#messages/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** A message with everything an attempt needs, held by one worker until its lease lapses. */
+/** A leased message, held by one worker until its lease lapses. */
 export interface LeasedMessage {
   readonly workspace_id: WorkspaceId;
   readonly message_id: string;
@@ -15,10 +16,10 @@ export interface LeasedMessage {
   /** Size of the content (enqueueSql). */
   readonly bytes: number;
   readonly expires_at: Date;
-  /** How long it has left until then by the database's clock, at the moment of the lease; of a due message that is late, below 0. */
+  /** Milliseconds from the lease until `expires_at`, by the database's clock; negative when it has expired. */
   readonly lives_ms: number;
   readonly created_at: Date;
-  /** By the database's clock. Null: an earlier version made the first attempt. */
+  /** By the database's clock. Null when an earlier version made the first attempt. */
   readonly first_attempt_at: Date | null;
   readonly source: string;
   readonly origin_id: string | null;
@@ -28,28 +29,28 @@ export interface LeasedMessage {
   readonly localpart: string;
   readonly domain: string;
   readonly subject: string;
-  /** Larger than LARGE_BYTES: the four fields of its content are null, and are loaded when it is composed (compose.ts). */
+  /** Larger than LARGE_BYTES: html, text, attachments and raw are null, and loaded when it is composed (compose.ts). */
   readonly is_large: boolean;
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: StoredAttachment[] | null;
   readonly particulars: Particulars | null;
-  /** The complete message of a client of the submission port, in place of the three above. */
+  /** The complete message from the submission port, in place of html, text and attachments. */
   readonly raw: Buffer | null;
-  /** Whether its content is stored with it; otherwise the pre-send check (presend-check.ts) gives it. */
+  /** Whether its content is stored; if not, the pre-send check (presend-check.ts) makes it. */
   readonly has_content: boolean;
-  /** Leased before, or long after it was due: the suppression check made at acceptance no longer counts. */
+  /** Leased before, or leased late: the suppression check made at acceptance is too old. */
   readonly is_stale: boolean;
-  /** Which version of its workspace's sending IPs and routing rules holds; null: it has none. */
+  /** The version of its workspace's sending IPs and routing rules; null without any. */
   readonly routing_version: number | null;
-  /** The address of ours it should leave from, if one was settled on. */
+  /** The source address chosen for the next attempt. */
   readonly source_ip: string | null;
 }
 
 /** A mail that the pre-send check has passed. */
 export interface ReadyMessage extends LeasedMessage {
-  /** Makes the content when it is composed; null: the content is stored with the message. */
-  readonly content: (() => MessageContent) | null;
+  /** Makes the content when it is composed; null when the content is stored. */
+  readonly content: (() => EmailContent) | null;
 }
 
 /** An SMS that the pre-send check has passed. */
@@ -57,17 +58,17 @@ export interface ReadySms extends LeasedMessage {
   readonly sms: () => SmsContent;
 }
 
-/** What a message says. At least one of the two bodies is given. */
-export interface MessageContent {
+/** The content of an email. At least one of the two bodies is given. */
+export interface EmailContent {
   readonly fromName: string | null;
   readonly toName: string | null;
   readonly subject: string;
   readonly html: MailText | null;
   readonly text: MailText | null;
   readonly attachments: readonly Attachment[];
-  /** Beside those that every message has. */
+  /** In addition to the fields that every message has. */
   readonly headers: readonly HeaderField[];
-  /** Host of the envelope sender, where it is not that of From's domain. */
+  /** The host of the envelope sender; null for that of the From domain. */
   readonly returnPathHost: string | null;
 }
 
@@ -78,5 +79,5 @@ export interface SmsContent {
   readonly text: string;
 }
 
-/** Transactional and platform mail goes before campaigns. */
+/** 0 is transactional and platform mail, which goes before 1, bulk mail. */
 export type Priority = 0 | 1;

@@ -1,23 +1,23 @@
 /**
- * The check of leased messages right before they are sent, made by the wings above the engine: may the recipient still
- * get mail, and what does the message say where its content is not stored with it?
+ * The check of leased messages right before they are sent, implemented by the wings above: whether the recipient may still get
+ * mail, and the content of messages whose content is not stored.
  */
-import type { LeasedMessage, MessageContent, SmsContent } from "./message.ts";
+import type { EmailContent, LeasedMessage, SmsContent } from "./message.ts";
 
 /**
- * Thrown where content is made: the template cannot be filled with the recipient's values. The message fails, and its
- * log shows this sentence.
+ * Thrown when the template cannot be filled with the recipient's values. The message fails, and its log shows this error's
+ * message.
  */
 export class UnfitValues extends Error {}
 
 export type Decision =
-  /** It is not sent; `detail` is a sentence for its log. */
+  /** The message is not sent; its log shows `detail`. */
   | { readonly kind: "end"; readonly status: "suppressed" | "cancelled"; readonly detail: string }
   /** Back to the queue for some seconds. */
   | { readonly kind: "requeue"; readonly seconds: number }
-  /** It is a mail with this content, which is made when it is composed. */
-  | { readonly kind: "email"; readonly content: () => MessageContent }
+  /** An email with this content, which is made when it is composed. */
+  | { readonly kind: "email"; readonly content: () => EmailContent }
   | { readonly kind: "sms"; readonly sms: () => SmsContent };
 
-/** Decisions by message id. A message without one is sent as it is stored. */
+/** Resolves to decisions by message id. A message without a decision is sent with its stored content. */
 export type PresendCheck = (messages: readonly LeasedMessage[]) => Promise<ReadonlyMap<string, Decision>>;

@@ -13,26 +13,26 @@ const message = (attempts: number, secondsLeft: number) => ({
   expires_at: inSeconds(secondsLeft),
 });
 
-describe("a message that cannot be sent for some time", () => {
-  test("waits, without an attempt and without news", () => {
+describe("requeue without an attempt", () => {
+  test("the message waits, without an attempt and without an event", () => {
     const { outcome, settlement } = requeue(message(2, 3_600), now, 60);
     expect([outcome, settlement.attempts, settlement.dueAt]).toEqual([null, 2, inSeconds(60)]);
   });
 
-  test("waits no longer than it lives, and then fails", () => {
+  test("the wait ends at the message's expiry, and then it fails", () => {
     expect(requeue(message(2, 30), now, 60).settlement.dueAt).toEqual(inSeconds(30));
     const { outcome, settlement } = requeue(message(2, 0), now, 60);
     expect(outcome).toMatchObject({ status: "failed", attempts: 2, enhancedCode: "4.4.7" });
     expect(settlement.dueAt).toBeNull();
   });
 
-  test("does not fail before anybody was asked to take it, however late it is", () => {
+  test("an expired message without an attempt does not fail", () => {
     const { outcome, settlement } = requeue(message(0, -3_600), now, 60);
     expect([outcome, settlement.dueAt]).toEqual([null, inSeconds(60)]);
   });
 });
 
-describe("a message whose look-up our own DNS servers do not answer for long", () => {
+describe("a message whose look-up our own DNS servers do not answer", () => {
   const result = {
     outcome: "unroutable",
     status: "deferred",
@@ -45,7 +45,7 @@ describe("a message whose look-up our own DNS servers do not answer for long", (
     return resultOfSmtp(one, { result: { ...result, isUnanswered: true }, mxHost: null }, now, 0);
   };
 
-  test("counts an attempt where the servers answered other look-ups meanwhile", () => {
+  test("counts an attempt if the servers answered other look-ups meanwhile", () => {
     const silent = { ...result, isUnanswered: true, othersAnswered: true } as const;
     const { outcome, settlement } = resultOfSmtp(
       message(0, 86_400),
@@ -63,7 +63,7 @@ describe("a message whose look-up our own DNS servers do not answer for long", (
     // A campaign that was paused for four days.
     [0, 345_600, 3_600],
   ])(
-    "is put off without an attempt, for a quarter of what it has waited, an hour at most",
+    "is deferred without an attempt, for a quarter of its age, an hour at most",
     (attempts, waited, seconds) => {
       const { outcome, settlement } = concluded(attempts, waited);
       expect(outcome).toMatchObject({
@@ -76,11 +76,11 @@ describe("a message whose look-up our own DNS servers do not answer for long", (
     },
   );
 
-  test("fails when its time has passed", () => {
+  test("fails when it has expired", () => {
     expect(concluded(0, 86_400, 10).outcome).toMatchObject({ status: "failed", attempts: 0 });
   });
 
-  test("makes an attempt where a server said that it fails", () => {
+  test("counts an attempt if a server answered that the look-up fails", () => {
     const { outcome } = resultOfSmtp(message(0, 86_400), { result, mxHost: null }, now, 0);
     expect(outcome).toMatchObject({ status: "deferred", attempts: 1 });
   });
@@ -104,33 +104,30 @@ describe.each([
         0.5,
       ),
   ],
-])("%s that is turned away because somebody else was in vain", (_, whyOf) => {
+])("%s whose host is cooling down after another message failed", (_, whyOf) => {
   const turnedAway = (attempts: number, secondsLeft: number) => {
     const one = message(attempts, secondsLeft);
     return backOff(one, now, whyOf(one), 60);
   };
 
-  test("says why, the first time", () => {
+  test("records why, the first time", () => {
     const { outcome, settlement } = turnedAway(0, 3_600);
     expect(outcome).toMatchObject({ status: "deferred", mxHost: "mx.test" });
     expect(settlement.dueAt).toEqual(outcome?.nextAttemptAt);
   });
 
-  test("waits in silence once it was put off", () => {
+  test("is requeued without an event once it was deferred", () => {
     const { outcome, settlement } = turnedAway(1, 3_600);
     expect([outcome, settlement.attempts, settlement.dueAt]).toEqual([null, 1, inSeconds(60)]);
   });
 
-  test.each([59, -3_600])("keeps its first try, with %s seconds left to live", (secondsLeft) => {
+  test.each([59, -3_600])("keeps its first attempt, %s seconds before its expiry", (secondsLeft) => {
     const { outcome, settlement } = turnedAway(0, secondsLeft);
     expect([outcome, settlement.attempts, settlement.dueAt]).toEqual([null, 0, inSeconds(60)]);
   });
 });
 
-test.each([0, 2])(
-  "a message that is handed back past its time is due at once and has not failed",
-  (attempts) => {
-    const { outcome, settlement } = releaseLease(message(attempts, -3_600), now);
-    expect([outcome, settlement.dueAt, settlement.attempts]).toEqual([null, now, attempts]);
-  },
-);
+test.each([0, 2])("an expired message that is released is due at once and has not failed", (attempts) => {
+  const { outcome, settlement } = releaseLease(message(attempts, -3_600), now);
+  expect([outcome, settlement.dueAt, settlement.attempts]).toEqual([null, now, attempts]);
+});

@@ -1,5 +1,5 @@
 /**
- * What becomes of a message after an attempt or without one: how its lease is settled, and what its log says. Pure
+ * The result of a message, with or without an attempt: how its lease is settled, and the outcome that its log shows. Pure
  * functions of the message, the reply and the time.
  */
 
@@ -11,11 +11,11 @@ import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { Settlement } from "./queue-result-store.ts";
 import { nextAttemptAt } from "./retry.ts";
 
-/** How a lease is settled, and the outcome for the log; without one the message only waits. */
+/** How a lease is settled, and the outcome for the log. Without an outcome the message only waits. */
 export interface DeliveryResult {
   readonly settlement: Settlement;
   readonly outcome: Outcome | null;
-  /** Of an SMS whose gateway will tell its end: the id it gave. */
+  /** Set for an SMS with a delivery receipt to follow: the id that its gateway gave. */
   readonly submission?: { readonly gateway: string; readonly gatewayId: string };
 }
 
@@ -27,17 +27,17 @@ export function resultOfSmtp(
   random: number,
 ): DeliveryResult {
   const { result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
-  const { status, isAddressFault, classification, ...wait } = judge(result, message, now);
+  const { status, isAddressFault, classification, ...wait } = statusOf(result, message, now);
   const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
   const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls };
-  const news = { ...unclassified, ...about, detail };
+  const details = { ...unclassified, ...about, detail };
   const nextSourceIp = isSourceChosen ? sourceIp : null;
-  if (status === "deferred") return deferOrFail(message, now, news, { ...wait, random, nextSourceIp });
-  return finish(message, now, { ...news, status });
+  if (status === "deferred") return deferOrFail(message, now, details, { ...wait, random, nextSourceIp });
+  return finish(message, now, { ...details, status });
 }
 
-/** What an attempt has brought. */
-type AttemptNews = Omit<
+/** The parts of an outcome that an attempt determines. */
+type AttemptDetails = Omit<
   Outcome,
   keyof ReturnType<typeof identify> | "status" | "time" | "attempts" | "nextAttemptAt"
 >;
@@ -46,13 +46,13 @@ type AttemptNews = Omit<
 export function finish(
   message: LeasedMessage,
   now: Date,
-  news: AttemptNews & { readonly status: "delivered" | "bounced" | "failed" | "deferred" },
+  details: AttemptDetails & { readonly status: "delivered" | "bounced" | "failed" | "deferred" },
   attempts: number = message.attempts + 1,
 ): DeliveryResult {
-  const isDelivered = news.status === "delivered" || news.status === "deferred";
+  const isDelivered = details.status === "delivered" || details.status === "deferred";
   return {
     settlement: settlementOf(message, now, attempts, null, isDelivered),
-    outcome: { ...identify(message), ...news, attempts, time: now, nextAttemptAt: null },
+    outcome: { ...identify(message), ...details, attempts, time: now, nextAttemptAt: null },
   };
 }
 
@@ -60,7 +60,7 @@ export function finish(
 export function deferOrFail(
   message: LeasedMessage,
   now: Date,
-  news: AttemptNews,
+  details: AttemptDetails,
   {
     waitSeconds,
     random,
@@ -82,10 +82,10 @@ export function deferOrFail(
     ...(waitSeconds !== null && { waitSeconds }),
   });
   if (next === "expired") {
-    const detail = `Gave up after ${attempts} attempts: ${news.detail}`;
-    return finish(message, now, { ...news, status: "failed", detail }, attempts);
+    const detail = `Gave up after ${attempts} attempts: ${details.detail}`;
+    return finish(message, now, { ...details, status: "failed", detail }, attempts);
   }
-  const outcome = { ...identify(message), ...news, attempts, time: now, nextAttemptAt: next };
+  const outcome = { ...identify(message), ...details, attempts, time: now, nextAttemptAt: next };
   return {
     settlement: {
       ...settlementOf(message, now, attempts, next),
@@ -122,7 +122,7 @@ export function requeue(
   if (attempts === 0) return releaseLease(message, now, seconds, sourceIp);
   const left = (expires_at.getTime() - now.getTime()) / 1_000;
   if (left > 0) return releaseLease(message, now, Math.min(seconds, left), sourceIp);
-  const detail = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
+  const detail = `Gave up after ${attempts} attempts: the receiver's lane stayed paused`;
   return {
     settlement: settlementOf(message, now, attempts, null),
     outcome: { ...unattempted(message, now), status: "failed", detail, enhancedCode: "4.4.7" },
@@ -130,8 +130,8 @@ export function requeue(
 }
 
 /**
- * Back to the queue without an attempt, because the host failed for another message. A message that was never deferred
- * says why it waits; where that result would end it, it says nothing and is requeued, so that it gets an attempt.
+ * Back to the queue without an attempt, because the host failed for another message. No
+ * event is recorded if it was deferred before or has expired; an expired message still gets one attempt.
  *
  * @param why the result that the other message's failure would have for this one
  * @param seconds until the host is asked again
@@ -142,11 +142,11 @@ export function backOff(
   why: DeliveryResult,
   seconds: number,
 ): DeliveryResult {
-  const isSaid = message.attempts === 0 && why.settlement.dueAt !== null;
-  return isSaid ? why : requeue(message, now, seconds);
+  const hasEvent = message.attempts === 0 && why.settlement.dueAt !== null;
+  return hasEvent ? why : requeue(message, now, seconds);
 }
 
-/** Back to the queue as it was leased; the next lease decides about it. */
+/** Back to the queue as it was leased. */
 export function releaseLease(
   message: LeasedMessage,
   now: Date,
@@ -169,22 +169,22 @@ function unattempted(message: LeasedMessage, now: Date) {
   return { ...identify(message), ...unclassified, time: now, attempts, ...nothing };
 }
 
-interface Verdict {
+interface AttemptStatus {
   readonly status: "delivered" | "bounced" | "failed" | "deferred";
   readonly waitSeconds: number | null;
   readonly isAddressFault: boolean;
   readonly classification: Classification | null;
-  /** False where the fault lies between us and our own DNS servers. */
+  /** False when our own DNS servers did not answer. */
   readonly isAttempt?: boolean;
 }
 
-/** While our DNS servers do not answer, a message waits a quarter of its age, within these bounds. */
+/** When our DNS servers do not answer, a message waits a quarter of its age, within these bounds. */
 const UNANSWERED_SECONDS = { least: 300, most: 3_600 };
 
 /** A domain that does not exist or takes no mail (mx.ts). */
 const NO_SUCH_DOMAIN: Classification = { type: "hard", category: "NoEmail" };
 
-function judge(result: AttemptResult, { created_at }: LeasedMessage, now: Date): Verdict {
+function statusOf(result: AttemptResult, { created_at }: LeasedMessage, now: Date): AttemptStatus {
   const plain = { waitSeconds: null, isAddressFault: false, classification: null };
   switch (result.outcome) {
     case "accepted":

@@ -2,15 +2,14 @@ import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { asWorkspaceId, newId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
-import type { LeaseOrder } from "./lease-store.ts";
-import { leaseMessages } from "./queue-cursor.ts";
+import { type LeaseOrder, leaseMessages } from "./lease-store.ts";
 
 const db = await testDatabase();
 const [busy, other] = [asWorkspaceId(newId()), asWorkspaceId(newId())];
 
 beforeEach(() => db.run(sql`truncate delivery_queue, messages`));
 
-/** Waiting mail of one line, each a second behind the one before it. */
+/** Due messages of one line, a second apart. */
 async function wait(
   workspaceId: WorkspaceId,
   count: number,
@@ -42,14 +41,14 @@ const lease = (change: Partial<LeaseOrder> = {}) =>
 const countOf = (messages: readonly { workspace_id: WorkspaceId }[], workspaceId: WorkspaceId) =>
   messages.filter((message) => message.workspace_id === workspaceId).length;
 
-test("a workspace with a queue of thousands leaves room for another one's first messages in the next batch", async () => {
+test("a workspace with thousands of due messages leaves room for another workspace's first messages in the next batch", async () => {
   await wait(busy, 3_000);
   await wait(other, 5, { agoSeconds: 10 });
   const batch = await lease();
   expect([countOf(batch, busy), countOf(batch, other)]).toEqual([19, 5]);
 });
 
-test("workspaces share a batch alike, however many campaigns one of them has", async () => {
+test("workspaces get equal shares of a batch, however many campaigns one of them has", async () => {
   for (let n = 0; n < 12; n++) await wait(busy, 30, { campaignId: newId() });
   await wait(other, 30, { campaignId: newId() });
   const batch = await lease();
@@ -57,21 +56,21 @@ test("workspaces share a batch alike, however many campaigns one of them has", a
   expect(countOf(batch, other)).toBe(12);
 });
 
-test("workspaces share the memory for a batch alike, too", async () => {
+test("workspaces get equal shares of the bytes of a batch", async () => {
   await wait(busy, 100);
   await wait(other, 100, { agoSeconds: 10 });
   const batch = await lease({ bytes: 1_000 });
   expect([countOf(batch, busy), countOf(batch, other)]).toEqual([5, 5]);
 });
 
-test("more lines than a batch has room for have their turn one after the other", async () => {
+test("more lines than a batch has room for are leased in turns", async () => {
   for (let n = 0; n < 30; n++) await wait(busy, 2, { campaignId: newId() });
   expect(await lease()).toHaveLength(24);
   expect(await lease()).toHaveLength(24);
   expect(await lease()).toHaveLength(12);
 });
 
-test("nothing is leased twice, and in a line the longest waiting goes first", async () => {
+test("no message is leased twice, and within a line the oldest goes first", async () => {
   await wait(busy, 50);
   const [first, second] = [await lease(), await lease()];
   const places = [...first, ...second].map(({ localpart }) => Number(localpart.slice(4)));
@@ -79,7 +78,7 @@ test("nothing is leased twice, and in a line the longest waiting goes first", as
   expect(Math.max(...first.map(({ localpart }) => Number(localpart.slice(4))))).toBe(24);
 });
 
-test("what a full lane or a pause keeps back makes room for the others", async () => {
+test("messages of a saturated lane or a paused campaign leave their room to others", async () => {
   const campaignId = newId();
   await wait(busy, 30, { campaignId });
   await wait(other, 30, { domain: "full.test" });
@@ -92,14 +91,14 @@ const MIB = 1024 * 1024;
 const share = { messages: 20, bytes: 64 * MIB, held: [], full: [], crowded: [] };
 const ample = { bytes: 128 * MIB, share };
 
-test("a workspace's large messages have no more than its share of the memory, and others' mail leaves with them", async () => {
+test("a workspace's large messages take no more than its share of bytes, and other workspaces' mail is leased with them", async () => {
   await wait(busy, 10, { bytes: 25 * MIB });
   await wait(other, 10);
   const batch = await lease(ample);
   expect([countOf(batch, busy), countOf(batch, other)]).toEqual([2, 10]);
 });
 
-test("what a workspace has under way counts towards its share", async () => {
+test("a workspace's held messages count towards its share", async () => {
   await wait(busy, 10, { bytes: 25 * MIB });
   const held = [{ workspaceId: busy, messages: 1, bytes: 30 * MIB }];
   expect(await lease({ ...ample, share: { ...share, held } })).toHaveLength(1);
@@ -112,7 +111,7 @@ test("one message is leased, however large it is", async () => {
   expect(await lease(ample)).toHaveLength(1);
 });
 
-test("a workspace with large messages under way still has its small ones leased, before and behind them", async () => {
+test("a workspace with large held messages still gets its small ones leased, before and after them", async () => {
   await wait(busy, 5, { bytes: 25 * MIB });
   await wait(busy, 5, { agoSeconds: 10 });
   const held = [{ workspaceId: busy, messages: 3, bytes: 64 * MIB }];
@@ -120,7 +119,7 @@ test("a workspace with large messages under way still has its small ones leased,
   expect(batch.map(({ bytes }) => bytes)).toEqual([100, 100, 100, 100, 100]);
 });
 
-test("a workspace has no more messages under way than its share, and one that is full keeps no room of a batch", async () => {
+test("a workspace holds no more messages than its share, and a full one takes no room of a batch", async () => {
   await wait(busy, 100);
   await wait(other, 100);
   const held = [{ workspaceId: busy, messages: 15, bytes: 1 }];
@@ -130,7 +129,7 @@ test("a workspace has no more messages under way than its share, and one that is
   expect(countOf(next, other)).toBe(24);
 });
 
-test("large messages displace no small ones, whoever sends them", async () => {
+test("large messages do not displace small ones, whatever workspace sends them", async () => {
   for (let n = 0; n < 5; n++) await wait(asWorkspaceId(newId()), 4, { bytes: 25 * MIB });
   await wait(other, 4, { agoSeconds: 10 });
   const batch = await lease({ ...ample, limit: 60 });

@@ -3,7 +3,7 @@ import { leased } from "#test/support/transport-recorder.ts";
 import { HeldMessages } from "./held-messages.ts";
 import { leaseKey } from "./queue-result-store.ts";
 
-test("of what is in doubt nothing may be started but what a later heartbeat finds to be held", () => {
+test("a doubted message may not be started until a later heartbeat has extended its lease", () => {
   const [lost, kept] = [leased("ann"), leased("bob")];
   const held = new HeldMessages();
   const until = performance.now() + 60_000;
@@ -13,7 +13,7 @@ test("of what is in doubt nothing may be started but what a later heartbeat find
   expect(free()).toEqual([lost, kept]);
   held.doubt(until + 1);
   expect(free()).toEqual([]);
-  // What was asked before tells nothing, although its answer comes only now.
+  // A heartbeat sent before the doubt proves nothing, although its answer arrives now.
   extend(until);
   expect(free()).toEqual([]);
   extend(until + 1);

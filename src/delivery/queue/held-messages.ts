@@ -1,9 +1,9 @@
-/** What a worker holds: leased messages, each with the moment until which it may be started. */
+/** The leased messages of this process, each with the end of its lease. */
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Lease, leaseKey } from "./queue-result-store.ts";
 
-/** How much of what a worker holds is one workspace's. */
+/** The held messages of one workspace. */
 export interface Holding {
   readonly messages: number;
   readonly bytes: number;
@@ -12,23 +12,23 @@ export interface Holding {
 const nothing: Holding = { messages: 0, bytes: 0 };
 
 export class HeldMessages {
-  /** On the monotonic clock of performance.now(), which also runs while the process is frozen. */
+  /** The end of each lease on the clock of performance.now(), which also runs while the process is frozen. */
   readonly #until = new Map<LeasedMessage, number>();
   readonly #holdings = new Map<WorkspaceId, Holding>();
   #bytes = 0;
-  /** Leases that end earlier are in doubt. */
+  /** Leases ending before this time may have been taken over. */
   #doubted = 0;
 
   get size(): number {
     return this.#until.size;
   }
 
-  /** Content of all of them. */
+  /** Of the content of all messages. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Of the workspaces that have anything under way. */
+  /** By workspace, for those with held messages. */
   get workspaces(): ReadonlyMap<WorkspaceId, Holding> {
     return this.#holdings;
   }
@@ -58,20 +58,20 @@ export class HeldMessages {
     else this.#holdings.set(workspaceId, holding);
   }
 
-  /** Milliseconds that its lease has left; none or fewer when it is lost, in doubt or was never held. */
+  /** Milliseconds until the lease ends; 0 or less when it is lost, doubted, or was never held. */
   timeLeft(message: LeasedMessage): number {
     const until = this.#until.get(message) ?? 0;
     return until < this.#doubted ? 0 : until - performance.now();
   }
 
-  /** Others may have what is held: until a heartbeat finds otherwise, leases that end before this moment count as lost. */
+  /** Other workers may have taken over leases: those ending before `until` count as lost until a heartbeat extends them. */
   doubt(until: number): void {
     this.#doubted = until;
   }
 
   /**
-   * After a heartbeat: those of the `asked` leases that were extended have time until `until`, the others are lost.
-   * Nothing may be started on a lost lease; a conversation under way cannot be called back.
+   * To be called after a heartbeat: the `extended` ones of the `asked` leases end at `until`, the others are lost. No message is
+   * started on a lost lease; one that is being sent cannot be stopped.
    */
   extend(asked: readonly Lease[], extended: ReadonlySet<string>, until: number): void {
     const keys = new Set(asked.map(leaseKey));

@@ -1,6 +1,6 @@
 /**
- * Leases, hundreds at a time: `due_at` moved to a deadline plus a higher `lease_number`, committed at once. No
- * transaction is open while SMTP is spoken.
+ * The statement that leases messages, hundreds at a time. A lease moves `due_at` to its deadline and raises `lease_number`; it
+ * is committed at once. No transaction is open while SMTP is spoken.
  */
 
 import sql, { type Sql } from "sql-template-tag";
@@ -10,101 +10,104 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { Holding } from "./held-messages.ts";
 
-/** Content beyond this is not converted on an event loop, and is not in memory before it has to be. */
+/** Larger content is loaded only when the message is composed, and assembled in a thread of its own. */
 export const LARGE_BYTES = 100 * 1024;
-/** For so long what was found at acceptance about a recipient holds. */
-const JUDGED_SECONDS = 5;
-/** After so long anybody takes a message that waits for the machine with its source address. */
-const DESERTED_SECONDS = 120;
-/** Whatever is accepted or put back becomes visible so soon after the moment that it is due, by whatever clock. */
+/** The suppression check made at acceptance is trusted for this long. */
+const CHECK_VALID_SECONDS = 5;
+/** After this long, any machine may lease a message reserved for the machine that has its source address. */
+const RESERVED_SECONDS = 120;
+/** Accepted and requeued messages become visible within this time after they are due, by the clock of any machine. */
 const SETTLING_SECONDS = CLOCK_DIFFERENCE_SECONDS;
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
-/** What a worker asks for. */
+/** The parameters of one lease statement. */
 export interface LeaseOrder {
   readonly workerId: string;
   readonly priority: Priority;
   readonly limit: number;
   readonly bytes: number;
   readonly seconds: number;
-  /** Recipient domains whose lanes are full; for workspaces with a routing of their own, "<workspace> <domain>". */
+  /** Recipient domains whose lanes are saturated, as destinationKey of smtp-transport.ts makes them. */
   readonly saturated: readonly string[];
-  /** This machine's own networks: mail that is to leave from elsewhere stays. */
+  /** The networks of this machine: messages reserved for another source address stay in the queue. */
   readonly networks?: readonly string[];
-  /** Campaigns that are paused. */
+  /** Campaigns whose messages are not leased. */
   readonly halted?: readonly string[];
-  /** What one workspace may have under way; without it, everything. */
+  /** The limit of one workspace; unlimited without it. */
   readonly share?: WorkspaceShare;
 }
 
-/** How much of what the worker holds may be one workspace's. */
+/** How many of the worker's held messages may belong to one workspace. */
 export interface WorkspaceShare {
   readonly messages: number;
   readonly bytes: number;
-  /** What workspaces have under way already. */
+  /** What each workspace has under way already. */
   readonly held: readonly (Holding & { readonly workspaceId: WorkspaceId })[];
-  /** Those of which nothing more is leased. */
+  /** Workspaces of which nothing more is leased. */
   readonly full: readonly WorkspaceId[];
-  /** Those of which no large messages (LARGE_BYTES) are leased. */
+  /** Workspaces of which no more large messages (LARGE_BYTES) are leased. */
   readonly crowded: readonly WorkspaceId[];
 }
 
-const everything: WorkspaceShare = {
+const unlimited: WorkspaceShare = {
   messages: Number.MAX_SAFE_INTEGER,
   bytes: Number.MAX_SAFE_INTEGER,
   held: [],
   full: [],
   crowded: [],
 };
-/** Of its share, a workspace's large messages leave a third more to its small ones. */
+/** The small messages of a workspace may exceed its share of bytes by this factor, the large ones may not. */
 const SMALL_SHARE = 1.5;
 
-/** Of which line a row is. */
+/** One line of the queue: a campaign, or what a workspace sends outside of campaigns. */
 export interface Line {
   readonly workspace_id: WorkspaceId;
-  /** The nil UUID: outside of campaigns. */
+  /** The nil UUID outside of campaigns. */
   readonly campaign_id: string;
 }
 
-/** From where on a line is looked at; what was due earlier is known to stay. */
+/** Where the scan of a line begins: messages due earlier cannot be leased now. */
 export interface LineStart extends Line {
   readonly starts_at: Date;
 }
 
 /**
- * Leases due messages of one priority: up to `limit`, and no more content than `bytes` (but always one message). Every
- * campaign is a line of its own, and so is what a workspace sends outside of campaigns. Each line has its share of every
- * batch, workspaces alike whatever the number of their lines; what others leave over goes to whom chance prefers. In a
- * line the longest waiting goes first. No workspace has more than its share under way, but always one message; and large
- * messages (LARGE_BYTES) have the room that small ones leave. A suspended workspace's mail stays in the queue, and so do halted campaigns'.
+ * Leases due messages of one priority: up to `limit`, with up to `bytes` of content, but at least one message.
+ *
+ * Each campaign is a line, and so are a workspace's messages outside of campaigns. Each workspace gets an equal share of the
+ * batch, split over its lines; unused share is given to other lines in random order. Within a line the oldest goes first. No
+ * workspace may exceed its share of the worker, except by one message; large messages (LARGE_BYTES) take the room that small
+ * ones leave. Mail of suspended workspaces and of `halted` campaigns stays in the queue.
+ *
+ * @param starts where the scan of a line begins (queue-cursor.ts); lines that are not named are scanned from the start
  */
-export function leaseEntries(
+export function leaseMessages(
   db: Queryable,
   lease: LeaseOrder,
-  starts: readonly LineStart[],
+  starts: readonly LineStart[] = [],
 ): Promise<LeasedMessage[]> {
-  const { share = everything } = lease;
+  const { share = unlimited } = lease;
   return db.rows(
     sql`
     with recursive ${linesOf(lease, starts)}, open_line as materialized (
       select workspace_id, campaign_id, starts_at, is_routed, is_crowded,
         ceil(${lease.limit}::float8 / count(*) over (partition by workspace_id)
           / (dense_rank() over (order by workspace_id) + dense_rank() over (order by workspace_id desc) - 1)) as share
-      -- A line in which nothing waits any more, and which is only remembered, has no share.
+      -- An empty line, known from queue-cursor.ts only, gets no share.
       from line cross join lateral (
         select q.bytes, line.workspace_id = any (${share.crowded}::uuid[]) as is_crowded from delivery_queue q
-        where ${stands(lease, sql`line.starts_at`, sql`now()`)} limit 1) first
+        where ${betweenTimes(lease, sql`line.starts_at`, sql`now()`)} limit 1) first
       where campaign_id <> all (${lease.halted ?? []}::uuid[])
         and workspace_id <> all (array(select id from workspaces where is_suspended))
         and workspace_id <> all (${share.full}::uuid[])
-        -- The messages of a campaign are all of one size.
+        -- All messages of a campaign have the same size.
         and not (is_crowded and campaign_id <> ${nilId} and bytes > ${LARGE_BYTES})
     ), shared as materialized (
       select head.*, line.campaign_id from (select * from open_line order by random()) line
       cross join lateral (${headOf(lease, sql`line.share`, sql`true`)}) head
       limit ${lease.limit}
     ), more as materialized (
-      -- Who has not filled his share has no more.
+      -- Lines that did not fill their share have nothing more due.
       select head.*, line.campaign_id from (
         select open_line.* from open_line join (
           select workspace_id, campaign_id, count(*) as taken from shared group by workspace_id, campaign_id) filled
@@ -142,22 +145,22 @@ export function leaseEntries(
       update delivery_queue q
       set lease_number = q.lease_number + 1, leased_by = ${lease.workerId},
           due_at = now() + make_interval(secs => ${lease.seconds}),
-          -- A campaign may have been paused for days: the time for retries begins with the first attempt. A look-up
-          -- that no DNS server answers is no attempt, but it is news (settleLeases), and the time runs from then on.
+          -- A campaign may have been paused for days, so the retry time begins with the first attempt. A look-up that
+          -- no DNS server answered is not an attempt, but it sets first_attempt_at (settleLeases) and starts the time.
           expires_at = case when q.campaign_id <> ${nilId} and q.attempts = 0 and q.first_attempt_at is null
             then greatest(q.expires_at, now() + make_interval(hours => (
               select retry_hours from workspaces w where w.id = q.workspace_id)))
             else q.expires_at end
-      -- Rows that are held are where they are: by their key the planner could look for them through other indexes. One
-      -- that changed while it was being taken has moved, and is left for the next look.
+      -- By ctid, because by their key the planner might find the locked rows through other indexes. A row updated in the
+      -- meantime has moved and is left for the next lease.
       from due where q.ctid = due.slot
       returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
         case when q.attempts = 0 then coalesce(q.first_attempt_at, now()) else q.first_attempt_at end as first_attempt_at,
         host(q.source_ip) as source_ip,
-        -- Both moments are the database's: machines whose clocks differ agree.
-        q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale
+        -- Both times are of the database clock, so machines with different clocks agree.
+        q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${CHECK_VALID_SECONDS}) as is_stale
     )
-    -- Each by itself: a month whose statistics are still to be taken looks small enough to be read whole.
+    -- Lateral with offset 0: the planner would scan a whole partition that has not been analyzed yet.
     select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms, r.version as routing_version, m.*, c.from_name, c.to_name, c.particulars,
       leased.bytes > ${LARGE_BYTES} as is_large,
       case when leased.bytes <= ${LARGE_BYTES} then c.html end as html,
@@ -181,9 +184,8 @@ export function leaseEntries(
 }
 
 /**
- * All lines of a priority, found from each to the next one along the index: as many steps as there are lines. From one
- * that is known the step leads past all that stands of it in the index, which after an hour-long backup is much more
- * than what waits.
+ * All lines of a priority, by a loose index scan: one step per line. From a known line the step goes to the next known line,
+ * past its dead index entries, which can be many more than its messages while a backup runs.
  */
 function linesOf({ priority }: LeaseOrder, known: readonly (Line & Partial<LineStart>)[]): Sql {
   return sql`
@@ -210,57 +212,56 @@ function linesOf({ priority }: LeaseOrder, known: readonly (Line & Partial<LineS
     )`;
 }
 
-/** The first in a line who may be leased. */
+/** The first messages of a line that may be leased. */
 function headOf(lease: LeaseOrder, most: Sql, condition: Sql): Sql {
   return sql`
     select q.ctid as slot, q.workspace_id, q.message_id, q.bytes, q.due_at from delivery_queue q
-    where ${stands(lease, sql`line.starts_at`, sql`now()`)} and ${condition} and ${mayLeave(lease)}
+    where ${betweenTimes(lease, sql`line.starts_at`, sql`now()`)} and ${condition} and ${mayLeave(lease)}
       and (q.bytes <= ${LARGE_BYTES} or not line.is_crowded)
     ${byLineAndTime} limit ${most} for update of q skip locked`;
 }
 
 /**
- * In a line, due from one moment to another. In one comparison, which the index of lines alone serves: where statistics
- * say that next to nothing waits (an hour ago it was so, or a backup keeps all that has left in the index), going through
- * the whole primary key of the workspace looks as cheap. The conditions behind it add nothing but what the planner reckons
- * by: of the comparison it looks at the priority only.
+ * Messages of a line that are due between two times. The row comparison is served by the index of lines alone; with separate
+ * conditions, if the statistics say that almost nothing waits, a scan of the workspace's primary key looks as cheap. The
+ * conditions after it are redundant but give the planner its estimates: of the row comparison it uses only the priority.
  */
-function stands({ priority }: LeaseOrder, from: Sql, until: Sql): Sql {
+function betweenTimes({ priority }: LeaseOrder, from: Sql, until: Sql): Sql {
   return sql`(q.priority, q.workspace_id, q.campaign_id, q.due_at) >= (${priority}, line.workspace_id, line.campaign_id, ${from})
     and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= (${priority}, line.workspace_id, line.campaign_id, ${until})
     and q.campaign_id = line.campaign_id and q.due_at >= ${from} and q.due_at <= ${until}`;
 }
 
-/** In one line by time alone; as the index has it. */
+/** The order of the index; within one line by time. */
 const byLineAndTime = sql`order by q.priority, q.workspace_id, q.campaign_id, q.due_at`;
 
-/** What leads to the same lane (smtp-transport.ts). */
+/** The same key as destinationKey of smtp-transport.ts. */
 const place = sql`case when line.is_routed then q.workspace_id || ' ' || q.domain else q.domain end`;
 
 function mayLeave({ saturated, networks = [] }: LeaseOrder): Sql {
   return sql`${place} <> all (${saturated}::text[])
       and (q.source_ip is null or q.source_ip <<= any (${networks}::inet[])
-        or q.due_at < now() - make_interval(secs => ${DESERTED_SECONDS}))`;
+        or q.due_at < now() - make_interval(secs => ${RESERVED_SECONDS}))`;
 }
 
-/** What stands in front of a line's first message that may be leased. */
+/** The messages of a line before the first one that may be leased. */
 export interface PassedOver extends Line {
-  /** When that one was due; where there is none, SETTLING_SECONDS ago. */
+  /** When that one was due; without one, SETTLING_SECONDS ago. */
   readonly ends_at: Date;
-  /** How many messages those of `places` are. */
+  /** How many messages are passed over. */
   readonly count: number;
-  /** Recipient domains of full lanes (LeaseOrder.saturated), each with when the first of its messages was due. */
+  /** Their saturated domains (LeaseOrder.saturated), each with the time when the first of its messages was due in `due_at`. */
   readonly places: readonly string[];
   readonly due_at: readonly Date[];
 }
 
-/** Reads, of every line, what a look passes over one by one; of the `known` ones also when nothing waits there. */
+/** Reads for each line what a scan passes over row by row, including `known` lines that are empty now. */
 export function listPassedOver(
   db: Queryable,
   lease: LeaseOrder,
   known: readonly Line[],
 ): Promise<PassedOver[]> {
-  // Moments lose their microseconds to milliseconds on their way here, so that nothing is missed.
+  // Times are truncated to milliseconds on their way here, so no message is skipped.
   return db.rows(sql`
     with recursive ${linesOf(lease, known)}
     select line.workspace_id, line.campaign_id, passed.ends_at, coalesce(sum(front.count), 0)::integer as count,
@@ -270,12 +271,12 @@ export function listPassedOver(
     cross join lateral (
       select least(settled_at, (
         select q.due_at from delivery_queue q
-        where ${stands(lease, sql`'-infinity'`, sql`settled_at`)} and ${mayLeave(lease)}
+        where ${betweenTimes(lease, sql`'-infinity'`, sql`settled_at`)} and ${mayLeave(lease)}
         ${byLineAndTime} limit 1)) as ends_at
       from (select now() - make_interval(secs => ${SETTLING_SECONDS}) as settled_at) moment) passed
     left join lateral (
       select ${place} as place, count(*), min(q.due_at) as due_at from delivery_queue q
-      where ${stands(lease, sql`'-infinity'`, sql`passed.ends_at`)} and q.due_at < passed.ends_at and ${place} = any (${lease.saturated}::text[])
+      where ${betweenTimes(lease, sql`'-infinity'`, sql`passed.ends_at`)} and q.due_at < passed.ends_at and ${place} = any (${lease.saturated}::text[])
       group by 1) front on true
     group by line.workspace_id, line.campaign_id, passed.ends_at`);
 }

@@ -1,6 +1,6 @@
 /**
- * How much a worker takes from the queue at a time, and how soon it looks again: enough to keep every session busy,
- * little enough to give back. Bulk mail leaves room, so that a password reset never waits for a campaign to be carried.
+ * How many messages a worker leases at a time, and when it leases again: enough to keep every session busy, few enough to
+ * leave work to other workers. Bulk mail leaves room, so that a password reset does not wait for a campaign.
  */
 
 import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
@@ -11,45 +11,46 @@ import { limits } from "#platform/limits/limits.ts";
 import { localNetworks } from "#platform/network/local-networks.ts";
 import type { HeldMessages } from "./held-messages.ts";
 import type { LeaseOrder } from "./lease-store.ts";
-import { leaseMessages } from "./queue-cursor.ts";
+import { QueueCursor } from "./queue-cursor.ts";
 
 export const LEASE_SECONDS = 60;
 const LEASE_BATCH = 250;
-/** A look at the queue that passes over a long row for full lanes is dear: then more is taken at once, and less often. */
-const DEAR_LOOK_MS = 100;
+/** When a scan is slow because it skips many messages of saturated lanes, larger batches are leased less often. */
+const SLOW_SCAN_MS = 100;
 const LARGE_BATCH = 1_000;
-/** Of what transactional mail has, campaigns and autoresponders have so much: large bulk mail leaves room, too. */
-const OF: Readonly<Record<Priority, number>> = { 0: 1, 1: 0.75 };
+/** The part of each limit that a priority may use: bulk mail leaves a quarter to transactional mail. */
+const PART: Readonly<Record<Priority, number>> = { 0: 1, 1: 0.75 };
 /**
- * A process holds twice what one workspace may have under way. Of the content of large messages, most is in memory
- * only while they are composed and carried; it takes about the size that the queue's rows have for it.
+ * A worker holds at most twice the limit of one workspace. The content of large messages is counted, although most of it is in
+ * memory only while they are composed and sent; the queue row's size is about the memory it takes.
  */
-const WORKSPACES_WORTH = 2;
-/** How often the queue is looked at without a notice: retries fall due silently. */
-export const POLL_MS = 500;
+const WORKSPACE_LIMITS = 2;
+/** How often the queue is polled without a notification: retries fall due without one. */
+export const QUEUE_POLL_MS = 500;
 const BUSY_POLL_MS = 100;
 
 export interface LeasingOptions {
   readonly db: Database;
   readonly workerId: string;
   readonly held: HeldMessages;
-  /** Recipient domains whose lanes are full. */
+  /** Recipient domains whose lanes are saturated. */
   readonly saturatedDomains: (priority: Priority) => readonly string[];
-  /** Campaigns of which nothing is leased now. */
+  /** Campaigns whose messages are not leased now. */
   readonly haltedCampaigns: () => readonly string[];
-  /** Takes what was leased, until the given moment of `performance.now()`, into what is held. */
+  /** Takes the leased messages; `until` is the end of their leases on the clock of `performance.now()`. */
   readonly receive: (messages: readonly LeasedMessage[], until: number) => Promise<void>;
 }
 
 export class Leasing {
   readonly #options: LeasingOptions;
-  /** Whether the last look at the queue left something there for want of room. */
+  readonly #cursors: Readonly<Record<Priority, QueueCursor>> = { 0: new QueueCursor(), 1: new QueueCursor() };
+  /** Whether the last scan left due messages because there was no room. */
   #leftSome = false;
-  /** Whether it brought something although a lane was full: that lane will soon have room for more. */
+  /** Whether it leased messages although a lane was saturated: that lane will soon have room. */
   #isBusy = false;
-  /** How long it took the database. */
-  #lookMs = 0;
-  /** Workspaces of which the last look passed over all messages, or the large ones. */
+  /** Its duration in the database. */
+  #scanMs = 0;
+  /** Workspaces of which the last scan skipped all messages, or the large ones. */
   #full: readonly WorkspaceId[] = [];
   #crowded: readonly WorkspaceId[] = [];
 
@@ -57,7 +58,7 @@ export class Leasing {
     this.#options = options;
   }
 
-  /** Whether something was left that there is room for by now. */
+  /** Whether messages were left in the queue for which there is room now. */
   get isDue(): boolean {
     const hasRoom = this.#roomFor(1) >= this.#batch && this.#bytesFor(1) > 0;
     const hasLeft =
@@ -65,18 +66,18 @@ export class Leasing {
     return hasRoom && (this.#leftSome || hasLeft);
   }
 
-  /** How long to wait for a notice before the next look. */
+  /** How long to wait for a notification before the next scan. */
   get pauseMs(): number {
-    return Math.max(this.#lookMs, this.#isBusy ? BUSY_POLL_MS : POLL_MS);
+    return Math.max(this.#scanMs, this.#isBusy ? BUSY_POLL_MS : QUEUE_POLL_MS);
   }
 
-  /** Leases what there is room for, transactional mail first. */
-  async look(): Promise<void> {
+  /** Leases as many messages as there is room for, transactional mail first. */
+  async lease(): Promise<void> {
     const { receive } = this.#options;
     this.#leftSome = false;
     this.#isBusy = false;
     const most = this.#batch;
-    this.#lookMs = 0;
+    this.#scanMs = 0;
     for (const priority of [0, 1] as const) {
       const limit = Math.min(most, this.#roomFor(priority));
       const bytes = this.#bytesFor(priority);
@@ -89,11 +90,11 @@ export class Leasing {
       }
       const until = performance.now() + LEASE_SECONDS * 1000;
       const saturated = this.#options.saturatedDomains(priority);
-      const messages = await this.#lease(priority, { limit, bytes, saturated });
+      const messages = await this.#leasePriority(priority, { limit, bytes, saturated });
       await receive(messages, until);
       this.#isBusy ||= saturated.length > 0 && messages.length > 0;
       const workspaces = new Set(messages.map(({ workspace_id }) => workspace_id));
-      // A workspace that has its share now may have kept the batch from others, of whom the next look takes more.
+      // A workspace that reached its share in this batch may have displaced others; the next scan takes more of them.
       const isFuller = [...workspaces].some(
         (id) =>
           (this.#isFull(id, priority) && !this.#full.includes(id)) ||
@@ -103,13 +104,13 @@ export class Leasing {
     }
   }
 
-  async #lease(
+  async #leasePriority(
     priority: Priority,
     order: Pick<LeaseOrder, "limit" | "bytes" | "saturated">,
   ): Promise<LeasedMessage[]> {
     const { db, workerId, haltedCampaigns, held } = this.#options;
     const asked = performance.now();
-    const messages = await leaseMessages(db, {
+    const messages = await this.#cursors[priority].lease(db, {
       ...order,
       workerId,
       priority,
@@ -124,35 +125,35 @@ export class Leasing {
         crowded: this.#crowded,
       },
     });
-    this.#lookMs += performance.now() - asked;
+    this.#scanMs += performance.now() - asked;
     return messages;
   }
 
-  /** Whether a workspace has so many messages under way that others go first until some have left. */
+  /** Whether a workspace has so many messages under way that no more of its messages are leased. */
   #isFull(workspaceId: WorkspaceId, priority: Priority): boolean {
     const { messages } = this.#options.held.ofWorkspace(workspaceId);
     return messages > shareOf(limits.messagesUnderWay, priority) - LEASE_BATCH;
   }
 
-  /** The same of their content: beyond the half, only small messages follow. */
+  /** Whether its content exceeds half of the limit: then only small messages are leased. */
   #isCrowded(workspaceId: WorkspaceId, priority: Priority): boolean {
     const { bytes } = this.#options.held.ofWorkspace(workspaceId);
     return bytes > shareOf(limits.contentUnderWay, priority) / 2;
   }
 
   get #batch(): number {
-    return this.#lookMs < DEAR_LOOK_MS ? LEASE_BATCH : LARGE_BATCH;
+    return this.#scanMs < SLOW_SCAN_MS ? LEASE_BATCH : LARGE_BATCH;
   }
 
   #roomFor(priority: Priority): number {
-    return WORKSPACES_WORTH * shareOf(limits.messagesUnderWay, priority) - this.#options.held.size;
+    return WORKSPACE_LIMITS * shareOf(limits.messagesUnderWay, priority) - this.#options.held.size;
   }
 
   #bytesFor(priority: Priority): number {
-    return WORKSPACES_WORTH * shareOf(limits.contentUnderWay, priority) - this.#options.held.bytes;
+    return WORKSPACE_LIMITS * shareOf(limits.contentUnderWay, priority) - this.#options.held.bytes;
   }
 }
 
 function shareOf({ most }: Limit, priority: Priority): number {
-  return most * OF[priority];
+  return most * PART[priority];
 }

@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import sql, { raw, type Sql } from "sql-template-tag";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { PLANS_BY_KEY } from "#delivery/plans.ts";
+import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { createDatabase, type Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { type LeaseOrder, leaseEntries } from "./lease-store.ts";
-import { LineStarts } from "./queue-cursor.ts";
+import { type LeaseOrder, leaseMessages } from "./lease-store.ts";
+import { QueueCursor } from "./queue-cursor.ts";
 
 const { url } = await testDatabase();
-/** As a delivery process is connected. */
-const db = createDatabase(url, { size: 4, name: "test", onError: () => {}, settings: PLANS_BY_KEY });
+/** With the settings of a delivery process. */
+const db = createDatabase(url, { size: 4, name: "test", onError: () => {}, settings: PLANNER_SETTINGS });
 afterAll(() => db.close());
-// What is counted here are pages, which follow from statistics: those that a test asks for, and no others meanwhile.
+// The tests count pages, which depend on statistics; autovacuum must not change these during a test.
 const tables = await db.rows<{ name: string }>(sql`
   select relid::regclass::text as name from pg_partition_tree('messages') where isleaf
   union all select 'delivery_queue'`);
@@ -22,17 +22,17 @@ const workspaceId = asWorkspaceId(newId());
 const KEPT_MS = 10_001;
 
 let time: number;
-/** Whatever is timed took a millisecond. */
+/** Each call is a millisecond later. */
 const clock = () => time++;
-/** Every look counts as a dear one. */
-let starts: LineStarts;
+/** Every scan counts as slow. */
+let cursor: QueueCursor;
 beforeEach(async () => {
   await db.run(sql`truncate delivery_queue, messages`);
   time = 0;
-  starts = new LineStarts(0, clock);
+  cursor = new QueueCursor(0, clock);
 });
 
-/** Waiting mail for these domains, in this order, a millisecond apart. */
+/** Due messages for these domains, in this order, a millisecond apart. */
 async function wait(domains: readonly string[], { agoSeconds = 3_600, campaignId = nilId } = {}) {
   await db.run(sql`
     with mail as (
@@ -57,13 +57,13 @@ const orderOf = (change: Partial<LeaseOrder> = {}): LeaseOrder => ({
   saturated: ["full.test"],
   ...change,
 });
-const lease = (change: Partial<LeaseOrder> = {}) => starts.lease(db, orderOf(change));
+const lease = (change: Partial<LeaseOrder> = {}) => cursor.lease(db, orderOf(change));
 const domainsOf = async (messages: ReturnType<typeof lease>) => (await messages).map(({ domain }) => domain);
 
-/** Pages that a look reads; where it begins (the statement without a name) is read as ever. */
-async function pagesOf(look: (explaining: Queryable) => Promise<unknown>): Promise<number> {
+/** The pages that a scan reads, without those of the reading of positions (the statement without a name). */
+async function pagesOf(scan: (explaining: Queryable) => Promise<unknown>): Promise<number> {
   let pages = 0;
-  await look({
+  await scan({
     ...db,
     async rows<Row>(statement: Sql, name?: string) {
       if (!name) return db.rows<Row>(statement);
@@ -78,23 +78,23 @@ async function pagesOf(look: (explaining: Queryable) => Promise<unknown>): Promi
   return pages;
 }
 
-test("a look costs the same however much stands in front for a full lane", async () => {
+test("a scan costs the same however many messages of a saturated lane come first", async () => {
   await wait([...mails(10, "full.test"), ...mails(100, "open.test")]);
   await lease();
   await lease();
-  const few = await pagesOf((explaining) => starts.lease(explaining, orderOf()));
+  const few = await pagesOf((explaining) => cursor.lease(explaining, orderOf()));
   await wait(mails(20_000, "full.test"), { agoSeconds: 7_200 });
-  expect(await pagesOf((explaining) => leaseEntries(explaining, orderOf(), []))).toBeGreaterThan(few + 200);
+  expect(await pagesOf((explaining) => leaseMessages(explaining, orderOf(), []))).toBeGreaterThan(few + 200);
   time += KEPT_MS;
   await lease();
-  expect(await pagesOf((explaining) => starts.lease(explaining, orderOf()))).toBeLessThan(few + 50);
+  expect(await pagesOf((explaining) => cursor.lease(explaining, orderOf()))).toBeLessThan(few + 50);
 });
 
 test.each([
-  ["do not know of it", sql`select`],
-  ["have heard of it", sql`analyze delivery_queue`],
+  ["are outdated", sql`select`],
+  ["are current", sql`analyze delivery_queue`],
 ])(
-  "nor does it cost more for what has left while somebody reads an old state of the database and statistics %s",
+  "a scan costs the same with dead index entries that an old snapshot keeps, when statistics %s",
   async (_, hear) => {
     await wait(mails(20_000, "open.test"));
     await wait(mails(10, "open.test"), { agoSeconds: 60 });
@@ -106,19 +106,19 @@ test.each([
         sql`delete from delivery_queue where due_at < now() - interval '30 minutes' and campaign_id = ${nilId}`,
       );
       await db.run(hear);
-      expect(await pagesOf((explaining) => leaseEntries(explaining, orderOf(), []))).toBeGreaterThan(500);
+      expect(await pagesOf((explaining) => leaseMessages(explaining, orderOf(), []))).toBeGreaterThan(500);
       await lease({ limit: 1 });
       await lease({ limit: 1 });
-      // On a busy machine a look does not wait until it is known where to begin.
-      await eventually("a look that begins behind them", async () => {
-        const pages = await pagesOf((explaining) => starts.lease(explaining, orderOf({ limit: 1 })));
+      // On a busy machine a scan does not wait for the reading.
+      await eventually("a scan that begins after them", async () => {
+        const pages = await pagesOf((explaining) => cursor.lease(explaining, orderOf({ limit: 1 })));
         return pages < 200;
       });
     });
   },
 );
 
-test("when a lane has room again its messages are leased with the next look, from the first one on", async () => {
+test("when a lane is no longer saturated, its messages are leased with the next scan, from the first one on", async () => {
   await wait([...mails(30, "full.test"), ...mails(30, "busy.test"), ...mails(30, "open.test")]);
   const saturated = ["full.test", "busy.test"];
   await lease({ saturated });
@@ -128,7 +128,7 @@ test("when a lane has room again its messages are leased with the next look, fro
   expect(await domainsOf(lease({ saturated }))).toEqual(mails(10, "open.test"));
 });
 
-test("mail that is accepted or put back meanwhile is found at once", async () => {
+test("messages accepted or requeued after a reading are found at once", async () => {
   await wait(mails(30, "full.test"));
   expect([...(await lease()), ...(await lease())]).toEqual([]);
   await wait(["open.test"], { agoSeconds: 1 });
@@ -139,7 +139,7 @@ test("mail that is accepted or put back meanwhile is found at once", async () =>
   expect(await domainsOf(lease())).toEqual(["open.test"]);
 });
 
-test("what comes in front of where a look begins waits for ten seconds and no longer", async () => {
+test("a message inserted before the position waits for ten seconds and no longer", async () => {
   await wait(mails(30, "full.test"));
   await lease();
   await lease();
@@ -150,7 +150,7 @@ test("what comes in front of where a look begins waits for ten seconds and no lo
   expect(await domainsOf(lease())).toEqual(["open.test"]);
 });
 
-test("where a look begins is read anew sooner when it is dear again and reading was cheap", async () => {
+test("positions are read again sooner after another slow scan, if reading was fast", async () => {
   await wait(mails(30, "full.test"));
   await lease();
   await lease();
@@ -159,25 +159,25 @@ test("where a look begins is read anew sooner when it is dear again and reading 
   expect(await domainsOf(lease())).toEqual(["open.test"]);
 });
 
-test("a look that was slow although little stands in front remembers nothing, either", async () => {
-  starts = new LineStarts(1, clock);
+test("a slow scan that passes over few messages remembers no position", async () => {
+  cursor = new QueueCursor(1, clock);
   await wait(mails(30, "full.test"));
   expect([...(await lease()), ...(await lease())]).toEqual([]);
   await wait(["open.test"], { agoSeconds: 7_200 });
   expect(await domainsOf(lease())).toEqual(["open.test"]);
 });
 
-test("when the places cannot be read a look goes on without them", async () => {
+test("when positions cannot be read, scans go on without them", async () => {
   await wait([...mails(30, "full.test"), ...mails(30, "open.test")]);
   const failing: Queryable = {
     ...db,
     rows: (statement, name) => (name ? db.rows(statement, name) : Promise.reject(new Error("too slow"))),
   };
-  const look = () => domainsOf(starts.lease(failing, orderOf()));
-  expect([...(await look()), ...(await look()), ...(await look())]).toEqual(mails(30, "open.test"));
+  const scan = () => domainsOf(cursor.lease(failing, orderOf()));
+  expect([...(await scan()), ...(await scan()), ...(await scan())]).toEqual(mails(30, "open.test"));
 });
 
-test("lines that are only remembered have no share of a batch", async () => {
+test("empty lines that are remembered get no share of a batch", async () => {
   for (let line = 0; line < 20; line++) await wait(["full.test"], { campaignId: newId() });
   expect([...(await lease()), ...(await lease())]).toEqual([]);
   await db.run(sql`delete from delivery_queue`);
@@ -189,17 +189,17 @@ test("lines that are only remembered have no share of a batch", async () => {
   expect(counts).toEqual([{ count: 5 }, { count: 5 }]);
 });
 
-test("looks that are cheap remember nothing", async () => {
-  starts = new LineStarts(2, clock);
+test("fast scans remember no position", async () => {
+  cursor = new QueueCursor(2, clock);
   await wait(mails(30, "full.test"));
   expect([...(await lease()), ...(await lease())]).toEqual([]);
   await wait(["open.test"], { agoSeconds: 7_200 });
   expect(await domainsOf(lease())).toEqual(["open.test"]);
 });
 
-test("whatever is remembered, a look brings the longest waiting of those whose lanes have room", async () => {
+test("whatever positions are remembered, a scan leases the oldest messages of lanes that are not saturated", async () => {
   const domain = fc.constantFrom("a.test", "b.test", "c.test");
-  const look = fc.record({
+  const scan = fc.record({
     saturated: fc.subarray(["a.test", "b.test", "c.test"]),
     limit: fc.integer({ min: 1, max: 12 }),
     pauseMs: fc.constantFrom(0, KEPT_MS),
@@ -207,13 +207,13 @@ test("whatever is remembered, a look brings the longest waiting of those whose l
   await fc.assert(
     fc.asyncProperty(
       fc.array(domain, { maxLength: 40 }),
-      fc.array(look, { minLength: 2, maxLength: 6 }),
-      async (domains, looks) => {
+      fc.array(scan, { minLength: 2, maxLength: 6 }),
+      async (domains, scans) => {
         await db.run(sql`truncate delivery_queue, messages`);
-        starts = new LineStarts(0, clock);
+        cursor = new QueueCursor(0, clock);
         await wait(domains);
         let waiting = domains.map((domain, at) => ({ domain, place: at + 1 }));
-        for (const { saturated, limit, pauseMs } of looks) {
+        for (const { saturated, limit, pauseMs } of scans) {
           time += pauseMs;
           const next = waiting.filter((mail) => !saturated.includes(mail.domain)).slice(0, limit);
           const leased = await lease({ saturated, limit });

@@ -1,110 +1,111 @@
 /**
- * Looks at the queue that cost the same however much stands in front. What a full lane keeps back, and what has left but
- * is still in the index because somebody reads an old state of the database (a backup), is passed over row by row. When
- * a look was dear because of that, the process reads once how far it reaches in each line and whose mail it is, and
- * begins its next looks behind it; when one of those lanes has room again, at the first message for that one.
+ * Keeps scans of the queue at constant cost, by remembering per line where the first leasable row is. Without this a scan
+ * would pass row by row over the messages of saturated lanes, and over index entries of rows that were deleted but are still
+ * visible to an old snapshot (a running backup).
  *
- * Mail that gets in front of such a place, because a transaction or a clock was behind by more than five seconds, waits
- * until the places are read anew: after 10 seconds, or after twenty times as long as reading takes, a minute at most, and
- * as long as that reading takes.
+ * After a slow scan the process reads once, for every line, how many messages are passed over and for which lanes. Its next
+ * scans begin behind them, or at the first message of a lane that is no longer saturated.
+ *
+ * A message inserted before that position (its transaction or clock was more than five seconds behind) waits until the
+ * positions are read again: after 10 seconds, or after 20 times the duration of the reading, at most a minute.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import {
   type LeaseOrder,
   type LineStart,
-  leaseEntries,
+  leaseMessages,
   listPassedOver,
   type PassedOver,
 } from "./lease-store.ts";
 
-const DEAR_LOOK_MS = 50;
-/** To pass over fewer in a line is cheap, unless there is much more in the index than messages: then reading is dear. */
-const FEW = 1_000;
-const DEAR_READING = 2;
-const SHORTEST_MS = 10_000;
-const LONGEST_MS = 60_000;
-/** Reading takes no more than the twentieth part of the time, unless that takes more than LONGEST_MS. */
-const SHARE = 20;
-/** So long a look waits for a reading: password resets must not stand behind one. */
-const PATIENCE_MS = 500;
-/** Lines are known for so long, also when nothing waits in them any more. */
-const KNOWN_MS = 600_000;
+/** Positions are read after a scan that took this long. */
+const SLOW_SCAN_MS = 50;
+/**
+ * A line with fewer passed-over messages is scanned from its start: they cost about a millisecond, and a scan that was slow
+ * for another reason (a busy machine) must not hide messages for ten seconds. The exception is a reading that was slow too,
+ * by this factor: then the index holds many more entries than messages.
+ */
+const MIN_PASSED_OVER = 1_000;
+const SLOW_READING_FACTOR = 2;
+const MIN_KEPT_MS = 10_000;
+const MAX_KEPT_MS = 60_000;
+/** Readings take at most a twentieth of the time, unless one takes longer than MAX_KEPT_MS / 20. */
+const READING_BUDGET = 20;
+/** A scan waits this long for a reading under way, and then goes on with the old positions: password resets must not wait. */
+const MAX_WAIT_MS = 500;
+/** How long the position of a line is read again although nothing waits in the line. */
+const LINE_KEPT_MS = 600_000;
 
-/** From where on each line of one priority is looked at. */
-export class LineStarts {
-  readonly #dearMs: number;
+/** The positions of all lines of one priority. */
+export class QueueCursor {
+  readonly #slowMs: number;
   readonly #now: () => number;
   #passed: readonly PassedOver[] = [];
-  #until = 0;
-  /** When it may be read anew although what is remembered still holds. */
+  #validUntil = 0;
+  /** When a slow scan may trigger a reading although the positions are still valid. */
   #mayReadAt = 0;
-  #knownUntil = 0;
-  #wasDear = false;
-  /** Under way; what was remembered before holds until it has ended. */
+  #linesKnownUntil = 0;
+  #wasSlow = false;
+  /** The reading under way; the old positions are used until it ends. */
   #reading: Promise<void> | undefined;
 
-  /** `now` is in milliseconds. */
-  constructor(dearMs = DEAR_LOOK_MS, now: () => number = () => performance.now()) {
-    this.#dearMs = dearMs;
+  /** @param now in milliseconds */
+  constructor(slowMs = SLOW_SCAN_MS, now: () => number = () => performance.now()) {
+    this.#slowMs = slowMs;
     this.#now = now;
   }
 
   async lease(db: Queryable, order: LeaseOrder): Promise<LeasedMessage[]> {
     this.#readWhenDue(db, order);
-    if (this.#reading) await Promise.race([this.#reading, delay(PATIENCE_MS, undefined, { ref: false })]);
+    if (this.#reading) await Promise.race([this.#reading, delay(MAX_WAIT_MS, undefined, { ref: false })]);
     const starts = startsOf(this.#passed, new Set(order.saturated));
-    const asked = this.#now();
+    const startedAt = this.#now();
     try {
-      return await leaseEntries(db, order, starts);
+      return await leaseMessages(db, order, starts);
     } finally {
-      // A look that the database broke off for its length was dear, too.
-      this.#wasDear = this.#now() - asked >= this.#dearMs;
+      // Also after a failure: a statement that timed out was slow.
+      this.#wasSlow = this.#now() - startedAt >= this.#slowMs;
     }
   }
 
   #readWhenDue(db: Queryable, order: LeaseOrder): void {
-    const asked = this.#now();
-    if (this.#reading || asked < (this.#wasDear ? Math.min(this.#mayReadAt, this.#until) : this.#until))
-      return;
-    const known = asked < this.#knownUntil ? this.#passed : [];
-    if (!this.#wasDear && known.length === 0) {
+    const now = this.#now();
+    const dueAt = this.#wasSlow ? Math.min(this.#mayReadAt, this.#validUntil) : this.#validUntil;
+    if (this.#reading || now < dueAt) return;
+    const known = now < this.#linesKnownUntil ? this.#passed : [];
+    if (!this.#wasSlow && known.length === 0) {
       this.#passed = [];
       return;
     }
-    if (known.length === 0) this.#knownUntil = asked + KNOWN_MS;
-    this.#reading = this.#read(db, order, known, asked).finally(() => {
+    if (known.length === 0) this.#linesKnownUntil = now + LINE_KEPT_MS;
+    this.#reading = this.#read(db, order, known, now).finally(() => {
       this.#reading = undefined;
     });
   }
 
-  /** Never rejects: of a database that is away the look itself will tell. */
-  async #read(db: Queryable, order: LeaseOrder, known: readonly PassedOver[], asked: number): Promise<void> {
+  /** Never rejects: the scan itself fails if the database is unavailable. */
+  async #read(
+    db: Queryable,
+    order: LeaseOrder,
+    known: readonly PassedOver[],
+    startedAt: number,
+  ): Promise<void> {
     const passed = await listPassedOver(db, order, known).catch((): PassedOver[] => []);
-    const read = this.#now();
-    const isDear = read - asked >= this.#dearMs * DEAR_READING;
-    this.#passed = passed.filter(({ count }) => isDear || count >= FEW);
-    this.#mayReadAt = read + (read - asked) * SHARE;
-    this.#until = Math.min(Math.max(this.#mayReadAt, read + SHORTEST_MS), read + LONGEST_MS);
+    const now = this.#now();
+    const isSlow = now - startedAt >= this.#slowMs * SLOW_READING_FACTOR;
+    this.#passed = passed.filter(({ count }) => isSlow || count >= MIN_PASSED_OVER);
+    this.#mayReadAt = now + (now - startedAt) * READING_BUDGET;
+    this.#validUntil = Math.min(Math.max(this.#mayReadAt, now + MIN_KEPT_MS), now + MAX_KEPT_MS);
   }
 }
 
-/** In front of where nothing but mail for full lanes stands. */
+/** For each line the first message of a lane that is not saturated, or the end of what is passed over. */
 function startsOf(passed: readonly PassedOver[], saturated: ReadonlySet<string>): LineStart[] {
   return passed.map(({ workspace_id, campaign_id, ends_at, places, due_at: dueAt }) => {
     const open = dueAt.filter((_, at) => !saturated.has(places[at] ?? ""));
     return { workspace_id, campaign_id, starts_at: open.reduce((a, b) => (a < b ? a : b), ends_at) };
   });
-}
-
-/** One process looks at one queue; tests look at several. */
-const memories = new WeakMap<Queryable, Readonly<Record<Priority, LineStarts>>>();
-
-/** Leases due messages of one priority (leaseEntries). */
-export function leaseMessages(db: Queryable, order: LeaseOrder): Promise<LeasedMessage[]> {
-  const memory = memories.get(db) ?? { 0: new LineStarts(), 1: new LineStarts() };
-  memories.set(db, memory);
-  return memory[order.priority].lease(db, order);
 }

@@ -1,13 +1,13 @@
 /**
- * The end of leases, hundreds at a time. A worker that dies simply lets its rows fall due again, and one that wakes up
- * too late holds an old number, with which nothing can be settled.
+ * Statements that extend and settle leases, hundreds at a time. The rows of a worker that dies fall due again, and a worker that
+ * resumes too late holds old lease numbers, which settle nothing.
  */
 import sql from "sql-template-tag";
 import { integerArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Which lease of which message; an older number cannot do anything any more. */
+/** One lease of one message. Only the newest lease number is valid. */
 export interface Lease {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
@@ -15,8 +15,10 @@ export interface Lease {
 }
 
 /**
- * Moves the deadline of leases, a worker's heartbeat, and says which of them are still its own (lease keys). Leases
- * are named one by one: what was leased to a worker without its knowing (the answer was lost) has to lapse.
+ * Moves the deadline of leases, for a worker's heartbeat. Leases are named one by one: rows that were leased without the worker
+ * knowing (the answer was lost) have to lapse.
+ *
+ * @returns keys (leaseKey) of the leases that the worker still has
  */
 export async function extendLeases(
   db: Queryable,
@@ -25,7 +27,7 @@ export async function extendLeases(
   seconds: number,
 ): Promise<Set<string>> {
   if (leases.length === 0) return new Set();
-  // A row that is being settled is locked and needs no extension; waiting for it could be a deadlock.
+  // A row that is being settled is locked and needs no extension. Waiting for it could cause a deadlock.
   const extended = await db.rows<Lease>(sql`
     with mine as materialized (
       select q.workspace_id, q.message_id
@@ -42,34 +44,35 @@ export async function extendLeases(
   return new Set(extended.map(leaseKey));
 }
 
-/** What becomes of a lease: the message leaves the queue, or waits for its next attempt. */
+/** How a lease ends: the message leaves the queue, or waits until it is due. */
 export interface Settlement extends Lease {
   readonly attempts: number;
-  /** null: done, take it out of the queue. By the worker's clock, as is `decidedAt`: the database adds the difference to its own. */
+  /** Null: the message leaves the queue. By the worker's clock, as is `decidedAt`: the database adds the difference to its own time. */
   readonly dueAt: Date | null;
-  /** When dueAt was decided on; missing in journals of earlier versions, whose dueAt is taken as it is. */
+  /** When dueAt was computed. Missing in journals of earlier versions, whose dueAt is taken as it is. */
   readonly decidedAt?: Date;
-  /** Set where the message is put off with news: the moment that its first attempt began, which stays once it is set. */
+  /** Set when the message is deferred with an event: when its first attempt began. It never changes once it is stored. */
   readonly firstAttemptAt?: Date | null;
-  /** The address of ours it should leave from next. */
+  /** The source address of the next attempt. */
   readonly sourceIp?: string | null;
-  /** Set where it waits for that address: under which routing it was given (LeasedMessage.routing_version). */
+  /** Set when the message waits for that address: the routing version it was chosen by (LeasedMessage.routing_version). */
   readonly routingVersion?: number | null;
-  /** The receiver has it: a fact, whoever holds the lease by now. */
+  /** True: the message leaves the queue even when another worker holds the lease by now. */
   readonly isDelivered: boolean;
 }
 
-/** Tells the leases of one message apart, for sets and maps. */
+/** A key for sets and maps. */
 export function leaseKey({ messageId, leaseNumber }: Lease): string {
   return `${messageId} ${leaseNumber}`;
 }
 
 /**
- * Settles leases that are still the newest of their message, and says which those were (lease keys). A settlement that
- * comes too late, or a second time, touches nothing; but a delivery that comes too late still ends the message, so that
- * the next holder of the lease does not send it again. What would wait for an address under a routing that has changed
- * meanwhile is due at once instead. When a message is due is a matter of the database's clock, by which it is leased: a
- * worker whose clock is wrong neither tries again too soon nor too late.
+ * Settles leases that are still the newest of their message. A settlement that comes too late, or twice, changes nothing; but a
+ * late delivery removes the message, so that the present holder of the lease does not send it again. A message that would wait
+ * for an address of an outdated routing is due at once instead. Waits are added to the database's time, by which messages are
+ * leased, so a worker whose clock is wrong retries neither too early nor too late.
+ *
+ * @returns keys (leaseKey) of the leases that were settled
  */
 export async function settleLeases(tx: Queryable, settlements: readonly Settlement[]): Promise<Set<string>> {
   if (settlements.length === 0) return new Set();
@@ -86,7 +89,7 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
         ${column((one) => (one.dueAt && one.decidedAt ? one.dueAt.getTime() - one.decidedAt.getTime() : null))}::float8[])
         as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered, source_ip, routing_version, first_attempt_at, wait_ms)
     ), routing as materialized (
-      -- A change under way is waited for, and one that begins now finds this message put back (releaseHeldBack).
+      -- Waits for a change under way; a change that begins later finds this message settled (releaseHeld).
       select workspace_id, version from routed_workspaces
       where workspace_id in (select workspace_id from settlement where routing_version is not null) for share
     ), back as (
@@ -115,7 +118,7 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
   return new Set(settled.map(leaseKey));
 }
 
-/** Keeps what a dead worker held from lapsing, while its journal is replayed. */
+/** Extends the leases of a dead worker while its journal is replayed. @returns how many */
 export function holdLeasesOf(db: Queryable, workerId: string, seconds: number): Promise<number> {
   return db.run(sql`
     with held as materialized (
@@ -125,7 +128,7 @@ export function holdLeasesOf(db: Queryable, workerId: string, seconds: number): 
     from held where q.workspace_id = held.workspace_id and q.message_id = held.message_id`);
 }
 
-/** Gives back everything a worker holds: at its graceful stop, and after its death once its journal is replayed. */
+/** Releases all leases of a worker: at its clean stop, or after its journal was replayed. @returns how many */
 export function releaseLeasesOf(db: Queryable, workerId: string): Promise<number> {
   return db.run(
     sql`update delivery_queue set due_at = now(), leased_by = null where leased_by = ${workerId}`,

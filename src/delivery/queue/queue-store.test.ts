@@ -24,9 +24,9 @@ test("a queue of some thousands is counted", async () => {
   expect(await countQueue(db)).toEqual({ waiting: 3_800, leased: 1_200 });
 });
 
-test("a long queue is estimated, and no more than 10,000 of its rows are read", async () => {
+test("a long queue is estimated, and at most 10,000 of its rows are read", async () => {
   await fill(40_000, 2_000);
-  // Each connection of the pool tells the statistics of its inserts when it is next idle.
+  // Each connection of the pool reports its inserts to the statistics when it is next idle.
   const isEstimated = async () => {
     await db.run(sql`analyze delivery_queue`);
     const { waiting, leased } = await countQueue(db);
@@ -41,7 +41,7 @@ test("a long queue is estimated, and no more than 10,000 of its rows are read", 
   expect(read).toBeLessThanOrEqual(10_000);
 });
 
-/** Rows of the queue that this connection has read and not told PostgreSQL's statistics yet. */
+/** Rows of the queue that this connection has read and not yet reported to PostgreSQL's statistics. */
 async function rowsRead(tx: Queryable): Promise<number> {
   const read = await tx.row<{ rows: number }>(sql`
     select (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as rows from pg_stat_xact_user_tables

@@ -1,29 +1,40 @@
 /**
- * The delivery queue, a narrow table apart from the log: what comes into it, what leaves it by other ways than a
- * settled lease (lease-store.ts, queue-result-store.ts), and how much is there.
+ * The delivery queue, a narrow table apart from the message log: how messages enter it, how they leave it other than by a
+ * settled lease (lease-store.ts, queue-result-store.ts), and how many there are.
  */
 
 import sql, { type Sql } from "sql-template-tag";
 import type { Priority } from "#delivery/message/message.ts";
 import { integerArray, textArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
-import type { Queryable } from "#platform/database/pool.ts";
+import type { ConnectionSettings, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-export const priorities: readonly Priority[] = [0, 1];
-
 const RELEASED_AT_ONCE = 5_000;
+
+/**
+ * Planner settings of a delivery process. Its statements find rows by keys, whatever the tables contain, so named statements
+ * are planned once per connection, and always by index. Replanned each time, which is PostgreSQL's default, a lease takes
+ * 2 ms to plan and about 2 ms more to run. Planned once while the queue was empty, without these settings, it would scan
+ * whole tables until they are analyzed.
+ */
+export const PLANNER_SETTINGS: ConnectionSettings = {
+  plan_cache_mode: "force_generic_plan",
+  enable_seqscan: "off",
+  // Up to PostgreSQL 17 the cost of an unavoidable scan is so high that every lease would be JIT-compiled.
+  jit: "off",
+};
 
 export interface QueueEntry {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
   readonly priority: Priority;
   readonly domain: string;
-  /** Characters of the content, about the memory it takes in a worker. */
+  /** Characters of the content: about the memory it takes in a worker. */
   readonly bytes: number;
   readonly expiresAt: Date;
 }
 
-/** A part of the statement that accepts a batch (sending/acceptance/acceptor.ts): those of which the condition, on message_id, holds. */
+/** The part of the accepting statement that enqueues a batch (sending/acceptance/statement.ts). The condition is on message_id. */
 export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql {
   const column = <Value>(read: (entry: QueueEntry) => Value) => entries.map(read);
   return sql`
@@ -40,10 +51,9 @@ export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql 
 }
 
 /**
- * The same for a step of a campaign's or an autoresponder's messages, which are a relation with the columns id and
- * domain. They are shuffled, and sent in that order: people who were imported together stand on one page, and when a
- * batch moved the figures of all of them, the page would have no room for their new rows, and every index of people a
- * new entry for each.
+ * Enqueues the messages of one step of a campaign or autoresponder, which are a relation with the columns id and domain. They
+ * are enqueued and sent in random order: people imported together are on the same table pages, and a batch of their updates
+ * would leave a page no room for new row versions, so that every index would get a new entry (no HOT updates).
  */
 export function enqueueAllSql(
   mail: Sql,
@@ -59,8 +69,8 @@ export function enqueueAllSql(
 }
 
 /**
- * Takes messages out of the queue whose end became known by other ways than an attempt. A worker that holds one at this
- * moment settles nothing any more.
+ * Removes messages whose outcome became known otherwise than by an attempt. A worker that holds one of them can no longer settle
+ * its lease.
  */
 export async function removeQueueEntries(
   tx: Queryable,
@@ -74,16 +84,18 @@ export async function removeQueueEntries(
 }
 
 /**
- * Makes due what waits for a source address without having been tried, as its workspace's routing has changed: some of
- * it, by id, from after this one on. Returns the last id, null when there is no more.
+ * Makes messages due that wait for a source address without an attempt, because their workspace's routing has changed: up to
+ * `limit` of them, by id after `after`.
+ *
+ * @returns the last id, or null when there are no more
  */
-export async function releaseHeldBack(
+export async function releaseHeld(
   db: Queryable,
   workspaceId: WorkspaceId,
   after: string,
   limit = RELEASED_AT_ONCE,
 ): Promise<string | null> {
-  // What is held at this moment meets the new routing when it is put back (settleLeases).
+  // Leased messages meet the new routing when their lease is settled (settleLeases).
   const last = await db.row<{ message_id: string }>(sql`
     with held_back as materialized (
       select message_id from delivery_queue
@@ -98,13 +110,13 @@ export async function releaseHeldBack(
   return last?.message_id ?? null;
 }
 
-/** Beyond so many messages the queue is not counted but estimated. */
+/** More messages than this are estimated instead of counted. */
 const COUNTED = 10_000;
 
 /**
- * How many messages wait, and how many are leased, for the metrics, at a cost that does not grow with the queue: up to
- * 10,000 are counted, more are what PostgreSQL's statistics say, which follow within seconds. After a crash of PostgreSQL
- * they begin anew, and a long queue shows as 10,000 until autovacuum has been there.
+ * How many messages wait and how many are leased, for the metrics, at constant cost: up to 10,000 are counted; beyond that the
+ * number is PostgreSQL's estimate, which follows within seconds. After a crash of PostgreSQL the estimate restarts, and a long
+ * queue shows as 10,000 until autovacuum has run.
  */
 export async function countQueue(db: Queryable): Promise<{ waiting: number; leased: number }> {
   const counted = await db.row<{ waiting: number; leased: number }>(sql`

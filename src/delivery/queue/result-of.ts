@@ -1,4 +1,4 @@
-/** The result of a message, by how it came back from its transport. */
+/** Maps the ending of a message to its delivery result. */
 import type { Ending, SmsAttempt, SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import { UnfitValues } from "#delivery/message/presend-check.ts";
@@ -14,9 +14,9 @@ import {
   resultOfSmtp,
 } from "./delivery-result.ts";
 
-/** @param random from 0 to 1: messages that waited together do not all come back together */
+/** @param random from 0 to 1, for the jitter of waits */
 export function resultOf(message: LeasedMessage, ending: Ending, now: Date, random: number): DeliveryResult {
-  /** Up to half as long again. */
+  /** Lengthens a wait by up to a half. */
   const spread = (seconds: number) => seconds * (1 + random / 2);
   switch (ending.kind) {
     case "attempted":
@@ -49,7 +49,7 @@ function resultOfAttempt(
     : resultOfSmtp(message, attempt, now, random);
 }
 
-/** Our own fault, or the template author's, as the log of the message shows it. */
+/** As the log of the message shows it. Details of internal errors are in the service's log only. */
 function internalError(error: unknown) {
   const reason = error instanceof UnfitValues ? error.message : "internal error";
   return { outcome: "unroutable", status: "failed", enhanced: OUR_FAULT, reason } as const;
@@ -58,7 +58,7 @@ function internalError(error: unknown) {
 const unanswered = { ...unclassified, code: null, enhancedCode: null, isAddressFault: false };
 
 /**
- * One that the gateway accepted leaves the queue; until its delivery receipt comes it shows as deferred, without a next
+ * An SMS that the gateway accepted leaves the queue. Until its delivery receipt arrives it shows as deferred, without a next
  * attempt.
  *
  * @param random from 0 to 1, for the jitter of the retry
@@ -69,13 +69,14 @@ export function resultOfSms(
   now: Date,
   random: number,
 ): DeliveryResult {
-  const news = { ...unanswered, mxHost: gateway?.host ?? null, detail: result.reason };
+  const details = { ...unanswered, mxHost: gateway?.host ?? null, detail: result.reason };
   if (result.outcome === "declined") {
-    if (!result.mayRetry) return finish(message, now, { ...news, status: "failed" });
-    return deferOrFail(message, now, news, { waitSeconds: result.waitSeconds, random });
+    if (!result.mayRetry) return finish(message, now, { ...details, status: "failed" });
+    return deferOrFail(message, now, details, { waitSeconds: result.waitSeconds, random });
   }
   const { receiptId } = result;
-  if (receiptId === null || gateway === null) return finish(message, now, { ...news, status: "delivered" });
-  const taken = finish(message, now, { ...news, status: "deferred" });
+  if (receiptId === null || gateway === null)
+    return finish(message, now, { ...details, status: "delivered" });
+  const taken = finish(message, now, { ...details, status: "deferred" });
   return { ...taken, submission: { gateway: gateway.name, gatewayId: receiptId } };
 }

@@ -17,28 +17,28 @@ describe("the retry schedule", () => {
     expect(waits).toEqual([5, 10, 20, 40, 80, 120, 240, 360, 480, 720, 720, 1_440, 1_440, 1_440]);
   });
 
-  test("jitter is 15 % to either side", () => {
+  test("jitter is 15 % in both directions", () => {
     expect(minutesUntil(ask({ attempts: 2, random: 0 }))).toBeCloseTo(8.5);
     expect(minutesUntil(ask({ attempts: 2, random: 1 }))).toBeCloseTo(11.5);
   });
 
-  test("a wait that the receiver asked for is kept to, and never shortened", () => {
+  test("a wait that the receiver asked for is obeyed, and never shortened", () => {
     expect(minutesUntil(ask({ attempts: 5, waitSeconds: 300, random: 0 }))).toBe(5);
     expect(minutesUntil(ask({ attempts: 1, waitSeconds: 3_600, random: 1 }))).toBeCloseTo(69);
   });
 
-  test("a silly wait is bounded by a minute below and a day above", () => {
+  test("a wait that the receiver asked for is at least a minute and at most a day", () => {
     expect(minutesUntil(ask({ waitSeconds: 0, random: 0 }))).toBe(1);
     expect(minutesUntil(ask({ waitSeconds: 1e9, random: 0 }))).toBe(24 * 60);
   });
 
-  test("a wait that would outlast the message becomes one last attempt inside its life", () => {
+  test("a wait beyond the expiry becomes one last attempt before it", () => {
     const now = at(71 * HOUR);
     expect(minutesUntil(ask({ attempts: 12, now, random: 0 }), now)).toBe(60);
     expect(minutesUntil(ask({ attempts: 12, now, random: 1 }), now)).toBeCloseTo(51);
   });
 
-  test("at the end of its life a message is given up", () => {
+  test("an expired message fails", () => {
     expect(ask({ attempts: 13, now: at(72 * HOUR) })).toBe("expired");
     expect(ask({ attempts: 13, now: at(72 * HOUR - 1) })).toBe("expired");
     expect(ask({ attempts: 99, now: at(200 * HOUR) })).toBe("expired");

@@ -1,8 +1,8 @@
-/** When a message that was put off is tried again. */
+/** The retry schedule of deferred messages. */
 
 /**
- * The waits after the first, second, … attempt, in minutes; the last one repeats. Greylists let go after five to
- * fifteen minutes, and full mailboxes after days.
+ * The waits after the first, second, … attempt, in minutes; the last one repeats. Greylists accept a retry after five to
+ * fifteen minutes; a full mailbox may take days.
  */
 const WAITS_MINUTES = [5, 10, 20, 40, 80, 120, 240, 360, 480, 720, 720, 1_440];
 const JITTER = 0.15;
@@ -10,35 +10,33 @@ const SHORTEST_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const LONGEST_MS = 24 * HOUR_MS;
 
-/** When a message is given up. */
+/** When a message expires. */
 export function expiryOf(acceptedAt: Date, retryHours: number): Date {
   return new Date(acceptedAt.getTime() + retryHours * HOUR_MS);
 }
 
 export interface RetryQuestion {
-  /** Made so far, the one that has just failed included. */
+  /** Including the one that has just failed. */
   readonly attempts: number;
   readonly now: Date;
-  /** When we give up. */
   readonly expiresAt: Date;
-  /** The wait that the refusal itself named ("try again in 5 minutes"), which is obeyed. */
+  /** The wait that the reply asked for ("try again in 5 minutes"). */
   readonly waitSeconds?: number | undefined;
   /** From 0 to below 1. */
   readonly random: number;
 }
 
 /**
- * The schedule with 15 % of jitter to either side, so that what was put off together does not come back together; a
- * wait the receiver asked for (up to a day) is only ever stretched. A wait that would outlast the message is cut short
- * for one last attempt.
+ * The scheduled wait with 15 % jitter in both directions, so that messages deferred together do not come back together. A wait
+ * that the receiver asked for (up to a day) is only lengthened. A wait beyond the expiry is shortened, for one last attempt.
  */
 export function nextAttemptAt(question: RetryQuestion): Date | "expired" {
   const { attempts, now, expiresAt, waitSeconds, random } = question;
   const left = expiresAt.getTime() - now.getTime();
   if (left < SHORTEST_MS) return "expired";
   const wait = waitSeconds === undefined ? scheduledWait(attempts, random) : askedWait(waitSeconds, random);
-  const lastChance = left * (1 - JITTER * random);
-  return new Date(now.getTime() + Math.round(wait <= left ? wait : lastChance));
+  const lastAttempt = left * (1 - JITTER * random);
+  return new Date(now.getTime() + Math.round(wait <= left ? wait : lastAttempt));
 }
 
 function scheduledWait(attempts: number, random: number): number {

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import { settle } from "#delivery/worker/result-writer.ts";
+import { writeBatch } from "#delivery/worker/result-writer.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
@@ -10,8 +10,8 @@ import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
 import { requeue, resultOfSmtp } from "./delivery-result.ts";
-import { leaseMessages } from "./queue-cursor.ts";
-import { releaseHeldBack } from "./queue-store.ts";
+import { leaseMessages } from "./lease-store.ts";
+import { releaseHeld } from "./queue-store.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -36,28 +36,32 @@ async function lease(networks: readonly string[], saturated: readonly string[] =
 }
 const holdBack = async (seconds = 0) => {
   const message = await lease(elsewhere);
-  if (message) await settle(db, [requeue(message, new Date(), seconds, "192.0.2.1")], nobodyElse);
+  if (message) await writeBatch(db, [requeue(message, new Date(), seconds, "192.0.2.1")], nobodyElse);
 };
 
-test("mail that is to leave from an address is leased by the machine that has it", async () => {
+test("a message reserved for a source address is leased by the machine that has it", async () => {
   await holdBack();
   expect(await lease(elsewhere)).toBeUndefined();
   expect(await lease(here)).toMatchObject({ message_id: id, source_ip: "192.0.2.1", attempts: 0 });
 });
 
-test("when nobody has taken it for two minutes anybody does", async () => {
+test("after two minutes any machine may lease it", async () => {
   await holdBack();
   await db.run(sql`update delivery_queue set due_at = now() - interval '121 seconds'`);
   expect(await lease(elsewhere)).toMatchObject({ message_id: id });
 });
 
-test("an attempt from an address that was chosen is repeated from there, another from anywhere", async () => {
+test("a retry is reserved for the source address only if that was chosen", async () => {
   const refused = { outcome: "refused", stage: "rcpt", code: 450, enhanced: "4.7.1", text: "later" } as const;
   const attempt = { result: refused, mxHost: null, sourceIp: "192.0.2.1" };
   const putOff = async (isSourceChosen: boolean) => {
     const message = await lease(here);
     if (message) {
-      await settle(db, [resultOfSmtp(message, { ...attempt, isSourceChosen }, new Date(), 0)], nobodyElse);
+      await writeBatch(
+        db,
+        [resultOfSmtp(message, { ...attempt, isSourceChosen }, new Date(), 0)],
+        nobodyElse,
+      );
     }
     await db.run(sql`update delivery_queue set due_at = now()`);
   };
@@ -67,11 +71,11 @@ test("an attempt from an address that was chosen is repeated from there, another
   expect(await lease(elsewhere)).toMatchObject({ message_id: id, source_ip: null });
 });
 
-test("what waits for an address is due again when its workspace's routing changes", async () => {
+test("a message that waits for an address is due when its workspace's routing changes", async () => {
   await holdBack(3_600);
-  expect(await releaseHeldBack(db, asWorkspaceId(newId()), nilId)).toBeNull();
+  expect(await releaseHeld(db, asWorkspaceId(newId()), nilId)).toBeNull();
   expect(await lease(here)).toBeUndefined();
-  expect(await releaseHeldBack(db, workspaceId, nilId)).toBe(id);
+  expect(await releaseHeld(db, workspaceId, nilId)).toBe(id);
   expect(await lease(elsewhere)).toMatchObject({ message_id: id, source_ip: null });
 });
 
@@ -80,23 +84,23 @@ const changeRouting = (tx: Queryable = db) =>
     insert into routed_workspaces as r (workspace_id, version) values (${workspaceId}, 1)
     on conflict (workspace_id) do update set version = r.version + 1`);
 const putBackUntilTomorrow = (message: LeasedMessage) =>
-  settle(db, [requeue(message, new Date(), 80_000, "192.0.2.1")], nobodyElse);
+  writeBatch(db, [requeue(message, new Date(), 80_000, "192.0.2.1")], nobodyElse);
 
-test("what was leased before the routing changed does not wait for an address of the old one", async () => {
+test("a message leased before the routing changed does not wait for an address of the old routing", async () => {
   await changeRouting();
   const before = await lease(elsewhere);
   if (before === undefined) return expect.unreachable();
   await changeRouting();
-  expect(await releaseHeldBack(db, workspaceId, nilId)).toBeNull();
+  expect(await releaseHeld(db, workspaceId, nilId)).toBeNull();
   await putBackUntilTomorrow(before);
   const after = await lease(elsewhere);
   expect(after).toMatchObject({ message_id: id, source_ip: null, routing_version: 2 });
   if (after) await putBackUntilTomorrow(after);
   expect(await lease(here)).toBeUndefined();
-  expect(await releaseHeldBack(db, workspaceId, nilId)).toBe(id);
+  expect(await releaseHeld(db, workspaceId, nilId)).toBe(id);
 });
 
-test("what is put back while the routing is being changed does not, either", async () => {
+test("a message requeued while the routing changes does not wait for an address of the old routing", async () => {
   await changeRouting();
   const message = await lease(elsewhere);
   if (message === undefined) return expect.unreachable();
@@ -110,20 +114,20 @@ test("what is put back while the routing is being changed does not, either", asy
   expect(await lease(elsewhere)).toMatchObject({ message_id: id, source_ip: null });
 });
 
-test("it is made due in parts, in the order of ids", async () => {
+test("waiting messages are made due in parts, in the order of ids", async () => {
   const others = ["bob", "cid"].map((name) => draft(workspaceId, `${name}@example.test`));
   await insertDrafts(db, others);
   await db.run(sql`update delivery_queue set source_ip = '192.0.2.1', due_at = now() + interval '1 day'`);
   const ids = [id, ...others.map(({ message }) => message.id)].sort();
-  expect(await releaseHeldBack(db, workspaceId, nilId, 2)).toBe(ids[1]);
+  expect(await releaseHeld(db, workspaceId, nilId, 2)).toBe(ids[1]);
   const left = await db.rows<{ message_id: string }>(sql`
     select message_id from delivery_queue where source_ip is not null and due_at > now()`);
   expect(left.map(({ message_id }) => message_id)).toEqual(ids.slice(2));
-  expect(await releaseHeldBack(db, workspaceId, ids[1] ?? nilId, 2)).toBe(ids[2]);
-  expect(await releaseHeldBack(db, workspaceId, ids[2] ?? nilId, 2)).toBeNull();
+  expect(await releaseHeld(db, workspaceId, ids[1] ?? nilId, 2)).toBe(ids[2]);
+  expect(await releaseHeld(db, workspaceId, ids[2] ?? nilId, 2)).toBeNull();
 });
 
-test("a full lane holds up a workspace with a routing of its own only where it is that workspace's", async () => {
+test("a saturated lane of a workspace with its own routing holds back that workspace only", async () => {
   await db.run(sql`insert into routed_workspaces (workspace_id, version) values (${workspaceId}, 3)`);
   expect(await lease(here, [`${workspaceId} example.test`])).toBeUndefined();
   expect(await lease(here, ["example.test", `${newId()} example.test`])).toMatchObject({

@@ -3,11 +3,11 @@ import { newId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { markHolder, takeMark } from "#test/support/take-mark.ts";
-import { holdWorkerLock, isLockFree } from "./worker-lock.ts";
+import { holdWorkerLock, tryWorkerLock } from "./worker-lock.ts";
 
 const db = await testDatabase();
 
-test("a mark whose session went silent counts no more, and is made anew", async () => {
+test("a lock whose session went silent is lost, and taken again", async () => {
   const workerId = newId();
   let renewals = 0;
   const mark = await holdWorkerLock(db, workerId, () => {
@@ -26,10 +26,10 @@ test("a mark whose session went silent counts no more, and is made anew", async 
   }
   await eventually("the mark to be back", async () => mark.isHeld);
   expect(renewals).toBe(1);
-  expect(await isLockFree(db, workerId)).toBe(false);
+  expect(await tryWorkerLock(db, workerId)).toBe(false);
 });
 
-test("a mark that waits for whoever recovers its worker is given up at once when the worker stops", async () => {
+test("a lock that waits for a recovery of its worker is given up when the worker stops", async () => {
   const mark = await holdWorkerLock(db, newId());
   const giveBack = await takeMark(db);
   onTestFinished(giveBack);

@@ -1,6 +1,6 @@
 /**
- * From a recipient's domain to the hosts that take its mail and the lane they belong to. Answers are kept for a minute: a
- * campaign asks for the same domains thousands of times. What the DNS has said is kept for its TTL below (platform/dns).
+ * Finds the mail hosts of a recipient domain and their lane. Routes are cached for a minute, because a campaign needs the same
+ * domains thousands of times; below, DNS answers are cached for their TTL (dns/resolver.ts).
  */
 
 import { isIP } from "node:net";
@@ -24,9 +24,9 @@ import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 const KEPT_MS = 60_000;
 const MOST_KEPT = 50_000;
 
-/** Its mail goes nowhere, at least for now. */
+/** The domain has no destination, permanently or for now. */
 export interface NoDestination extends Unroutable {
-  /** Left out where the domain has no mail hosts, or DNS does not name them now. */
+  /** Missing when the domain has no mail hosts, or when DNS does not name them now. */
   readonly lane?: Lane;
 }
 
@@ -34,18 +34,18 @@ export type Route = Destination | NoDestination;
 
 export type FindRoute = (domain: string) => Promise<Route>;
 
-/** By MX, as RFC 5321 section 5.1 has it. */
+/** Routes by MX (RFC 5321 section 5.1). */
 export function routeByMx(options: {
   resolver: Pick<Resolver, "mx" | "ipv4" | "ipv6">;
   allowPrivate: boolean;
   lanes: readonly Lane[];
-  /** The MTA-STS policy of a domain. */
+  /** Finds the MTA-STS policy of a domain. */
   findPolicy?: ((domain: string) => Promise<StsPolicy | null>) | null;
-  /** For DANE, to which `resolver` has to tell the truth about DNSSEC. */
+  /** Look-ups for DANE; `resolver` must be the validating one then. */
   dane?: DaneLookups | null;
 }): FindRoute {
   const { resolver, allowPrivate, lanes, findPolicy, dane = null } = options;
-  return remembering(async (domain) => {
+  return cached(async (domain) => {
     const [found, policy = null] = await Promise.all([
       findMailHosts(resolver, domain, { allowPrivate }),
       findPolicy?.(domain),
@@ -60,7 +60,7 @@ export function routeByMx(options: {
     }));
     const hosts = await withTlsDemands(considered, { domain, policy, dane });
     if ("outcome" in hosts) return { ...hosts, lane: laneFor(found.hosts.map(nameOf), lanes) };
-    return { hosts, site: siteName(hosts.map(provenName)), lane: laneFor(hosts.map(nameOf), lanes) };
+    return { hosts, site: siteName(hosts.map(nameWithDemand)), lane: laneFor(hosts.map(nameOf), lanes) };
   });
 }
 
@@ -68,25 +68,25 @@ function nameOf({ name }: MailHost): string {
   return name;
 }
 
-/** A host with the proof it has to give; nobody who demands it shares sessions with somebody who does not. */
-function provenName({ name, tls }: MailHost): string {
+/** The host name with its TLS demand, so that a session is shared only by domains with the same demand. */
+function nameWithDemand({ name, tls }: MailHost): string {
   return requiresTls(tls) ? `${name} (${tls.by})` : name;
 }
 
-/** Everything to one smart host, an address or a name. */
+/** Routes everything to one smart host, an address or a name. */
 export function routeToRelay(
   host: string,
   options: {
     readonly resolver: Resolver;
     readonly lane: Lane;
-    /** The operator's own may stand in the operator's network; one that a workspace names may not. */
+    /** True for the operator's smart host; one that a workspace names must have a public address. */
     readonly allowPrivate: boolean;
-    /** Where the operator or the workspace has named it. */
+    /** The setting that names the host, for the reason of a failure. */
     readonly setting: string;
   },
 ): FindRoute {
   const { resolver, lane, allowPrivate, setting } = options;
-  return remembering(async () => {
+  return cached(async () => {
     const lookups: readonly Lookup<string>[] = isIP(host)
       ? []
       : await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
@@ -105,8 +105,8 @@ export function routeToRelay(
   });
 }
 
-/** Keeps routes for a minute; what could not be found out is only shared by those who ask at the same moment. */
-function remembering(find: FindRoute): FindRoute {
+/** Caches routes for a minute. A temporary failure is shared by concurrent calls only. */
+function cached(find: FindRoute): FindRoute {
   const routes = new AsyncCache<Route>({
     ms: KEPT_MS,
     most: MOST_KEPT,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type RoutingRule, type SendingIp, wayOf } from "./egress-rules.ts";
+import { type RoutingRule, type SendingIp, selectEgress } from "./egress-rules.ts";
 
 const ip = (last: number, change: Partial<SendingIp> = {}): SendingIp => ({
   id: `id${last}`,
@@ -28,10 +28,10 @@ const ips = [
   ip(3, { pool: "main" }),
   ip(4, { pool: "main", is_active: false }),
 ];
-const fromOf = (way: ReturnType<typeof wayOf>) =>
+const fromOf = (way: ReturnType<typeof selectEgress>) =>
   way.kind === "ips" ? way.ips.map((source) => source.ip) : way.kind;
 
-test("without a rule that matches the usual way is taken", () => {
+test("without a rule that matches, the default path is taken", () => {
   const rules = [
     rule("domain", { recipient_domains: ["b.test"] }),
     rule("provider", { providers: ["yahoo"] }),
@@ -39,7 +39,7 @@ test("without a rule that matches the usual way is taken", () => {
     rule("off", { is_active: false }),
     rule("named", { is_automatic: false }),
   ];
-  expect(wayOf({ ips, rules }, none, to)).toEqual({ kind: "usual" });
+  expect(selectEgress({ ips, rules }, none, to)).toEqual({ kind: "default" });
 });
 
 test("the first rule that matches wins", () => {
@@ -48,22 +48,22 @@ test("the first rule that matches wins", () => {
     rule("first", { providers: ["google"], action: { source_ip_id: "id2" } }),
     rule("second"),
   ];
-  expect(fromOf(wayOf({ ips, rules }, none, to))).toEqual(["192.0.2.2"]);
+  expect(fromOf(selectEgress({ ips, rules }, none, to))).toEqual(["192.0.2.2"]);
 });
 
-test("where there are no mail hosts, and so no provider, no rule for providers matches", () => {
+test("without mail hosts, and so without a provider, no rule for providers matches", () => {
   const rules = [
     rule("google", { providers: ["google"] }),
     rule("relay", { action: { relay_url: "smtp://h" } }),
   ];
-  expect(wayOf({ ips, rules }, none, { ...to, lane: null })).toEqual({
+  expect(selectEgress({ ips, rules }, none, { ...to, lane: null })).toEqual({
     kind: "relay",
     ruleId: "relay",
     url: "smtp://h",
   });
 });
 
-test("while nobody tells the provider, a rule that hangs on it lets no later one take the mail", () => {
+test("while the provider is unknown, a rule that depends on it stops the rules after it", () => {
   const rules = [
     rule("domain", { recipient_domains: ["b.test"], action: { source_ip_id: "id2" } }),
     rule("elsewhere", { recipient_domains: ["c.test"], providers: ["yahoo"] }),
@@ -73,32 +73,35 @@ test("while nobody tells the provider, a rule that hangs on it lets no later one
     rule("all", { action: { pool: "main" } }),
   ];
   const wayTo = (domain: string, ruleId: string | null = null) =>
-    fromOf(wayOf({ ips, rules }, { ip: null, ruleId }, { domain, lane: undefined }));
-  expect(wayTo("a.test")).toBe("unknown");
+    fromOf(selectEgress({ ips, rules }, { ip: null, ruleId }, { domain, lane: undefined }));
+  expect(wayTo("a.test")).toBe("provider_unknown");
   expect(wayTo("b.test")).toEqual(["192.0.2.2"]);
   expect(wayTo("d.test")).toEqual(["192.0.2.2", "192.0.2.3"]);
   expect(wayTo("a.test", "named")).toEqual(["192.0.2.3"]);
 });
 
-test("a pool is those of its addresses that are switched on", () => {
-  expect(fromOf(wayOf({ ips, rules: [rule("pool", { action: { pool: "main" } })] }, none, to))).toEqual([
-    "192.0.2.2",
-    "192.0.2.3",
-  ]);
+test("a pool consists of its active addresses", () => {
+  expect(
+    fromOf(selectEgress({ ips, rules: [rule("pool", { action: { pool: "main" } })] }, none, to)),
+  ).toEqual(["192.0.2.2", "192.0.2.3"]);
 });
 
-test("a campaign's address goes before its rule, and its rule before the others, whatever it matches", () => {
+test("a campaign's address takes precedence over its rule, and its rule over the others, whatever it matches", () => {
   const rules = [
     rule("first"),
     rule("named", { is_automatic: false, providers: ["yahoo"], action: { pool: "main" } }),
   ];
-  expect(fromOf(wayOf({ ips, rules }, { ip: "192.0.2.3", ruleId: "named" }, to))).toEqual(["192.0.2.3"]);
-  expect(fromOf(wayOf({ ips, rules }, { ip: null, ruleId: "named" }, to))).toHaveLength(2);
+  expect(fromOf(selectEgress({ ips, rules }, { ip: "192.0.2.3", ruleId: "named" }, to))).toEqual([
+    "192.0.2.3",
+  ]);
+  expect(fromOf(selectEgress({ ips, rules }, { ip: null, ruleId: "named" }, to))).toHaveLength(2);
 });
 
-test("what was chosen and is gone counts as not chosen", () => {
+test("a choice that was deleted is ignored", () => {
   const rules = [rule("first")];
-  expect(fromOf(wayOf({ ips, rules }, { ip: "192.0.2.99", ruleId: "gone" }, to))).toEqual(["192.0.2.1"]);
+  expect(fromOf(selectEgress({ ips, rules }, { ip: "192.0.2.99", ruleId: "gone" }, to))).toEqual([
+    "192.0.2.1",
+  ]);
 });
 
 test.each([
@@ -110,11 +113,11 @@ test.each([
     'the sending IP of the routing rule "dead" is switched off',
   ],
   ["a pool", { ip: null, ruleId: "empty" }, 'no sending IP of the pool "empty" is switched on'],
-])("%s that was chosen and is switched off is waited for", (_, choice, reason) => {
+])("%s that was chosen and is switched off makes the message wait", (_, choice, reason) => {
   const rules = [
     rule("off", { is_active: false }),
     rule("dead", { action: { source_ip_id: "id4" } }),
     rule("empty", { action: { pool: "empty" } }),
   ];
-  expect(wayOf({ ips, rules }, choice, to)).toEqual({ kind: "closed", reason });
+  expect(selectEgress({ ips, rules }, choice, to)).toEqual({ kind: "unavailable", reason });
 });

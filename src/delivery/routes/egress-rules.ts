@@ -1,21 +1,21 @@
 /**
- * Which way a message leaves: from the machine's usual address, from sending IPs of its workspace, or through a smart
- * host. Pure: a workspace's rules in, the way out.
+ * Selects the egress of a message by its workspace's routing rules: the machine's default address, sending IPs of the
+ * workspace, or a smart host. Pure functions.
  */
 import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface SendingIp {
   readonly id: string;
   readonly ip: string;
-  /** EHLO name; null: the machine's. */
+  /** EHLO name; null for the machine's. */
   readonly hostname: string | null;
   readonly pool: string | null;
   readonly is_active: boolean;
-  /** Since when it is warmed up; null when it is not. */
+  /** When its warm-up began; null when it is not warmed up. */
   readonly warm_up_started_at: Date | null;
 }
 
-export type RuleAction =
+export type EgressAction =
   | { readonly source_ip_id: string }
   | { readonly pool: string }
   | { readonly relay_url: string };
@@ -24,23 +24,23 @@ export interface RoutingRule {
   readonly id: string;
   readonly name: string;
   readonly is_active: boolean;
-  /** False: it applies only where it is named. */
+  /** False: the rule applies only to mail that names it. */
   readonly is_automatic: boolean;
-  /** Lower-case A-labels; empty: every domain. */
+  /** Lower-case A-labels; empty for every domain. */
   readonly recipient_domains: readonly string[];
-  /** Names of lanes; empty: every provider. */
+  /** Names of lanes; empty for every provider. */
   readonly providers: readonly string[];
-  readonly action: RuleAction;
+  readonly action: EgressAction;
 }
 
-/** What a workspace has. */
+/** The sending IPs and routing rules of a workspace. */
 export interface Routing {
   readonly ips: readonly SendingIp[];
-  /** In the order in which they are asked. */
+  /** In order: the first rule that matches applies. */
   readonly rules: readonly RoutingRule[];
 }
 
-/** What a campaign chose for itself; the address wins. Neither: the rules decide. */
+/** The choice of a campaign or message. The address takes precedence; with neither, the rules decide. */
 export interface RouteChoice {
   readonly ip: string | null;
   readonly ruleId: string | null;
@@ -49,35 +49,36 @@ export interface RouteChoice {
 export type FindRouting = (workspaceId: WorkspaceId) => Promise<Routing>;
 export type FindChoice = (workspaceId: WorkspaceId, campaignId: string) => Promise<RouteChoice>;
 
-export type Way =
-  | { readonly kind: "usual" }
+export type EgressSelection =
+  | { readonly kind: "default" }
   | { readonly kind: "relay"; readonly ruleId: string; readonly url: string }
-  /** From any of these, which are not empty. */
+  /** From any of these addresses; there is at least one. */
   | { readonly kind: "ips"; readonly ips: readonly SendingIp[] }
-  /** It was chosen, and cannot be gone now. */
-  | { readonly kind: "closed"; readonly reason: string }
-  /** It hangs on the provider, which DNS does not tell at the moment. */
-  | { readonly kind: "unknown" };
+  /** The chosen address or rule is switched off. */
+  | { readonly kind: "unavailable"; readonly reason: string }
+  /** The selection depends on the provider, which a temporary DNS failure hides. */
+  | { readonly kind: "provider_unknown" };
 
 /**
- * A campaign's own choice goes before the rules; one that is gone counts as none. Of the rules the first that matches
- * applies. What is switched off although it was chosen is waited for: mail must not leave from elsewhere. So is the
- * provider, where the first rule that may match has to know it.
+ * The choice takes precedence over the rules; a choice that was deleted is ignored. The first rule that matches applies. If
+ * the selected address or rule is switched off, the message waits, because it must not be sent from elsewhere. It also waits
+ * while the provider is unknown, if the first rule that may match depends on it.
  *
- * @param lane null where the domain has no mail hosts, and so no provider; undefined while DNS does not tell
+ * @param lane null where the domain has no mail hosts, and so no provider; undefined while DNS fails temporarily
  */
-export function wayOf(
+export function selectEgress(
   { ips, rules }: Routing,
   choice: RouteChoice,
   { domain, lane }: { readonly domain: string; readonly lane: string | null | undefined },
-): Way {
+): EgressSelection {
   const chosen = choice.ip === null ? undefined : ips.find(({ ip }) => ip === choice.ip);
   if (chosen) return fromIps([chosen], `the sending IP ${chosen.ip} is switched off`);
   const named = rules.find(({ id }) => id === choice.ruleId);
   const rule = named ?? rules.find((one) => one.is_automatic && one.is_active && mayMatch(one, domain, lane));
-  if (rule === undefined) return { kind: "usual" };
-  if (rule !== named && lane === undefined && rule.providers.length > 0) return { kind: "unknown" };
-  if (!rule.is_active) return { kind: "closed", reason: `the routing rule "${rule.name}" is switched off` };
+  if (rule === undefined) return { kind: "default" };
+  if (rule !== named && lane === undefined && rule.providers.length > 0) return { kind: "provider_unknown" };
+  if (!rule.is_active)
+    return { kind: "unavailable", reason: `the routing rule "${rule.name}" is switched off` };
   const { action } = rule;
   if ("relay_url" in action) return { kind: "relay", ruleId: rule.id, url: action.relay_url };
   if ("pool" in action) {
@@ -92,7 +93,7 @@ export function wayOf(
   );
 }
 
-/** Where the lane is not known it may be any. */
+/** An unknown lane may be any lane. */
 function mayMatch(
   { recipient_domains, providers }: RoutingRule,
   domain: string,
@@ -103,7 +104,7 @@ function mayMatch(
   return lane !== null && providers.includes(lane);
 }
 
-function fromIps(candidates: readonly SendingIp[], reason: string): Way {
+function fromIps(candidates: readonly SendingIp[], reason: string): EgressSelection {
   const ips = candidates.filter(({ is_active }) => is_active);
-  return ips.length > 0 ? { kind: "ips", ips } : { kind: "closed", reason };
+  return ips.length > 0 ? { kind: "ips", ips } : { kind: "unavailable", reason };
 }

@@ -2,8 +2,8 @@ import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
 import { builtInLanes, defaultLane } from "#delivery/lanes/default-lanes.ts";
 import type { Destination } from "#delivery/lanes/lanes.ts";
-import { WarmUpAllowances } from "#delivery/warm-up/allowances.ts";
-import { ceilingOf, dayOf } from "#delivery/warm-up/warm-up.ts";
+import { WarmUpQuotas } from "#delivery/warm-up/quota.ts";
+import { ceilingOf, dayOf } from "#delivery/warm-up/schedule.ts";
 import type { Resolver } from "#dns/resolver.ts";
 import type { StsPolicy } from "#mail/dns/mta-sts.ts";
 import { newId } from "#platform/ids.ts";
@@ -14,9 +14,9 @@ import { testDatabase } from "#test/support/database.ts";
 import { type DnsFault, type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
-import { createDepartures, type DepartureDeps, type FindDeparture } from "./egress.ts";
+import { type DecideEgress, Egress, type EgressDeps } from "./egress.ts";
 import type { RouteChoice, Routing, SendingIp } from "./egress-rules.ts";
-import { watchOtherMachines } from "./other-machines.ts";
+import { MachineAddresses } from "./machine-addresses.ts";
 
 const db = await testDatabase();
 const workspaceId = await insertBareWorkspace(db);
@@ -55,12 +55,12 @@ interface Scene {
   /** Last octets of the addresses of this machine, and of all machines. */
   readonly here?: readonly number[];
   readonly anywhere?: readonly number[];
-  /** Last octets of addresses whose day is full. */
+  /** Last octets of addresses that have used their daily quota. */
   readonly full?: readonly number[];
   readonly onLook?: () => void;
 }
 
-async function departures({
+async function egressOf({
   ips,
   rules = [poolRule],
   choice,
@@ -68,7 +68,7 @@ async function departures({
   anywhere = here,
   full = [],
   onLook,
-}: Scene) {
+}: Scene): Promise<DecideEgress> {
   const addressesOf = (octets: readonly number[]) => octets.map((last) => `203.0.113.${last}`);
   await db.run(sql`truncate delivery_addresses, sending_ips, warm_up_lanes, routing_rules`);
   await db.run(sql`
@@ -81,12 +81,12 @@ async function departures({
     from sending_ips where ip = any (${addressesOf(full)}::inet[])`);
   await db.run(sql`
     insert into delivery_addresses (ip, seen_at) select *, now() from unnest(${addressesOf(anywhere)}::inet[])`);
-  const others = await watchOtherMachines(db, log);
-  const warmUps = new WarmUpAllowances({ db, clock, log });
+  const machines = await MachineAddresses.watch(db, log);
+  const warmUps = new WarmUpQuotas({ db, clock, log });
   onTestFinished(async () => {
-    await Promise.all([others.stop(), warmUps.close()]);
+    await Promise.all([machines.stop(), warmUps.close()]);
   });
-  const deps: DepartureDeps = {
+  const deps: EgressDeps = {
     clock,
     async findRouting() {
       onLook?.();
@@ -95,11 +95,12 @@ async function departures({
     findChoice: async () => choice ?? { ip: null, ruleId: null },
     warmUps,
     local: () => ({ networks: [], addresses: [], has: (ip) => addressesOf(here).includes(ip) }),
-    others,
+    machines,
     routeToRelay: (host) => async () => ({ ...destination, site: host }),
     random: () => 0,
   };
-  return createDepartures(deps);
+  const egress = new Egress(deps);
+  return (message, route) => egress.decide(message, route);
 }
 
 const routed = (change: Parameters<typeof leased>[1] = {}) =>
@@ -107,108 +108,112 @@ const routed = (change: Parameters<typeof leased>[1] = {}) =>
 const campaignMail = (change: Parameters<typeof leased>[1] = {}) =>
   routed({ source: "campaign", origin_id: newId(), ...change });
 
-async function sourceOf(find: FindDeparture, message = routed()): Promise<string | null> {
-  const departure = await find(message, destination);
-  return departure.kind === "go" ? (departure.exit?.sourceIp ?? null) : `(${departure.kind})`;
+async function sourceOf(decide: DecideEgress, message = routed()): Promise<string | null> {
+  const egress = await decide(message, destination);
+  return egress.kind === "send" ? (egress.path?.sourceIp ?? null) : `(${egress.kind})`;
 }
 
-test("a pool is used evenly, and every message keeps to one address", async () => {
-  const find = await departures({ ips: [ip(1), ip(2), ip(3)], here: [1, 2, 3] });
+test("a pool is used evenly, and each message keeps the same address", async () => {
+  const decide = await egressOf({ ips: [ip(1), ip(2), ip(3)], here: [1, 2, 3] });
   const messages = Array.from({ length: 600 }, () => routed());
-  const sources = await Promise.all(messages.map((message) => sourceOf(find, message)));
+  const sources = await Promise.all(messages.map((message) => sourceOf(decide, message)));
   const counts = [1, 2, 3].map((last) => sources.filter((source) => source === `203.0.113.${last}`).length);
   for (const count of counts) expect(count).toBeGreaterThan(140);
-  expect(await Promise.all(messages.map((message) => sourceOf(find, message)))).toEqual(sources);
+  expect(await Promise.all(messages.map((message) => sourceOf(decide, message)))).toEqual(sources);
 });
 
-test("a retry leaves from the address of the last attempt, while the pool has it", async () => {
+test("a retry uses the address of the last attempt, as long as the pool has it", async () => {
   const messages = Array.from({ length: 20 }, () => routed({ attempts: 1, source_ip: "203.0.113.2" }));
-  const find = await departures({ ips: [ip(1), ip(2)], here: [1, 2] });
-  const sources = await Promise.all(messages.map((message) => sourceOf(find, message)));
+  const decide = await egressOf({ ips: [ip(1), ip(2)], here: [1, 2] });
+  const sources = await Promise.all(messages.map((message) => sourceOf(decide, message)));
   expect(new Set(sources)).toEqual(new Set(["203.0.113.2"]));
-  const without = await departures({ ips: [ip(1), ip(2, { is_active: false })], here: [1, 2] });
+  const without = await egressOf({ ips: [ip(1), ip(2, { is_active: false })], here: [1, 2] });
   expect(await sourceOf(without, messages[0])).toBe("203.0.113.1");
 });
 
-test("of a pool the machine uses the addresses it has", async () => {
-  const find = await departures({ ips: [ip(1), ip(2)], here: [2], anywhere: [1, 2] });
-  const sources = await Promise.all(Array.from({ length: 20 }, () => sourceOf(find)));
+test("a machine uses those addresses of a pool that it has", async () => {
+  const decide = await egressOf({ ips: [ip(1), ip(2)], here: [2], anywhere: [1, 2] });
+  const sources = await Promise.all(Array.from({ length: 20 }, () => sourceOf(decide)));
   expect(new Set(sources)).toEqual(new Set(["203.0.113.2"]));
 });
 
-test("mail for an address of another machine is left to it", async () => {
-  const find = await departures({ ips: [ip(1)], anywhere: [1] });
-  expect(await find(routed(), destination)).toEqual({ kind: "wait", seconds: 0, sourceIp: "203.0.113.1" });
+test("mail for an address of another machine is requeued for that machine", async () => {
+  const decide = await egressOf({ ips: [ip(1)], anywhere: [1] });
+  expect(await decide(routed(), destination)).toEqual({
+    kind: "requeue",
+    seconds: 0,
+    sourceIp: "203.0.113.1",
+  });
 });
 
-test("a campaign that has chosen such an address is left to it as a whole", async () => {
-  const find = await departures({ ips: [ip(1)], anywhere: [1], choice: { ip: "203.0.113.1", ruleId: null } });
+test("a campaign that has chosen an address of another machine is left to that machine as a whole", async () => {
+  const decide = await egressOf({ ips: [ip(1)], anywhere: [1], choice: { ip: "203.0.113.1", ruleId: null } });
   const message = campaignMail();
-  expect(await find(message, destination)).toMatchObject({ foreignCampaign: message.origin_id });
+  expect(await decide(message, destination)).toMatchObject({ foreignCampaign: message.origin_id });
 });
 
-test("what says itself how it leaves takes that way, and is nobody else's campaign", async () => {
+test("a message that names its own egress takes it, and does not count as a foreign campaign", async () => {
   const particulars = { headers: [], return_path_host: null, routing_rule_id: null };
-  const find = await departures({ ips: [ip(1), ip(2)], here: [1], anywhere: [1, 2] });
+  const decide = await egressOf({ ips: [ip(1), ip(2)], here: [1], anywhere: [1, 2] });
   const chosen = (sending_ip: string) => routed({ particulars: { ...particulars, sending_ip } });
-  expect(await sourceOf(find, chosen("203.0.113.1"))).toBe("203.0.113.1");
-  const wait = { kind: "wait", seconds: 0, sourceIp: "203.0.113.2" };
-  expect(await find(chosen("203.0.113.2"), destination)).toEqual(wait);
+  expect(await sourceOf(decide, chosen("203.0.113.1"))).toBe("203.0.113.1");
+  const requeue = { kind: "requeue", seconds: 0, sourceIp: "203.0.113.2" };
+  expect(await decide(chosen("203.0.113.2"), destination)).toEqual(requeue);
 });
 
-test("an address that no machine has is named once, then waited for in silence", async () => {
-  const find = await departures({ ips: [ip(1), ip(2)] });
-  expect(await find(routed(), destination)).toMatchObject({
-    kind: "ended",
+test("a sending IP that no machine has is reported once, and then the message is requeued without events", async () => {
+  const decide = await egressOf({ ips: [ip(1), ip(2)] });
+  expect(await decide(routed(), destination)).toMatchObject({
+    kind: "unroutable",
     result: {
       status: "deferred",
       reason: expect.stringMatching(/^no delivery machine has the sending IP 203/),
     },
   });
-  expect(await find(routed({ attempts: 1 }), destination)).toMatchObject({ kind: "wait", seconds: 300 });
+  expect(await decide(routed({ attempts: 1 }), destination)).toMatchObject({ kind: "requeue", seconds: 300 });
 });
 
-test("an address whose day is full hands on to the pool's others, here before elsewhere", async () => {
+test("when an address has used its daily quota, the pool's other addresses follow, on this machine first", async () => {
   const ips = [ip(1, warming), ip(2, warming), ip(3)];
-  const sources = (find: FindDeparture) => Promise.all(Array.from({ length: 20 }, () => sourceOf(find)));
-  const here = await departures({ ips, here: [1, 2], anywhere: [1, 2, 3], full: [1] });
+  const sources = (decide: DecideEgress) => Promise.all(Array.from({ length: 20 }, () => sourceOf(decide)));
+  const here = await egressOf({ ips, here: [1, 2], anywhere: [1, 2, 3], full: [1] });
   expect(new Set(await sources(here))).toEqual(new Set(["203.0.113.2"]));
-  const elsewhere = await departures({ ips, here: [1, 2], anywhere: [1, 2, 3], full: [1, 2] });
+  const elsewhere = await egressOf({ ips, here: [1, 2], anywhere: [1, 2, 3], full: [1, 2] });
   expect(await elsewhere(routed(), destination)).toMatchObject({ seconds: 0, sourceIp: "203.0.113.3" });
 });
 
-test("where all are full the message waits until tomorrow, UTC", async () => {
-  const find = await departures({ ips: [ip(1, warming)], here: [1], full: [1] });
-  expect(await find(routed(), destination)).toEqual({
-    kind: "wait",
+test("when all addresses have used their daily quota, the message is requeued until the next day, UTC", async () => {
+  const decide = await egressOf({ ips: [ip(1, warming)], here: [1], full: [1] });
+  expect(await decide(routed(), destination)).toEqual({
+    kind: "requeue",
     seconds: 6 * 3_600,
     sourceIp: "203.0.113.1",
   });
 });
 
-test("the service's own mail takes the usual way, whatever the workspace's rules", async () => {
+test("platform mail takes the default path, whatever the workspace's rules", async () => {
   const rules = [{ ...poolRule, action: { relay_url: "smtp://spy.test" } }];
-  const find = await departures({ ips: [], rules });
-  expect(await find(routed({ source: "platform" }), destination)).toEqual({
-    kind: "go",
+  const decide = await egressOf({ ips: [], rules });
+  expect(await decide(routed({ source: "platform" }), destination)).toEqual({
+    kind: "send",
     destination,
-    exit: null,
+    path: null,
   });
 });
 
-test("a smart host is reached with its own port and account, and with nobody else's", async () => {
+test("a smart host is reached with the port and credentials of its own rule", async () => {
   const rules = [{ ...poolRule, action: { relay_url: "smtp://user:secret@relay.test:2525" } }];
-  const find = await departures({ ips: [], rules });
+  const decide = await egressOf({ ips: [], rules });
   expect(
-    await find(routed(), { outcome: "unroutable", status: "bounced", enhanced: "5.1.2", reason: "" }),
+    await decide(routed(), { outcome: "unroutable", status: "bounced", enhanced: "5.1.2", reason: "" }),
   ).toEqual({
-    kind: "go",
+    kind: "send",
     destination: { ...destination, site: "relay.test" },
-    exit: {
+    path: {
       key: "relay pool 1",
       session: { port: 2525, implicitTls: false, credentials: { user: "user", password: "secret" } },
       sourceIp: null,
-      allowance: null,
+      quotaSlot: null,
     },
   });
 });
@@ -218,25 +223,25 @@ const byMx =
   (resolver: Resolver): FindRoute =>
     routeByMx({ resolver, allowPrivate: true, lanes: builtInLanes, findPolicy: async () => policy });
 
-/** How mail for a.test leaves by a rule for Google's relay and then one for everybody's. */
+/** The site for a.test under a rule for Google's relay followed by a rule for all providers. */
 async function throughRelays(zone: DnsZone, usualRoute = byMx()): Promise<string> {
   await using dns = await startFakeDns(zone);
   const relayOf = (host: string) => ({ ...poolRule, id: host, action: { relay_url: `smtp://${host}` } });
   const rules = [{ ...relayOf("google.relay"), providers: ["google"] }, relayOf("any.relay")];
-  const find = await departures({ ips: [], rules });
-  const departure = await find(routed({ domain: "a.test" }), await usualRoute(dns.resolver)("a.test"));
-  if (departure.kind === "go") return departure.destination.site;
-  return departure.kind === "ended" ? departure.result.status : departure.kind;
+  const decide = await egressOf({ ips: [], rules });
+  const egress = await decide(routed({ domain: "a.test" }), await usualRoute(dns.resolver)("a.test"));
+  if (egress.kind === "send") return egress.destination.site;
+  return egress.kind === "unroutable" ? egress.result.status : egress.kind;
 }
 
 test.each<DnsFault>(["servfail", "refuse", "timeout"])(
-  "while DNS does not tell the provider (%s), a rule for one keeps the mail from later rules",
+  "while a DNS fault hides the provider (%s), a rule for one provider stops the rules after it",
   async (fault) => {
     expect(await throughRelays({ "a.test": { MX: fault } })).toBe("deferred");
   },
 );
 
-test("the names of the mail hosts tell the provider, though nobody there can be spoken to", async () => {
+test("the MX host names give the provider, even when no host can be reached", async () => {
   const MX: [number, string][] = [[10, "aspmx.l.google.com"]];
   const fault = { A: "servfail", AAAA: "servfail" } as const;
   expect(await throughRelays({ "a.test": { MX }, "aspmx.l.google.com": fault })).toBe("google.relay");
@@ -248,19 +253,19 @@ test("the names of the mail hosts tell the provider, though nobody there can be 
   expect(await throughRelays(zone, byMx(policy))).toBe("google.relay");
 });
 
-test("in relay mode all mail has one provider, whether or not the relay is found", async () => {
+test("in relay mode all mail has one provider, whether or not the relay resolves", async () => {
   const toRelay = (resolver: Resolver) =>
     routeToRelay("relay.test", { resolver, lane: defaultLane, allowPrivate: true, setting: "RELAY_URL" });
   expect(await throughRelays({ "relay.test": "servfail" }, toRelay)).toBe("any.relay");
 });
 
-test("a domain that has no mail hosts has no provider", async () => {
+test("a domain without mail hosts has no provider", async () => {
   expect(await throughRelays({ "a.test": { MX: [[0, "."]] } })).toBe("any.relay");
 });
 
 test("a workspace's routing is read once for each version", async () => {
   let looks = 0;
-  const find = await departures({ ips: [ip(1)], here: [1], onLook: () => (looks += 1) });
-  for (const routing_version of [1, 1, 2, 2]) await find(routed({ routing_version }), destination);
+  const decide = await egressOf({ ips: [ip(1)], here: [1], onLook: () => (looks += 1) });
+  for (const routing_version of [1, 1, 2, 2]) await decide(routed({ routing_version }), destination);
   expect(looks).toBe(2);
 });

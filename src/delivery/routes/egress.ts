@@ -1,201 +1,218 @@
 /**
- * How the mail of workspaces with sending IPs or routing rules leaves: which address, which EHLO name, which smart
- * host. Everybody else's never comes here.
+ * The egress path of mail from workspaces with sending IPs or routing rules: its source address, EHLO name or smart host.
+ * Mail of all other workspaces takes the default path and is not decided here.
  */
 
 import type { Destination } from "#delivery/lanes/lanes.ts";
-import type { SessionSettings } from "#delivery/lanes/openings.ts";
+import type { SessionSettings } from "#delivery/lanes/session-opener.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import type { Allowance, WarmUpAllowances } from "#delivery/warm-up/allowances.ts";
-import { untilTomorrow } from "#delivery/warm-up/warm-up.ts";
 import { AsyncCache } from "#platform/cache.ts";
+import type { QuotaSlot, WarmUpQuotas } from "#delivery/warm-up/quota.ts";
+import { untilTomorrow } from "#delivery/warm-up/schedule.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { localNetworks } from "#platform/network/local-networks.ts";
 import type { Unroutable } from "#smtp-client/mx.ts";
 import type { FindRoute, Route } from "./destination.ts";
 import {
+  type EgressSelection,
   type FindChoice,
   type FindRouting,
   type RouteChoice,
   type Routing,
   type SendingIp,
-  type Way,
-  wayOf,
+  selectEgress,
 } from "./egress-rules.ts";
-import type { OtherMachines } from "./other-machines.ts";
-import { readRelay } from "./relay.ts";
+import type { MachineAddresses } from "./machine-addresses.ts";
+import { readRelay } from "./relay-url.ts";
 
-/** A version of a workspace's routing never changes, so it is kept for as long as there is room. */
+/** A version of a workspace's routing never changes, so it can be cached for long. */
 const ROUTING_KEPT_MS = 3_600_000;
 const MOST_ROUTINGS = 1_000;
 const CHOICE_KEPT_MS = 5_000;
 const MOST_CHOICES = 10_000;
 const MOST_RELAYS = 1_000;
-/** When a way that is closed is tried again. */
-const CLOSED_SECONDS = 300;
-/** What waits for tomorrow comes back within the first quarter of an hour. */
+/** Until an unavailable path is tried again. */
+const UNAVAILABLE_SECONDS = 300;
+/** Messages that wait for the next day's quota come back within the first quarter of an hour of that day. */
 const MORNING_MS = 15 * 60_000;
 
-/** What sets one way out apart from others; connections are not shared between them. */
-export interface Exit {
+/** One egress path. Connections are not shared between paths. */
+export interface EgressPath {
   readonly key: string;
   readonly session: Partial<SessionSettings>;
-  /** The source address that was chosen. */
+  /** The chosen source address; null for a smart host. */
   readonly sourceIp: string | null;
-  readonly allowance: Allowance | null;
+  /** The message's part of the address's warm-up quota; null where the address is not warmed up. */
+  readonly quotaSlot: QuotaSlot | null;
 }
 
-export type Departure =
-  | { readonly kind: "go"; readonly destination: Destination; readonly exit: Exit | null }
-  /** Nobody can be asked. */
-  | { readonly kind: "ended"; readonly result: Unroutable }
-  /** Back to the queue without an attempt; from `sourceIp` it is to leave. */
+export type EgressDecision =
+  /** `path` is null for the default path. */
+  | { readonly kind: "send"; readonly destination: Destination; readonly path: EgressPath | null }
+  | { readonly kind: "unroutable"; readonly result: Unroutable }
+  /** Back to the queue without an attempt, to be leased where `sourceIp` is. */
   | {
-      readonly kind: "wait";
+      readonly kind: "requeue";
       readonly seconds: number;
       readonly sourceIp: string | null;
-      /** Set where none of its campaign's mail can leave from this machine. */
+      /** Set when no mail of this campaign can be sent from this machine. */
       readonly foreignCampaign?: string;
     };
 
-export interface DepartureDeps {
+export interface EgressDeps {
   readonly clock: Clock;
   readonly findRouting: FindRouting;
   readonly findChoice: FindChoice;
-  readonly warmUps: Pick<WarmUpAllowances, "take">;
+  readonly warmUps: Pick<WarmUpQuotas, "take">;
   readonly local: typeof localNetworks;
-  readonly others: Pick<OtherMachines, "have">;
-  /** The way to a smart host of a workspace's own. */
+  readonly machines: Pick<MachineAddresses, "have">;
+  /** Routes to a smart host that a routing rule names. */
   readonly routeToRelay: (host: string) => FindRoute;
   readonly random: () => number;
 }
 
-/** The way of one message, whose usual route is known. */
-export type FindDeparture = (message: LeasedMessage, route: Route) => Promise<Departure>;
+/** Decides about one message, whose route by MX is known. */
+export type DecideEgress = (message: LeasedMessage, route: Route) => Promise<EgressDecision>;
 
 const NO_CHOICE: RouteChoice = { ip: null, ruleId: null };
 
-export function createDepartures(deps: DepartureDeps): FindDeparture {
-  const routings = new AsyncCache<Routing>({ ms: ROUTING_KEPT_MS, most: MOST_ROUTINGS });
-  const choices = new AsyncCache<RouteChoice>({ ms: CHOICE_KEPT_MS, most: MOST_CHOICES });
-  const relays = new AsyncCache<FindRoute>({ ms: ROUTING_KEPT_MS, most: MOST_RELAYS });
+export class Egress {
+  readonly #deps: EgressDeps;
+  /** By workspace and routing version. */
+  readonly #routings = new AsyncCache<Routing>({ ms: ROUTING_KEPT_MS, most: MOST_ROUTINGS });
+  /** By campaign. */
+  readonly #choices = new AsyncCache<RouteChoice>({ ms: CHOICE_KEPT_MS, most: MOST_CHOICES });
+  /** By host. */
+  readonly #relays = new AsyncCache<FindRoute>({ ms: ROUTING_KEPT_MS, most: MOST_RELAYS });
 
-  const choiceOf = ({ workspace_id, source, origin_id, particulars }: LeasedMessage) => {
+  constructor(deps: EgressDeps) {
+    this.#deps = deps;
+  }
+
+  async decide(message: LeasedMessage, route: Route): Promise<EgressDecision> {
+    // Platform mail proves who owns an address: a workspace must not route it through a host of its own.
+    if (message.source === "platform") return defaultEgress(route);
+    const [routing, choice] = await Promise.all([this.#routingOf(message), this.#choiceOf(message)]);
+    const selected = selectEgress(routing, choice, { domain: message.domain, lane: laneOf(route) });
+    if (selected.kind === "relay") return this.#throughRelay(message, selected);
+    // Where the provider is unknown, the default path reports the failed look-up and defers the message.
+    if (selected.kind === "default" || selected.kind === "provider_unknown" || "outcome" in route) {
+      return defaultEgress(route);
+    }
+    if (selected.kind === "unavailable") return this.#unavailable(message, selected.reason);
+    const isCampaigns = message.source === "campaign" && (choice.ip !== null || choice.ruleId !== null);
+    return this.#fromOneOf(message, selected.ips, route, isCampaigns);
+  }
+
+  #routingOf({ workspace_id, routing_version }: LeasedMessage): Promise<Routing> {
+    return this.#routings.get(`${workspace_id} ${routing_version}`, () =>
+      this.#deps.findRouting(workspace_id),
+    );
+  }
+
+  async #choiceOf({ workspace_id, source, origin_id, particulars }: LeasedMessage): Promise<RouteChoice> {
     if (particulars !== null) return { ip: particulars.sending_ip, ruleId: particulars.routing_rule_id };
     return source === "campaign" && origin_id !== null
-      ? choices.get(origin_id, () => deps.findChoice(workspace_id, origin_id))
+      ? this.#choices.get(origin_id, () => this.#deps.findChoice(workspace_id, origin_id))
       : NO_CHOICE;
-  };
+  }
 
-  /** It is said once why the message waits, which counts as its first attempt; then it waits in silence. */
-  const closed = ({ attempts }: LeasedMessage, reason: string): Departure => {
+  /** The reason is recorded once, as the first attempt; after that the message is requeued without an event. */
+  #unavailable({ attempts }: LeasedMessage, reason: string): EgressDecision {
     if (attempts > 0) {
-      return { kind: "wait", seconds: CLOSED_SECONDS * (1 + deps.random() / 2), sourceIp: null };
+      const seconds = UNAVAILABLE_SECONDS * (1 + this.#deps.random() / 2);
+      return { kind: "requeue", seconds, sourceIp: null };
     }
     return {
-      kind: "ended",
+      kind: "unroutable",
       result: { outcome: "unroutable", status: "deferred", enhanced: "4.3.5", reason },
     };
-  };
+  }
 
-  const throughRelay = async (
+  async #throughRelay(
     message: LeasedMessage,
-    { ruleId, url }: Extract<Way, { kind: "relay" }>,
-  ): Promise<Departure> => {
+    { ruleId, url }: Extract<EgressSelection, { kind: "relay" }>,
+  ): Promise<EgressDecision> {
     const { host, ...session } = readRelay(new URL(url));
-    const findRoute = await relays.get(host, async () => deps.routeToRelay(host));
+    const findRoute = await this.#relays.get(host, async () => this.#deps.routeToRelay(host));
     const route = await findRoute(message.domain);
-    if ("outcome" in route) return { kind: "ended", result: route };
+    if ("outcome" in route) return { kind: "unroutable", result: route };
     const key = `relay ${ruleId} ${message.routing_version}`;
-    const exit = { key, session, sourceIp: null, allowance: null };
-    return { kind: "go", destination: route, exit };
-  };
+    const path = { key, session, sourceIp: null, quotaSlot: null };
+    return { kind: "send", destination: route, path };
+  }
 
-  const fromOneOf = async (
+  /** Sends from an address of this machine, or requeues for the machine that has one or for the next day's quota. */
+  async #fromOneOf(
     message: LeasedMessage,
     ips: readonly SendingIp[],
     destination: Destination,
     isCampaigns: boolean,
-  ): Promise<Departure> => {
+  ): Promise<EgressDecision> {
+    const { local, warmUps, machines, clock, random } = this.#deps;
     const ordered = inOrder(message, ips);
-    const here = ordered.filter(({ ip }) => deps.local().has(ip));
+    const here = ordered.filter(({ ip }) => local().has(ip));
     for (const source of here) {
       const { id: sendingIpId, warm_up_started_at: startedAt } = source;
-      if (startedAt === null) return departFrom(source, destination, null);
-      const plan = { workspaceId: message.workspace_id, sendingIpId, lane: destination.lane.name, startedAt };
-      const allowance = await deps.warmUps.take(plan, message.priority);
-      if (allowance !== null) return departFrom(source, destination, allowance);
+      if (startedAt === null) return sendFrom(source, destination, null);
+      const warmUp = {
+        workspaceId: message.workspace_id,
+        sendingIpId,
+        lane: destination.lane.name,
+        startedAt,
+      };
+      const quotaSlot = await warmUps.take(warmUp, message.priority);
+      if (quotaSlot !== null) return sendFrom(source, destination, quotaSlot);
     }
     const [first] = here;
     const elsewhere = ordered.find(
       ({ ip, warm_up_started_at }) =>
-        deps.others.have(ip) &&
+        machines.have(ip) &&
         !here.some((one) => one.ip === ip) &&
         (first === undefined || warm_up_started_at === null),
     );
     if (elsewhere) {
       const isForeign = isCampaigns && first === undefined && message.origin_id !== null;
       const foreign = isForeign ? { foreignCampaign: message.origin_id } : {};
-      return { kind: "wait", seconds: 0, sourceIp: elsewhere.ip, ...foreign };
+      return { kind: "requeue", seconds: 0, sourceIp: elsewhere.ip, ...foreign };
     }
     if (first === undefined) {
-      return closed(
+      return this.#unavailable(
         message,
         `no delivery machine has the sending IP ${ordered.map(({ ip }) => ip).join(" or ")}`,
       );
     }
-    const ms = untilTomorrow(deps.clock.now()) + deps.random() * MORNING_MS;
-    return { kind: "wait", seconds: ms / 1_000, sourceIp: first.ip };
-  };
-
-  return async (message, route) => {
-    // The service's own mail proves who has an address: no workspace may lead it through a host of its own.
-    if (message.source === "platform") return usual(route);
-    const [routing, choice] = await Promise.all([
-      routings.get(`${message.workspace_id} ${message.routing_version}`, () =>
-        deps.findRouting(message.workspace_id),
-      ),
-      choiceOf(message),
-    ]);
-    const way = wayOf(routing, choice, { domain: message.domain, lane: laneOf(route) });
-    if (way.kind === "relay") return throughRelay(message, way);
-    // Where the provider is unknown the usual way tells why, and that it is waited for.
-    if (way.kind === "usual" || way.kind === "unknown" || "outcome" in route) return usual(route);
-    if (way.kind === "closed") return closed(message, way.reason);
-    const isCampaigns = message.source === "campaign" && (choice.ip !== null || choice.ruleId !== null);
-    return fromOneOf(message, way.ips, route, isCampaigns);
-  };
+    const ms = untilTomorrow(clock.now()) + random() * MORNING_MS;
+    return { kind: "requeue", seconds: ms / 1_000, sourceIp: first.ip };
+  }
 }
 
-/** As `wayOf` wants it: only a fault that passes leaves the lane open. */
+/** The lane as `selectEgress` takes it: undefined only while a temporary failure hides it. */
 function laneOf(route: Route): string | null | undefined {
-  const isOpen = "outcome" in route && route.status === "deferred";
-  return route.lane?.name ?? (isOpen ? undefined : null);
+  const mayPass = "outcome" in route && route.status === "deferred";
+  return route.lane?.name ?? (mayPass ? undefined : null);
 }
 
-/** As the mail of everybody leaves who has no routing of his own. */
-export function usual(route: Route): Departure {
+/** For workspaces without sending IPs and routing rules. */
+export function defaultEgress(route: Route): EgressDecision {
   return "outcome" in route
-    ? { kind: "ended", result: route }
-    : { kind: "go", destination: route, exit: null };
+    ? { kind: "unroutable", result: route }
+    : { kind: "send", destination: route, path: null };
 }
 
-function departFrom(
+function sendFrom(
   { ip, hostname }: SendingIp,
   destination: Destination,
-  allowance: Allowance | null,
-): Departure {
+  quotaSlot: QuotaSlot | null,
+): EgressDecision {
   const session = { localAddress: ip, ...(hostname !== null && { ehloName: hostname }) };
-  return {
-    kind: "go",
-    destination,
-    exit: { key: `${ip} ${hostname ?? ""}`, session, sourceIp: ip, allowance },
-  };
+  const path = { key: `${ip} ${hostname ?? ""}`, session, sourceIp: ip, quotaSlot };
+  return { kind: "send", destination, path };
 }
 
 /**
- * First the address that was tried before: greylists know a retry by it. Then by chance, but the same chance each time
- * (rendezvous hashing), so that a pool is used evenly without anybody keeping count.
+ * First the address of the previous attempt, by which greylists recognize a retry. The others in an order that is random but
+ * the same for each attempt (rendezvous hashing), which spreads mail evenly over a pool without counters.
  */
 function inOrder({ message_id, source_ip }: LeasedMessage, ips: readonly SendingIp[]): SendingIp[] {
   const rank = ({ ip }: SendingIp) => (ip === source_ip ? -1 : hash(`${ip} ${message_id}`));

@@ -5,10 +5,10 @@ import { type BusyDns, startBusyDns } from "#test/support/busy-dns.ts";
 import { routeByMx } from "./destination.ts";
 
 const MINUTES = 60_000;
-/** As the delivery process looks up. */
+/** With the settings of a delivery process. */
 const DNS = { timeoutMs: 15_000, tries: 5 };
 
-/** Looks up the routes of so many new domains at once, each for two messages, and counts what was put off, by reason. */
+/** Looks up the routes of new domains at the same time, each for two messages, and counts the deferred ones by reason. */
 async function deferredOf(servers: readonly BusyDns[], domains: number): Promise<Record<string, number>> {
   const findRoute = routeByMx({
     resolver: createResolver({ servers: servers.map(({ address }) => address), ...DNS }),
@@ -16,7 +16,7 @@ async function deferredOf(servers: readonly BusyDns[], domains: number): Promise
     lanes: mergeLanes(null),
   });
   const names = Array.from({ length: domains }, (_, at) => `d${at}.burst.test`);
-  // The event loop composes meanwhile: for a quarter of the time it hears nothing.
+  // The event loop composes meanwhile: it is blocked for a quarter of the time.
   const composing = setInterval(() => {
     for (const until = performance.now() + 50; performance.now() < until; );
   }, 200);
@@ -35,14 +35,14 @@ async function deferredOf(servers: readonly BusyDns[], domains: number): Promise
   }
 }
 
-test("20,000 messages to 10,000 new domains are not put off by their own look-ups", {
+test("20,000 messages to 10,000 new domains are not deferred by their own look-ups", {
   timeout: 3 * MINUTES,
 }, async () => {
   await using dns = await startBusyDns();
   expect(await deferredOf([dns], 10_000)).toEqual({});
   const { questions, mostAtOnce } = await dns.counts();
   expect(mostAtOnce).toBeLessThanOrEqual(250);
-  // Equal questions share one look-up: an MX and two address look-ups for each domain. A machine under load repeats some.
+  // Concurrent calls share one look-up: an MX and two address look-ups per domain. A machine under load repeats some.
   expect(questions).toBeLessThan(45_000);
 });
 
@@ -51,7 +51,7 @@ test.each([
   ["where the first of three servers is silent", [{ isSilent: true }, {}, {}]],
   ["where one packet in twenty is lost", [{ lossPercent: 5 }]],
   ["whose DNS server refuses more than a hundred questions at once", [{ delayMs: 100, mostAtOnce: 100 }]],
-])("nor are those to 1,000 new domains %s", { timeout: 2 * MINUTES }, async (_, options) => {
+])("messages to 1,000 new domains are not deferred %s", { timeout: 2 * MINUTES }, async (_, options) => {
   await using stack = new AsyncDisposableStack();
   const servers = await Promise.all(options.map((one) => startBusyDns(one)));
   for (const server of servers) stack.use(server);

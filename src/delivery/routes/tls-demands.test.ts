@@ -1,4 +1,4 @@
-/** MTA-STS and DANE from the zone to the wire: whom we speak to, and what the timeline is told. */
+/** MTA-STS and DANE from the DNS zone to the SMTP session: which hosts get mail, and what the timeline shows. */
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -14,7 +14,7 @@ import { type FakeMxOptions, fakeMxCertificate, issuedChain, issuedKey } from "#
 import { startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { routeByMx } from "./destination.ts";
-import { createStsPolicies } from "./sts-policies.ts";
+import { createStsPolicies } from "./mta-sts-policies.ts";
 
 const db = await testDatabase();
 const dns = await startFakeDns();
@@ -27,7 +27,7 @@ await once(policyHost, "listening");
 const enforce = (mode: string, ...mx: string[]) =>
   `version: STSv1\nmode: ${mode}\n${mx.map((name) => `mx: ${name}\n`).join("")}max_age: 86400\n`;
 
-/** Of the certificate that the fake MX shows as issued, and of its authority. */
+/** TLSA digests of the issued certificate of the fake MX, and of its CA. */
 const KEY_SHA256 = "a8b02ff369eb1d4b6a11c7b753194632fc9d6180dcddd4c9c812cf9f9203b247";
 const AUTHORITY_SHA256 = "773f242906f8b6d4d51e12cfbb8e36bf408cfd85a0305ba1f665e421b1b10dc5";
 const tlsa = (usage: number, selector: number, hex: string) => ({
@@ -85,7 +85,7 @@ async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasD
 }
 
 test.each(["none", "broken"] as const)(
-  "a host whose lane requires TLS is spoken to in no clear text, though a host beside it puts the domain in default: TLS %s",
+  "a host whose lane requires TLS is never contacted in clear text, although another host puts the domain in the default lane: TLS %s",
   async (tls) => {
     const { mx, send } = await startTransport({ tls });
     Object.assign(dns.zone, {
@@ -127,7 +127,7 @@ describe("a domain that enforces MTA-STS", () => {
     ["is not shown: no STARTTLS", { tls: "none" }, /MTA-STS demands .*STARTTLS is not offered/],
     ["is not shown: 454", { tls: "refused" }, /MTA-STS demands .*454/],
     ["is not shown: a broken handshake", { tls: "broken" }, /MTA-STS demands .*handshake/],
-  ])("gets nothing from us under a certificate that %s", async (_what, options, reason) => {
+  ])("gets no mail under a certificate that %s", async (_what, options, reason) => {
     const { mx, send } = await startTransport(options, { isTrusted: false });
     for (const _attempt of [1, 2]) {
       expect(await send()).toMatchObject({
@@ -136,11 +136,11 @@ describe("a domain that enforces MTA-STS", () => {
     }
     expect(mx.messages).toEqual([]);
     expect(mx.connections).toBe(1);
-    // The same host, for a domain that demands nothing.
+    // The same host, for a domain without demands.
     expect(await send("free.test")).toMatchObject({ result: { outcome: "accepted" } });
   });
 
-  test("nor under a certificate for another name", async () => {
+  test("gets no mail under a certificate for another name", async () => {
     policy = enforce("enforce", "mx.elsewhere.test");
     dns.zone["example.test"] = { MX: [[10, "mx.elsewhere.test"]] };
     const { send } = await startTransport(issued);
@@ -149,7 +149,7 @@ describe("a domain that enforces MTA-STS", () => {
     });
   });
 
-  test("is served by the hosts that its policy names, whatever their preference", async () => {
+  test("gets its mail by the hosts that its policy names, whatever their preference", async () => {
     dns.zone["example.test"] = {
       MX: [
         [10, "mx.elsewhere.test"],
@@ -161,7 +161,7 @@ describe("a domain that enforces MTA-STS", () => {
     expect(mx.connections).toBe(1);
   });
 
-  test("waits when its policy names none of its hosts, and nobody is spoken to", async () => {
+  test("defers its mail when its policy names none of its hosts, and no host is contacted", async () => {
     policy = enforce("enforce", "mx.other.test");
     const { mx, send } = await startTransport(issued);
     expect(await send()).toMatchObject({
@@ -175,7 +175,7 @@ describe("a domain that enforces MTA-STS", () => {
     expect(mx.connections).toBe(0);
   });
 
-  test("is held to it after a restart, though its policy cannot be had any more", async () => {
+  test("is still enforced after a restart, although its policy can no longer be fetched", async () => {
     const before = await startTransport(issued);
     expect(await before.send()).toMatchObject({ result: { outcome: "accepted" } });
     policy = "";
@@ -187,7 +187,7 @@ describe("a domain that enforces MTA-STS", () => {
     expect(mx.messages).toEqual([]);
   });
 
-  test("is never given a session that was opened for a domain that demands nothing", async () => {
+  test("never shares a session that was opened for a domain without demands", async () => {
     const { mx, send } = await startTransport({ tls: "offered" }, { isTrusted: false });
     expect(await send("free.test")).toMatchObject({
       tls: { verified: false, policy: null, policy_met: null },
@@ -201,7 +201,7 @@ describe("a domain that enforces MTA-STS", () => {
   });
 });
 
-describe("a domain whose policy is in testing gets its mail, and the timeline says how the policy did", () => {
+describe("a domain whose policy is in testing mode gets its mail, and the timeline shows whether the policy would hold", () => {
   test.each<[string, string, FakeMxOptions, object]>([
     ["met", "mx.example.test", issued, { verified: true, policy_met: true }],
     ["a host it does not name", "mx.other.test", issued, { verified: true, policy_met: false }],
@@ -217,7 +217,7 @@ describe("a domain whose policy is in testing gets its mail, and the timeline sa
   });
 });
 
-describe("a host with TLSA records, where DNSSEC vouches for everything", () => {
+describe("a host with TLSA records that DNSSEC has validated", () => {
   beforeEach(() => {
     policy = enforce("testing", "mx.example.test");
     for (const name of ["example.test", "mx.example.test", "_25._tcp.mx.example.test"]) dns.secure.add(name);
@@ -229,7 +229,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
   test.each([
     ["its own key", tlsa(3, 1, KEY_SHA256)],
     ["its authority", tlsa(2, 0, AUTHORITY_SHA256)],
-  ])("is believed by %s, which no public root has to know", async (_what, record) => {
+  ])("is authenticated by %s, without a public root", async (_what, record) => {
     show(record);
     const { mx, send } = await startTransport(issued, { isTrusted: false, hasDane: true });
     expect(await send()).toMatchObject({
@@ -239,7 +239,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
     expect(mx.messages).toMatchObject([{ tls: true }]);
   });
 
-  test("is not spoken to under another certificate, though a public root knows it", async () => {
+  test("gets no mail under another certificate, although a public root trusts it", async () => {
     show(tlsa(3, 1, "00".repeat(32)));
     const { mx, send } = await startTransport(issued, { hasDane: true });
     expect(await send()).toMatchObject({
@@ -255,7 +255,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
     expect(await send()).toMatchObject({ result: { outcome: "accepted" }, tls: { policy: "dane" } });
   });
 
-  test("of which none can be used is spoken to over TLS, whoever answers, and never in clear text", async () => {
+  test("none of which is usable gets mail over unauthenticated TLS, and never in clear text", async () => {
     show(tlsa(1, 1, KEY_SHA256));
     const { send } = await startTransport(issued, { isTrusted: false, hasDane: true });
     expect(await send()).toMatchObject({ tls: { verified: false, policy: "dane", policy_met: true } });
@@ -263,7 +263,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
     expect(await clear.send()).toMatchObject({ result: { fault: "tls" } });
   });
 
-  test("of which none can be used does not switch off a policy that is enforced", async () => {
+  test("none of which is usable does not disable an enforced MTA-STS policy", async () => {
     policy = enforce("enforce", "mx.example.test");
     show(tlsa(1, 1, KEY_SHA256));
     const { mx, send } = await startTransport({ tls: "offered" }, { isTrusted: false, hasDane: true });
@@ -278,7 +278,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
     });
   });
 
-  test("is left alone when their look-up fails, and the message waits", async () => {
+  test("is not contacted when their look-up fails, and the message is deferred", async () => {
     dns.zone["_25._tcp.mx.example.test"] = "servfail";
     const { mx, send } = await startTransport(issued, { hasDane: true });
     expect(await send()).toMatchObject({
@@ -308,7 +308,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
     const wrong = tlsa(3, 1, "00".repeat(32));
     const right = tlsa(3, 1, KEY_SHA256);
     const accepted = { result: { outcome: "accepted" }, tls: { verified: true, policy: "dane" } };
-    /** What the alias has, and what the host has that it leads to. */
+    /** The TLSA records of the alias, and of its canonical name. */
     const showUnder = (alias: ReturnType<typeof tlsa> | null, host: ReturnType<typeof tlsa> | null) => {
       if (alias) dns.zone["_25._tcp.alias.example.test"] = { TLSA: [alias] };
       if (host) dns.zone["_25._tcp.mx.example.test"] = { TLSA: [host] };
@@ -323,31 +323,31 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
       return transport.send();
     };
 
-    test("is believed by the records of the name behind it, whatever the alias has", async () => {
+    test("is authenticated by the records of the canonical name, whatever the alias has", async () => {
       showUnder(wrong, right);
       expect(await send()).toMatchObject(accepted);
     });
 
-    test("is not spoken to under another certificate than that name's records say", async () => {
+    test("gets no mail under a certificate that the records of that name do not match", async () => {
       showUnder(right, wrong);
       expect(await send()).toMatchObject({
         result: { fault: "tls", reason: expect.stringMatching(/^DANE/) },
       });
     });
 
-    test("goes by the name behind it in its certificate, too", async () => {
+    test("may have the canonical name in its certificate", async () => {
       showUnder(null, tlsa(2, 0, AUTHORITY_SHA256));
       expect(await send()).toMatchObject(accepted);
     });
 
-    test("has its own records where that name has none, and its own name in its certificate", async () => {
+    test("uses its own records if the canonical name has none, and its own name in its certificate", async () => {
       showUnder(right, null);
       expect(await send()).toMatchObject(accepted);
       showUnder(tlsa(2, 0, AUTHORITY_SHA256), null);
       expect(await send()).toMatchObject({ result: { fault: "tls" } });
     });
 
-    test("has its own records where DNSSEC vouches for it and not for that name", async () => {
+    test("uses its own records if DNSSEC has validated it but not the canonical name", async () => {
       dns.secure.delete("mx.example.test");
       showUnder(wrong, right);
       expect(await send()).toMatchObject({ result: { fault: "tls" } });
@@ -355,7 +355,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
       expect(await send()).toMatchObject(accepted);
     });
 
-    test("has none where DNSSEC vouches for neither", async () => {
+    test("has no records if DNSSEC has validated neither", async () => {
       dns.secure.delete("mx.example.test");
       dns.secure.delete("alias.example.test");
       showUnder(wrong, wrong);
@@ -365,7 +365,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
       });
     });
 
-    test("is left alone when the records of that name cannot be had, though it has its own", async () => {
+    test("is not contacted when the look-up of the canonical name's records fails, although it has its own", async () => {
       showUnder(right, null);
       dns.zone["_25._tcp.mx.example.test"] = "servfail";
       expect(await send()).toMatchObject({
@@ -377,7 +377,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
     });
   });
 
-  test("a domain whose MX is forged waits", async () => {
+  test("mail to a domain whose MX records are forged is deferred", async () => {
     dns.zone["example.test"] = "servfail";
     const { send } = await startTransport(issued, { hasDane: true });
     expect(await send()).toMatchObject({ result: { outcome: "unroutable", status: "deferred" } });

@@ -1,6 +1,6 @@
 /**
- * What those who take the mail demand of TLS: the hosts by DANE (RFC 7672), where a validating resolver was named, and
- * the domain by MTA-STS (RFC 8461). DANE goes first (RFC 8461 section 2).
+ * The TLS demands of receivers: of hosts by DANE (RFC 7672), if a validating resolver is configured, and of domains by MTA-STS
+ * (RFC 8461). DANE takes precedence (RFC 8461 section 2).
  */
 
 import type { Lookup } from "#dns/resolver.ts";
@@ -15,13 +15,13 @@ import {
 } from "#smtp-client/mx.ts";
 import type { TlsDemand } from "#smtp-client/tls.ts";
 
-/** What is asked for DANE; the answers say whether DNSSEC vouches for them. */
+/** Look-ups for DANE; their answers say whether DNSSEC has validated them. */
 export interface DaneLookups {
   readonly tlsa: (name: string) => Promise<Lookup<TlsaRecord>>;
   readonly cname: (name: string) => Promise<Lookup<string>>;
 }
 
-/** The hosts of a domain that may be spoken to, each with what TLS with it has to prove; or why there is none. */
+/** The usable hosts of a domain, each with its TLS demand; or why no host is usable. */
 export async function withTlsDemands(
   hosts: readonly MailHost[],
   {
@@ -31,7 +31,7 @@ export async function withTlsDemands(
   }: { readonly domain: string; readonly policy: StsPolicy | null; readonly dane: DaneLookups | null },
 ): Promise<readonly MailHost[] | Unroutable> {
   const demands = await Promise.all(
-    hosts.map(async (host) => stronger(await daneOf(host, dane), stsOf(domain, host, policy))),
+    hosts.map(async (host) => strongerDemand(await daneOf(host, dane), stsOf(domain, host, policy))),
   );
   const obstacles: Obstacle[] = [];
   const left = hosts.flatMap((host, index) => {
@@ -42,25 +42,25 @@ export async function withTlsDemands(
     return [];
   });
   if (left.length > 0) return left;
-  // "Cryptographic failure": the domain's owner may mend it while the message waits.
+  // "Cryptographic failure", deferred: the owner of the domain may correct it.
   const reason = obstacles.map(({ obstacle }) => obstacle).join("; ");
   const silence = unansweredFlags(preferredFailure(obstacles) ?? {});
   return { outcome: "unroutable", status: "deferred", enhanced: "4.7.5", reason, ...silence };
 }
 
-/** Why a host is left alone. */
+/** Why a host must not be used. */
 interface Obstacle {
   readonly obstacle: string;
-  /** A look-up had no answer from our own DNS server. */
+  /** Our own DNS server did not answer a look-up. */
   readonly isUnanswered?: true;
   readonly othersAnswered?: true;
 }
 
 /**
- * DANE, where the host has it. One without a usable record asks for encryption alone (RFC 7672 section 2.2): whoever
- * publishes such a record must not lower what a policy in force asks for, nor does a policy in testing lower this.
+ * DANE, if the host has it. Without a usable TLSA record DANE demands encryption only (RFC 7672 section 2.2); that must not
+ * weaken an enforced MTA-STS policy, while a policy in testing mode does not weaken it.
  */
-function stronger(
+function strongerDemand(
   dane: TlsDemand | Obstacle | null,
   sts: TlsDemand | Obstacle | null,
 ): TlsDemand | Obstacle | null {
@@ -85,8 +85,8 @@ async function daneOf(host: MailHost, dane: DaneLookups | null): Promise<TlsDema
 }
 
 /**
- * RFC 7672 section 2.2.2: the names whose TLSA records count for a host, the first that has any. An alias leads to the
- * name of its addresses first; where DNSSEC ends on the way there, it has only its own.
+ * The names whose TLSA records apply to a host (RFC 7672 section 2.2.2); the first that has any counts. For an alias the
+ * canonical name comes first; if DNSSEC does not cover the way to it, only the alias itself counts.
  */
 async function baseDomains(
   { name, proof }: MailHost,
@@ -101,7 +101,7 @@ async function baseDomains(
   return alias.outcome === "found" && alias.isSecure ? [name] : [];
 }
 
-/** Section 2.1.1: what cannot be had may be withheld by somebody on the path. */
+/** A failed look-up makes the host unusable: an attacker may suppress the answer (section 2.1.1). */
 function withheld(what: string, failure: LookupFailure): Obstacle {
   return { obstacle: `DANE: ${what} failed: ${failure.reason}`, ...unansweredFlags(failure) };
 }

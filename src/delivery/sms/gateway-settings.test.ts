@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readGateway } from "./gateway-settings.ts";
 
-test("an SMPP address says all there is to know", () => {
+test("all options are read from an SMPP address", () => {
   const url = "smpps://shop:p%40ss@smsc.test?source=%2B49170&window=50&per_second=30&receipt_id=decimal";
   expect(readGateway(new URL(url))).toMatchObject({
     kind: "smpp",
@@ -18,7 +18,7 @@ test("an SMPP address says all there is to know", () => {
   });
 });
 
-test("of an HTTP address the query is the gateway's and what follows the # is ours", () => {
+test("the query of an HTTP address belongs to the gateway, and the fragment has our options", () => {
   expect(
     readGateway(new URL("https://:s%2Fe@sms.test/send?source=7#source=Shop&receipts=true")),
   ).toMatchObject({

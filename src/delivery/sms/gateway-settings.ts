@@ -1,18 +1,18 @@
 /**
- * SMS_GATEWAY_URL, read: `smpp://system_id:password@host:2775?source=Name` (smpps for TLS), or
- * `https://:secret@host/path#source=Name`. In an HTTP address the query is the gateway's own, so what is for us stands
- * behind the #.
+ * Reads SMS_GATEWAY_URL: `smpp://system_id:password@host:2775?source=Name` (smpps for TLS), or
+ * `https://:secret@host/path#source=Name`. The query of an HTTP address belongs to the gateway, so our options are in the
+ * fragment.
  */
 
 interface Common {
-  /** Names the gateway in its messages' ids. */
+  /** Identifies the gateway: ids of messages are unique per gateway. */
   readonly name: string;
   readonly host: string;
-  /** Who it is from: a number, or up to 11 letters and digits. */
+  /** The sender: a number, or up to 11 letters and digits. */
   readonly source: string;
   readonly window: number;
   readonly perSecond: number | null;
-  /** Whether it tells what became of messages. */
+  /** Whether the gateway sends delivery receipts. */
   readonly hasReceipts: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface SmppSettings extends Common {
   readonly systemId: string;
   readonly password: string;
   readonly systemType: string;
-  /** Receipts name in decimal what was answered in hexadecimal. */
+  /** True: receipts have decimal ids, although answers have hexadecimal ones. */
   readonly isReceiptIdDecimal: boolean;
 }
 
@@ -40,7 +40,7 @@ const MOST_IN_WINDOW = 500;
 const SOURCE = /^(?:\+?\d{3,15}|[A-Za-z0-9 ._&-]{1,11})$/;
 const common = ["source", "window", "per_second", "receipts"];
 
-/** @throws an Error for the operator that names the fault */
+/** @throws an Error for the operator that names the invalid option */
 export function readGateway(url: URL): SmppSettings | HttpSettings {
   return url.protocol.startsWith("smpp") ? readSmpp(url) : readHttp(url);
 }
@@ -106,7 +106,7 @@ function readCount(given: URLSearchParams, name: string, most: number): number |
 }
 
 function refuseUnknown(given: URLSearchParams, known: readonly string[]): void {
-  for (const name of given.keys()) if (!known.includes(name)) throw fault(`does not know ${name}=`);
+  for (const name of given.keys()) if (!known.includes(name)) throw fault(`has an unknown option ${name}=`);
 }
 
 function fault(problem: string): Error {

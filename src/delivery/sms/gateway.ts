@@ -1,6 +1,6 @@
 /**
- * What carries short messages out of the house: an SMPP connection or an HTTP gateway, as SMS_GATEWAY_URL says. What
- * becomes of a message is a value, never an exception.
+ * The interface of SMS gateways: SMPP or HTTP, as SMS_GATEWAY_URL says. The result of a submission is a value, never an
+ * exception.
  */
 
 import type { SmsResult } from "#delivery/message/attempt.ts";
@@ -13,35 +13,35 @@ export interface ShortMessage extends SmsContent {
 }
 
 export interface SmsGateway {
-  /** Names whose ids its receipts speak of; the same on every machine. */
+  /** Identifies the gateway in receipts; the same on every machine. */
   readonly name: string;
   readonly host: string;
-  /** Messages that may be under way at once. */
+  /** Messages that may be under way at the same time. */
   readonly window: number;
-  /** At most so many begin in a second; null for no limit. */
+  /** Messages started in a second; null without a limit. */
   readonly perSecond: number | null;
-  /** Nothing can be sent now. */
+  /** True while no message can be sent. */
   readonly isAway: boolean;
-  /** `mayStart` is asked right before the message leaves. Ends within a minute. */
+  /** Resolves within a minute. `mayStart` is called right before the message is sent. */
   submit(message: ShortMessage, mayStart: () => boolean): Promise<SmsResult>;
   close(): void;
 }
 
-/** Whatever a gateway says at last about a message that it took. */
+/** The final state of a message that a gateway has taken. */
 export interface SmsReceipt {
   readonly gateway: string;
   readonly gatewayId: string;
-  /** That of ours, where the gateway was told which it is; else only `gatewayId` leads to it. */
+  /** Our message, if the receipt names it (HTTP); null if it must be found by `gatewayId` (SMPP). */
   readonly message: { readonly workspaceId: WorkspaceId; readonly messageId: string } | null;
   readonly status: "delivered" | "failed";
-  /** A sentence for the message's timeline. */
+  /** For the timeline of the message. */
   readonly detail: string;
 }
 
-/** After which a message is tried again that the gateway had no room for, unless it asks for another wait. */
+/** The wait after a throttled answer that names none. */
 const THROTTLED_SECONDS = 60;
 
-/** @param mayRetry whether another try may go better */
+/** @param mayRetry false for a permanent refusal */
 export const declined = (
   reason: string,
   mayRetry: boolean,

@@ -1,19 +1,19 @@
 /**
- * The HTTP gateway: one POST of `{ id, to, from, text }` for each message, as docs/sms.md tells gateways. 2xx is taken,
- * 429 and 5xx and silence are for now, every other answer is for good. The id is the message's and the same at every
- * attempt, so that the gateway can tell a repetition.
+ * The HTTP gateway: one POST of `{ id, to, from, text }` per message, as docs/sms.md describes. 2xx accepts the message; 429,
+ * 5xx and no answer are temporary failures; every other answer is permanent. The id is the same for every attempt, so that the
+ * gateway can recognize a repetition.
  */
 import type { SmsResult } from "#delivery/message/attempt.ts";
 import { readResponseText, fetchFault } from "#platform/network/fetch-response.ts";
-import { encodeText, MOST_PARTS } from "./alphabet.ts";
 import { declined, type ShortMessage, type SmsGateway } from "./gateway.ts";
 import type { HttpSettings } from "./gateway-settings.ts";
+import { encodeSmsText, MOST_PARTS } from "./sms-encoding.ts";
 
 const ANSWER_MS = 30_000;
 const LONGEST_ANSWER = 64 * 1024;
 const QUOTED = 200;
 
-/** @param receiptUrl where the gateway tells what became of a message */
+/** @param receiptUrl the address at which the gateway posts the delivery receipt of a message */
 export function createHttpGateway(
   settings: HttpSettings,
   receiptUrl: (message: ShortMessage) => string,
@@ -28,7 +28,7 @@ export function createHttpGateway(
     isAway: false,
     async submit(message, mayStart): Promise<SmsResult> {
       const { id, to, text } = message;
-      if (encodeText(text).parts > MOST_PARTS)
+      if (encodeSmsText(text).parts > MOST_PARTS)
         return declined(`The text takes more than ${MOST_PARTS} SMS`, false);
       if (!mayStart()) return { outcome: "withdrawn" };
       const body = { id, to, from, text, ...(hasReceipts && { receipt_url: receiptUrl(message) }) };

@@ -1,19 +1,19 @@
 /**
- * SMS to their gateway: no more at once than the gateway takes, no faster than it allows, and no more in memory than
- * leaves room for mail. What the gateway cannot take now stays in the queue.
+ * Sends SMS to the gateway, within the gateway's window and rate, and within a share of the worker's held messages. SMS beyond
+ * that stay in the queue.
  */
 import type { SmsAttempt } from "#delivery/message/attempt.ts";
 import type { LeasedMessage, ReadySms } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import { declined, type SmsGateway } from "./gateway.ts";
 
-/** Of the messages that a worker holds. */
+/** Held messages of a worker that may be SMS. */
 const SHARE = 500;
-/** When messages come back that the share has no room for. */
+/** Until an SMS beyond the share is leased again. */
 const FULL_SECONDS = 5;
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-/** Campaigns that are known to be SMS. */
+/** SMS campaigns that are remembered. */
 const MOST_KNOWN = 1_000;
 
 export class SmsTransport {
@@ -25,7 +25,7 @@ export class SmsTransport {
   #underWay = 0;
   #pauseMs = 0;
   #pausedUntil = 0;
-  /** When the next one may begin, for gateways with a limit per second. */
+  /** When the next SMS may start, for gateways with a rate limit. */
   #nextAt = 0;
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -50,14 +50,14 @@ export class SmsTransport {
     }
   }
 
-  /** Campaigns of which no more is leased now. */
+  /** SMS campaigns whose messages are not leased now. */
   get saturatedCampaigns(): string[] {
     const isSaturated =
       this.#gateway.isAway || this.#pausedUntil > performance.now() || this.#waiting.length >= SHARE / 2;
     return isSaturated ? [...this.#campaigns] : [];
   }
 
-  /** Gives back what waits. What is under way ends, and then the gateway is closed. */
+  /** Releases waiting messages. The gateway is closed when those under way have ended. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);

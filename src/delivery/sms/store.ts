@@ -1,24 +1,24 @@
-/** The SQL of short messages whose delivery receipt is awaited, and of the receipts. */
+/** SQL of submitted SMS whose delivery receipt is awaited, and of the receipts. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SmsReceipt } from "./gateway.ts";
 
-/** A receipt comes within so long, or is not awaited any more. */
+/** After this time a receipt is no longer awaited. */
 const AWAITED_HOURS = 72;
-/** Nobody knows what it is of. */
+/** After this time a receipt of an unknown message is deleted. */
 const UNKNOWN_KEPT_HOURS = 24;
 
-export interface Submission {
+export interface SmsSubmission {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
   readonly gateway: string;
   readonly gatewayId: string;
 }
 
-export async function insertSubmissions(tx: Queryable, submissions: readonly Submission[]): Promise<void> {
+export async function insertSubmissions(tx: Queryable, submissions: readonly SmsSubmission[]): Promise<void> {
   if (submissions.length === 0) return;
-  const column = <Value>(read: (submission: Submission) => Value) => submissions.map(read);
+  const column = <Value>(read: (submission: SmsSubmission) => Value) => submissions.map(read);
   await tx.run(sql`
     insert into sms_submissions (workspace_id, message_id, gateway, gateway_id, expires_at)
     select *, now() + make_interval(hours => ${AWAITED_HOURS}) from unnest(
@@ -27,7 +27,7 @@ export async function insertSubmissions(tx: Queryable, submissions: readonly Sub
     on conflict do nothing`);
 }
 
-/** A receipt that comes twice, or after another of the same message, changes nothing. */
+/** The first receipt of a message counts; later ones change nothing. */
 export async function insertReceipts(
   db: Queryable,
   receipts: readonly SmsReceipt[],
@@ -43,19 +43,19 @@ export async function insertReceipts(
     on conflict do nothing`);
 }
 
-export interface ReceivedEnd extends Submission {
+export interface ReceivedEnd extends SmsSubmission {
   readonly status: "delivered" | "failed";
   readonly detail: string;
   readonly time: Date;
-  /** It waits to be sent, and is locked there. */
+  /** The message is in the queue, where its row is locked now. */
   readonly isQueued: boolean;
-  /** The number of the attempt that was under way; null where none was. */
+  /** The number of the attempt under way; null without one. */
   readonly attempts: number | null;
 }
 
 /**
- * Takes receipts out together with what they are of: what a gateway is known to have taken, and what waits in the queue
- * because its answer was lost or said otherwise.
+ * Removes receipts together with the messages they belong to: submitted ones, and queued ones whose submission was answered with a
+ * failure or not at all.
  */
 export function takeReceived(tx: Queryable, limit: number): Promise<ReceivedEnd[]> {
   return tx.rows(sql`
@@ -66,7 +66,7 @@ export function takeReceived(tx: Queryable, limit: number): Promise<ReceivedEnd[
       order by s.workspace_id, s.message_id limit ${limit} for update skip locked
     ), queued as materialized (
       select q.workspace_id, q.message_id, gateway, gateway_id, r.status, r.detail, r.received_at, q.attempts, true as is_queued
-      -- Looked up one by one by the queue's key, whatever is known of the tables.
+      -- Lateral: a look-up by the key of the queue for each row, whatever the statistics say.
       from sms_receipts r cross join lateral (
         select workspace_id, message_id, case when leased_by is not null or attempts = 0 then attempts + 1 end as attempts
         from delivery_queue where workspace_id = r.workspace_id and message_id = r.message_id for update skip locked) q
@@ -85,8 +85,8 @@ export function takeReceived(tx: Queryable, limit: number): Promise<ReceivedEnd[
     from matched order by workspace_id, message_id, status`);
 }
 
-/** Takes out what has been awaited too long. */
-export function takeExpired(tx: Queryable, now: Date, limit: number): Promise<Submission[]> {
+/** Removes submissions whose receipt is no longer awaited. */
+export function takeExpired(tx: Queryable, now: Date, limit: number): Promise<SmsSubmission[]> {
   return tx.rows(sql`
     delete from sms_submissions s using (
       select workspace_id, message_id, gateway, gateway_id from sms_submissions where expires_at <= ${now}
@@ -96,7 +96,7 @@ export function takeExpired(tx: Queryable, now: Date, limit: number): Promise<Su
     returning s.workspace_id as "workspaceId", s.message_id as "messageId", s.gateway, s.gateway_id as "gatewayId"`);
 }
 
-/** Forgets receipts of messages that nobody here sent. */
+/** Deletes receipts of unknown messages. */
 export function removeUnknownReceipts(db: Queryable, now: Date): Promise<number> {
   return db.run(sql`
     delete from sms_receipts

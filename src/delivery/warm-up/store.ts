@@ -1,8 +1,8 @@
-/** The table of warm-ups: what each source address was given for each lane today, and what became of it. */
+/** SQL of the warm-up table: how much of the day's quota each source address has reserved and used for each lane. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { LaneWarmUp } from "./warm-up.ts";
+import type { LaneWarmUp } from "./schedule.ts";
 
 export interface WarmUpKey {
   readonly sendingIpId: string;
@@ -11,7 +11,7 @@ export interface WarmUpKey {
 
 const columns = sql`started_at, day::text as day, step, reserved, sent, deferred`;
 
-/** The row, made from `fresh` where there is none; nobody else changes it before the transaction ends. */
+/** Locks the row until the transaction ends; inserts `fresh` if there is none. */
 export async function lockWarmUp(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -42,23 +42,23 @@ export async function updateWarmUp(
     where workspace_id = ${workspaceId} and sending_ip_id = ${sendingIpId} and lane = ${lane}`);
 }
 
-/** What became of messages for which there was an allowance. */
-export interface WarmUpNews extends WarmUpKey {
+/** Used and returned quota. */
+export interface WarmUpUsage extends WarmUpKey {
   readonly workspaceId: WorkspaceId;
   readonly startedAt: Date;
   readonly day: string;
   readonly sent: number;
   readonly deferred: number;
-  /** Allowances that nobody needs any more. */
+  /** Reserved slots that are not used. */
   readonly returned: number;
 }
 
-/** Adds up many of them; what concerns a day that is over says nothing any more. */
-export async function addWarmUpNews(db: Queryable, news: readonly WarmUpNews[]): Promise<void> {
-  const column = <Value>(read: (one: WarmUpNews) => Value) => news.map(read);
-  // Locked in one order, so that two machines do not wait for each other.
+/** Adds usage to the counts of its day; usage of earlier days is ignored. */
+export async function addWarmUpUsage(db: Queryable, usage: readonly WarmUpUsage[]): Promise<void> {
+  const column = <Value>(read: (one: WarmUpUsage) => Value) => usage.map(read);
+  // Locked in a fixed order, to avoid deadlocks between machines.
   await db.run(sql`
-    with news as materialized (
+    with usage as materialized (
       select * from unnest(
         ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.sendingIpId)}::uuid[],
         ${column((one) => one.lane)}::text[], ${column((one) => one.startedAt)}::timestamptz[],
@@ -67,18 +67,18 @@ export async function addWarmUpNews(db: Queryable, news: readonly WarmUpNews[]):
         as n (workspace_id, sending_ip_id, lane, started_at, day, sent, deferred, returned)
     ), locked as materialized (
       select w.workspace_id, w.sending_ip_id, w.lane from warm_up_lanes w
-      where exists (select from news n
+      where exists (select from usage n
         where n.workspace_id = w.workspace_id and n.sending_ip_id = w.sending_ip_id and n.lane = w.lane)
       order by w.sending_ip_id, w.lane for update
     )
     update warm_up_lanes w
     set sent = w.sent + n.sent, deferred = w.deferred + n.deferred, reserved = greatest(0, w.reserved - n.returned)
-    from news n join locked l using (workspace_id, sending_ip_id, lane)
+    from usage n join locked l using (workspace_id, sending_ip_id, lane)
     where w.workspace_id = n.workspace_id and w.sending_ip_id = n.sending_ip_id and w.lane = n.lane
       and w.day = n.day and w.started_at = n.started_at`);
 }
 
-/** Every lane that a sending IP of the workspace has sent to while it was warmed up. */
+/** The warm-up rows of all sending IPs of a workspace. */
 export function listWarmUps(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -10,7 +10,7 @@ import { type RunningWorker, startDeliveryWorker } from "#delivery/engine.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import { UnfitValues } from "#delivery/message/presend-check.ts";
 import { releaseLease, requeue, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { extendLeases, leaseKey } from "#delivery/queue/queue-result-store.ts";
 import { createResolver } from "#dns/system.ts";
 import { findMessage, listEvents, type NewMessage } from "#messages/store.ts";
@@ -28,8 +28,8 @@ import { leaseOrder } from "#test/support/lease-order.ts";
 import { takeMark } from "#test/support/take-mark.ts";
 import { recordTransport } from "#test/support/transport-recorder.ts";
 import type { DeliveryWorkerOptions } from "./delivery-worker.ts";
-import { openJournal, removeJournal } from "./journal.ts";
-import { ResultWriter, settle } from "./result-writer.ts";
+import { Journal, removeJournal } from "./journal.ts";
+import { ResultWriter, writeBatch } from "./result-writer.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -49,7 +49,7 @@ beforeEach(async () => {
     "example.test": { MX: [[10, "mx.example.test"]] },
     "mx.example.test": { A: ["127.0.0.1"] },
     "away.test": { MX: [[10, "mx.away.test"]] },
-    // Nobody listens at this loopback address.
+    // No server listens at this loopback address.
     "mx.away.test": { A: ["127.9.9.9"] },
     "mute.test": "servfail",
     "nomail.test": { MX: [[0, "."]] },
@@ -121,7 +121,7 @@ const queued = (id: string) =>
 const makeDue = (id: string) =>
   db.run(sql`update delivery_queue set due_at = now() where message_id = ${id}`);
 
-test("an accepted message is delivered once, signed, from a return path of its own, and leaves the queue", async () => {
+test("an accepted message is delivered once, signed, with its own return path, and leaves the queue", async () => {
   const id = await accept("ada@example.test");
   await startWorker();
   const [received] = await mx.waitForMessages(1);
@@ -137,7 +137,7 @@ test("an accepted message is delivered once, signed, from a return path of its o
   ]);
 });
 
-test("what protected a conversation stands in the timeline, clear text too", async () => {
+test("the timeline shows the TLS of the conversation, or clear text", async () => {
   await startWorker();
   const timelineOf = async (to: string) => {
     const id = await accept(to);
@@ -165,7 +165,7 @@ test("what protected a conversation stands in the timeline, clear text too", asy
   expect(await timelineOf("greylist@example.test")).toMatchObject([{ type: "deferred", tls: encrypted }]);
 });
 
-test("a domain is asked for its MTA-STS policy, unless MTA_STS is off", async () => {
+test("the MTA-STS policy of a domain is looked up, unless MTA_STS is off", async () => {
   const policyQuestions = () => dns.questions.filter(({ name }) => name.startsWith("_mta-sts."));
   await startWorker(undefined, { MTA_STS: "off" });
   await reaches(await accept("ada@example.test"), "delivered");
@@ -176,7 +176,7 @@ test("a domain is asked for its MTA-STS policy, unless MTA_STS is off", async ()
   expect(policyQuestions()).toEqual([{ name: "_mta-sts.example.test", type: "TXT" }]);
 });
 
-test("a look-up that our DNS server left unanswered is no attempt, and nothing is said of it", async () => {
+test("a look-up that our DNS server did not answer is no attempt, and no event is recorded", async () => {
   dns.zone["late.test"] = "timeout";
   const id = await accept("ada@late.test");
   await startWorker();
@@ -193,7 +193,7 @@ test("a look-up that our DNS server left unanswered is no attempt, and nothing i
   expect(await listEvents(db, workspaceId, id)).toMatchObject([{ type: "delivered", attempt: 1 }]);
 });
 
-test("a resolver for DANE finds the mail hosts", async () => {
+test("with DANE, its resolver finds the mail hosts", async () => {
   await using validating = await startFakeDns({
     "dane.test": { MX: [[10, "mx.dane.test"]] },
     "mx.dane.test": { A: ["127.0.0.1"] },
@@ -204,7 +204,7 @@ test("a resolver for DANE finds the mail hosts", async () => {
   expect(validating.questions).toContainEqual({ name: "_25._tcp.mx.dane.test", type: "TLSA" });
 });
 
-test("a greylisted message waits, says until when, and is then delivered once from the same return path", async () => {
+test("a greylisted message is deferred until a known time, and then delivered once with the same return path", async () => {
   await startWorker();
   const id = await accept("greylist@example.test");
   const waiting = await reaches(id, "deferred");
@@ -229,7 +229,7 @@ const dateIn = (raw: Buffer | undefined) => Date.parse(/^Date: (.*)$/m.exec(Stri
 
 const hello = { subject: "Hi", html: null, text: "Hello", fromName: null, toName: null };
 
-test("mail that waited for days before its first attempt is dated when it goes out, whoever wrote it", async () => {
+test("the Date of mail that waited for days is that of its first attempt", async () => {
   const createdAt = new Date(Date.now() - 3 * DAY_MS);
   const stored = await accept("ada@example.test", { createdAt });
   const given = await accept("bob@example.test", { createdAt });
@@ -245,7 +245,7 @@ test("mail that waited for days before its first attempt is dated when it goes o
   expect(await reaches(stored, "delivered")).toMatchObject({ time: createdAt });
 });
 
-test("a message keeps the Date of its first attempt in later ones, and its Message-ID", async () => {
+test("later attempts keep the Date and Message-ID of the first", async () => {
   await startWorker();
   const id = await accept("greylist@example.test");
   await reaches(id, "deferred");
@@ -266,18 +266,18 @@ const lookUpUnanswered = {
   isUnanswered: true,
 } as const;
 
-/** Leases the one message that is due. */
+/** Leases the message that is due. */
 async function leaseOne(): Promise<LeasedMessage> {
   const [message] = await leaseMessages(db, leaseOrder());
   if (message === undefined) throw new Error("no message is due");
   return message;
 }
 
-test("what is put back without an attempt is dated anew, what an earlier version tried when it was accepted", async () => {
+test("a requeued message gets the Date of its first attempt; one attempted by an earlier version, that of its acceptance", async () => {
   const createdAt = new Date("2026-01-05T10:00:00Z");
   const id = await accept("ada@example.test", { createdAt });
   const first = await leaseOne();
-  await settle(db, [releaseLease(first, new Date())], nobodyElse);
+  await writeBatch(db, [releaseLease(first, new Date())], nobodyElse);
   const second = await leaseOne();
   expect(second.first_attempt_at?.getTime()).toBeGreaterThan(first.first_attempt_at?.getTime() ?? Infinity);
   await db.run(
@@ -287,7 +287,7 @@ test("what is put back without an attempt is dated anew, what an earlier version
   expect(dateIn(composed?.message)).toBe(createdAt.getTime());
 });
 
-test("campaign mail is given up when its DNS look-up has had no answer for as long as it is tried", async () => {
+test("campaign mail fails when its DNS look-up had no answer for the whole retry time", async () => {
   await db.run(sql`insert into workspaces (id, name) values (${workspaceId}, 'Retries for 72 hours')`);
   onTestFinished(async () => {
     await db.run(sql`delete from workspaces where id = ${workspaceId}`);
@@ -300,23 +300,23 @@ test("campaign mail is given up when its DNS look-up has had no answer for as lo
       expires_at = expires_at - make_interval(hours => ${hours}),
       first_attempt_at = first_attempt_at - make_interval(hours => ${hours})
     where message_id = ${id}`);
-  // A pause before the first attempt costs none of the time for retries.
+  // A pause before the first attempt does not shorten the retry time.
   await later(100);
   const first = await leaseOne();
   expect(first.lives_ms).toBeGreaterThan(71 * 3_600_000);
-  await settle(
+  await writeBatch(
     db,
     [resultOfSmtp(first, { result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
     nobodyElse,
   );
   await later(71);
-  // Looked up again in vain, without news: that begins nothing anew.
-  await settle(db, [requeue(await leaseOne(), new Date(), 5)], nobodyElse);
+  // A further failed look-up, without an event, does not restart the retry time.
+  await writeBatch(db, [requeue(await leaseOne(), new Date(), 5)], nobodyElse);
   await later(1);
   const last = await leaseOne();
   expect(last.lives_ms).toBeLessThan(0);
   expect(last.first_attempt_at?.getTime()).toBe((first.first_attempt_at?.getTime() ?? 0) - 72 * 3_600_000);
-  await settle(
+  await writeBatch(
     db,
     [resultOfSmtp(last, { result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
     nobodyElse,
@@ -346,13 +346,13 @@ test.each([
   expect((await queued(id)) !== undefined).toBe(status === "deferred");
 });
 
-test("a connection that breaks before the final dot costs an attempt, not the message", async () => {
+test("a connection that breaks before the final dot is a failed attempt, and the message is retried", async () => {
   await startWorker();
   const id = await accept("drop-in-data@example.test");
   expect(await reaches(id, "deferred")).toMatchObject({ attempts: 1 });
 });
 
-test("a message that cannot be delivered in its time fails, and says after how many attempts", async () => {
+test("a message that cannot be delivered before its expiry fails, and its log names the number of attempts", async () => {
   const id = await accept("tempfail@example.test");
   await db.run(
     sql`update delivery_queue set attempts = 11, expires_at = now() + interval '1 second' where message_id = ${id}`,
@@ -362,7 +362,7 @@ test("a message that cannot be delivered in its time fails, and says after how m
   expect(failed.error_message).toMatch(/^Gave up after 12 attempts: 4/);
 });
 
-test("a message past its time waits for its one try while its site is left alone", async () => {
+test("an expired message still gets its one attempt after the cool-down of its site", async () => {
   await startWorker();
   await reaches(await accept("ada@away.test"), "deferred");
   const late = draft(workspaceId, "bob@away.test");
@@ -376,7 +376,7 @@ test("a message past its time waits for its one try while its site is left alone
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "queued", attempts: 0 });
 });
 
-test("content that cannot be composed fails alone", async () => {
+test("content that cannot be composed fails its message only", async () => {
   const broken = await accept("ada@example.test", { subject: "two\r\nlines" });
   const sound = await accept("bob@example.test");
   await startWorker();
@@ -384,7 +384,7 @@ test("content that cannot be composed fails alone", async () => {
   expect(await reaches(broken, "failed")).toMatchObject({ error_message: "internal error" });
 });
 
-test("content that does not fit its recipient fails with the sentence that says why", async () => {
+test("a message whose template cannot be filled fails with the reason", async () => {
   const unfit = await accept("ada@example.test");
   const content = () => {
     throw new UnfitValues("it takes too many steps");
@@ -396,7 +396,7 @@ test("content that does not fit its recipient fails with the sentence that says 
   expect(await reaches(unfit, "failed")).toMatchObject({ error_message: "it takes too many steps" });
 });
 
-test("two workers share a queue without sending anything twice", async () => {
+test("two workers share a queue and send no message twice", async () => {
   const ids = await Promise.all(Array.from({ length: 200 }, (_, n) => accept(`user${n}@example.test`)));
   await Promise.all([startWorker(), startWorker()]);
   await mx.waitForMessages(ids.length);
@@ -404,7 +404,7 @@ test("two workers share a queue without sending anything twice", async () => {
   expect([...mx.copies.values()]).toEqual(ids.map(() => 1));
 });
 
-test("a paused lane is leased nothing: who comes meanwhile waits in the queue, without an attempt", async () => {
+test("messages of a paused lane are not leased: they wait in the queue, without an attempt", async () => {
   await startWorker();
   await reaches(await accept("busy@example.test"), "deferred");
   const waiting = await accept("ada@example.test");
@@ -414,7 +414,7 @@ test("a paused lane is leased nothing: who comes meanwhile waits in the queue, w
   expect(await findMessage(db, workspaceId, waiting)).toMatchObject({ status: "queued", attempts: 0 });
 });
 
-test("a late worker cannot overwrite what its successor settled", async () => {
+test("a late worker cannot overwrite the result of its successor", async () => {
   const id = await accept("ada@example.test");
   const lease = leaseOrder();
   const [late] = await leaseMessages(db, lease);
@@ -424,13 +424,17 @@ test("a late worker cannot overwrite what its successor settled", async () => {
   const reply = (code: number, text: string) => ({ code, enhanced: null, text });
   const accepted = { outcome: "accepted", ...reply(250, "ok") } as const;
   const refused = { outcome: "refused", stage: "rcpt", ...reply(550, "5.1.1 unknown") } as const;
-  await settle(db, [resultOfSmtp(current, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
-  await settle(db, [resultOfSmtp(late, { result: refused, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await writeBatch(
+    db,
+    [resultOfSmtp(current, { result: accepted, mxHost: "mx" }, new Date(), 0)],
+    nobodyElse,
+  );
+  await writeBatch(db, [resultOfSmtp(late, { result: refused, mxHost: "mx" }, new Date(), 0)], nobodyElse);
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
   expect(await listEvents(db, workspaceId, id)).toHaveLength(1);
 });
 
-test("what a killed worker had learned is taken from its journal: nothing is sent again", async () => {
+test("the results of a killed worker are read from its journal: no message is sent again", async () => {
   const known = await accept("ada@example.test");
   const inFlight = await accept("bob@example.test");
   const deadId = newId();
@@ -446,7 +450,7 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
   if (!message) throw new Error("the lease is wanted");
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
   const { pid } = spawnSync("true");
-  openJournal(join(dataDir, "journals"), { workerId: deadId, pid }).append(
+  new Journal(join(dataDir, "journals"), { workerId: deadId, pid }).append(
     resultOfSmtp(message, { result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
   );
   await startWorker();
@@ -456,7 +460,7 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
   expect(await readdir(join(dataDir, "journals"))).toHaveLength(1);
 });
 
-test("a worker without its mark begins nothing, and goes on with a journal when it has it again", async () => {
+test("a worker without its lock starts nothing, and continues with a journal when it holds the lock again", async () => {
   const { workerId } = await startWorker();
   const giveBack = await takeMark(db);
   const journals = join(dataDir, "journals");
@@ -471,7 +475,7 @@ test("a worker without its mark begins nothing, and goes on with a journal when 
   expect(await readdir(journals)).toEqual([`${workerId}.${process.pid}.jsonl`]);
 });
 
-test("a worker that may not look at the queue asks no more often than it polls, whatever it left there", async () => {
+test("a worker whose leasing is blocked does not query the queue more often than it polls", async () => {
   await insertDrafts(
     db,
     Array.from({ length: 260 }, (_, number) => draft(workspaceId, `reader${number}@example.test`)),
@@ -495,7 +499,7 @@ test("a worker that may not look at the queue asks no more often than it polls, 
   await eventually("all to be sent", async () => mx.messages.length === 260);
 });
 
-test("a lease that nobody extends falls due again; the heartbeat extends those it names, and no lost ones", async () => {
+test("a lease that is not extended falls due again; the heartbeat extends the leases it names, and no lost ones", async () => {
   const [kept, unknown] = [await accept("ada@example.test"), await accept("bob@example.test")];
   const workerId = newId();
   const lease = { workerId, priority: 0, limit: 10, bytes: 1_000_000, seconds: -1, saturated: [] } as const;
@@ -513,7 +517,7 @@ test("a lease that nobody extends falls due again; the heartbeat extends those i
   expect(free.map((one) => one.message_id)).toEqual([unknown]);
 });
 
-test("a worker that stops leaves no lease, no journal and no message behind", async () => {
+test("a worker that stops leaves no lease, no journal and no held message", async () => {
   const worker = await startWorker();
   await accept("ada@example.test");
   await mx.waitForMessages(1);
@@ -531,7 +535,7 @@ test("transactional mail goes before bulk mail", async () => {
 });
 
 test.each([-3, 3])(
-  "a retry is due by the database's clock, although the worker's is %d hours off",
+  "a retry is due by the database's clock, although the worker's clock is %d hours off",
   async (hours) => {
     const id = await accept("greylist@example.test");
     await db.run(sql`update delivery_queue set expires_at = now() + interval '2 hours'`);
@@ -541,13 +545,13 @@ test.each([-3, 3])(
     const { seconds } = (await db.row<{ seconds: number }>(
       sql`select extract(epoch from due_at - now())::float8 as seconds from delivery_queue where message_id = ${id}`,
     )) ?? { seconds: Number.NaN };
-    // Five minutes, and 15 % to either side.
+    // Five minutes, with 15 % jitter in both directions.
     expect(seconds).toBeGreaterThan(240);
     expect(seconds).toBeLessThan(350);
   },
 );
 
-test("what waits without an attempt is due by the database's clock as well", async () => {
+test("a requeued message is due by the database's clock", async () => {
   const id = await accept("ada@mute.test");
   await startWorker(undefined, {}, { ...systemClock, now: () => new Date(Date.now() - 3 * 3_600_000) });
   await reaches(id, "deferred");
@@ -555,7 +559,7 @@ test("what waits without an attempt is due by the database's clock as well", asy
   expect(early).toBeUndefined();
 });
 
-test("large texts of one workspace do not keep another's one-line mail from leaving", async () => {
+test("large texts of one workspace do not delay another workspace's one-line mail", async () => {
   const large = await Promise.all(
     [1, 2, 3].map((at) => accept(`large${at}@example.test`, { html: null, text: "a < b\n".repeat(300_000) })),
   );
@@ -572,7 +576,7 @@ test("large texts of one workspace do not keep another's one-line mail from leav
   expect(sizes).toHaveLength(3);
 });
 
-test("a batch takes no more content than there is memory for, but always one message", async () => {
+test("a batch takes no more content than its limit of bytes, but always one message", async () => {
   const html = "x".repeat(1_000);
   await accept("ada@example.test", { html });
   await accept("bob@example.test", { html });
@@ -602,7 +606,7 @@ test("a worker that is full of large bulk mail still takes transactional mail", 
   expect(await db.rows(sql`select from messages where status = 'delivered'`)).toHaveLength(1);
 });
 
-test("a suspended workspace's mail stays in the queue, and goes on when it is resumed", async () => {
+test("a suspended workspace's mail stays in the queue until the workspace is resumed", async () => {
   const suspended = asWorkspaceId(newId());
   await db.run(sql`insert into workspaces (id, name, is_suspended) values (${suspended}, 'Closed', true)`);
   await insertDrafts(db, [draft(suspended, "ada@example.test")]);
@@ -612,7 +616,7 @@ test("a suspended workspace's mail stays in the queue, and goes on when it is re
   expect(await leaseMessages(db, lease)).toHaveLength(1);
 });
 
-test("a delivery that becomes known too late still ends the message", async () => {
+test("a delivery that is reported after the lease was lost still removes the message", async () => {
   const id = await accept("ada@example.test");
   const lease = leaseOrder();
   const [late] = await leaseMessages(db, lease);
@@ -620,15 +624,15 @@ test("a delivery that becomes known too late still ends the message", async () =
   await leaseMessages(db, { ...lease, workerId: newId() });
   if (!late) throw new Error("the lease is wanted");
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  await settle(db, [resultOfSmtp(late, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await writeBatch(db, [resultOfSmtp(late, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
   expect(await queued(id)).toBeUndefined();
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
 });
 
-test("a message that has waited is judged again: who was suppressed meanwhile gets nothing, and nobody is talked to", async () => {
+test("a message that has waited is checked again: it is not sent to a recipient suppressed meanwhile, and no host is contacted", async () => {
   const [suppressed, waited] = [await accept("ada@example.test"), await accept("bob@example.test")];
   await db.run(sql`update delivery_queue set due_at = now() - interval '1 minute'`);
-  // By a machine whose clock is wrong: the database's counts.
+  // On a machine whose clock is wrong: the database's clock counts.
   const fresh = await accept("carl@example.test", { createdAt: new Date(Date.now() - 60_000) });
   const asked: string[] = [];
   await startWorker(async (messages) => {
@@ -647,7 +651,7 @@ test("a message that has waited is judged again: who was suppressed meanwhile ge
   expect(await queued(suppressed)).toBeUndefined();
 });
 
-test("so is one that was put off, before its next attempt", async () => {
+test("a deferred message is checked again before its next attempt", async () => {
   const id = await accept("greylist@example.test");
   let isSuppressed = false;
   const suppressed = {
@@ -663,13 +667,13 @@ test("so is one that was put off, before its next attempt", async () => {
   expect(mx.messages).toEqual([]);
 });
 
-test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
+test("a result that PostgreSQL rejects does not block the others", async () => {
   const [strange, plain] = [await accept("ada@example.test"), await accept("bob@example.test")];
   const lease = leaseOrder();
   const messages = await leaseMessages(db, lease);
   const settler = new ResultWriter(
     db,
-    openJournal(join(dataDir, "journals"), { workerId: newId(), pid: 1 }),
+    new Journal(join(dataDir, "journals"), { workerId: newId(), pid: 1 }),
     log,
     nobodyElse,
   );
@@ -684,7 +688,7 @@ test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
   }
 });
 
-test("domains whose lane is full are left in the queue", async () => {
+test("messages of saturated domains are not leased", async () => {
   await accept("ada@full.test");
   await accept("ada@example.test");
   const lease = {
@@ -698,7 +702,7 @@ test("domains whose lane is full are left in the queue", async () => {
   expect((await leaseMessages(db, lease)).map((one) => one.domain)).toEqual(["example.test"]);
 });
 
-test("a halted campaign's messages stay in the queue, and go out when it goes on", async () => {
+test("a paused campaign's messages stay in the queue until it is resumed", async () => {
   const campaign = newId();
   const id = await accept("ada@example.test", { originId: campaign });
   await db.run(sql`update delivery_queue set campaign_id = ${campaign} where message_id = ${id}`);
@@ -710,7 +714,7 @@ test("a halted campaign's messages stay in the queue, and go out when it goes on
   await reaches(id, "delivered");
 });
 
-test("a message that is leased when its campaign is halted goes back without an attempt", async () => {
+test("a message that is leased when its campaign is paused is released without an attempt", async () => {
   const campaign = newId();
   const id = await accept("ada@example.test", { originId: campaign });
   await db.run(sql`
@@ -728,7 +732,7 @@ test("a message that is leased when its campaign is halted goes back without an 
   expect(mx.messages).toEqual([]);
 });
 
-test("messages that could not be examined go back at once, and come again", async () => {
+test("messages whose pre-send check failed are requeued, and leased again", async () => {
   const id = await accept("ada@example.test");
   await db.run(sql`update delivery_queue set due_at = now() - interval '1 minute'`);
   let isAsked = false;

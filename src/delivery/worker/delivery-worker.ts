@@ -1,15 +1,15 @@
 /**
- * A delivery worker: leases what is due, hands it to a transport, and writes down how each message ends.
+ * A delivery worker: leases due messages, gives them to a transport, and writes how each one ends.
  *
- * 1. At the start and with every heartbeat it replays the journals of workers that died on this machine and releases
- *    their leases (recovery.ts).
- * 2. It leases a batch, transactional mail first, while there is room (leasing.ts), and checks it: suppressed recipients
- *    and cancelled campaigns end here, content that is not stored with the message is looked up (presend-check.ts).
- * 3. The transport finds each message's route and carries it (smtp-transport.ts, lanes/lane-scheduler.ts, sms/), and
- *    says how it ended (message/attempt.ts).
- * 4. The result (queue/result-of.ts) is journaled and written to the database in bulk (result-writer.ts).
+ * 1. At the start and with every heartbeat it replays the journals of dead workers on this machine and releases their leases
+ *    (recovery.ts).
+ * 2. It leases a batch, transactional mail first, while there is room (leasing.ts), and checks it: messages to suppressed
+ *    recipients and of cancelled campaigns end here, and content that is not stored is made (presend-check.ts).
+ * 3. The transport finds the route of each message and sends it (smtp-transport.ts, lanes/lane-scheduler.ts, sms/), and reports
+ *    how it ended (message/attempt.ts).
+ * 4. The result (queue/result-of.ts) is journaled and written to the database in batches (result-writer.ts).
  *
- * No transaction is open while SMTP is spoken: a lease is a deadline in the queue, moved by a heartbeat.
+ * No transaction is open while SMTP is spoken: a lease is a deadline in the queue, which the heartbeat extends.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
@@ -17,10 +17,10 @@ import type { Ending } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import { type Decision, type PresendCheck, UnfitValues } from "#delivery/message/presend-check.ts";
 import type { Transport, TransportEvents } from "#delivery/message/transport.ts";
-import { DELIVERY_CHANNEL } from "#delivery/queue/channel.ts";
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 import { HeldMessages } from "#delivery/queue/held-messages.ts";
-import { LEASE_SECONDS, Leasing, POLL_MS } from "#delivery/queue/leasing.ts";
+import { LEASE_SECONDS, Leasing, QUEUE_POLL_MS } from "#delivery/queue/leasing.ts";
+import { DELIVERY_CHANNEL } from "#delivery/queue/notify-workers.ts";
 import { releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
 import { resultOf } from "#delivery/queue/result-of.ts";
 import { holdWorkerLock } from "#delivery/queue/worker-lock.ts";
@@ -32,28 +32,27 @@ import { type Database, listen } from "#platform/database/pool.ts";
 import type { ProcessLock } from "#platform/database/process-lock.ts";
 import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
-import { createHeartbeat } from "./heartbeat.ts";
-import { type Journal, openJournal } from "./journal.ts";
-import { createRecovery } from "./recovery.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { Journal } from "./journal.ts";
+import { Recovery } from "./recovery.ts";
 import { ResultWriter } from "./result-writer.ts";
 
-const HEARTBEAT_MS = 20_000;
-/** A message is not started when its lease might lapse before the server has answered MAIL. */
+/** A message whose lease ends sooner is not started: the lease could lapse before the server answers MAIL. */
 const LEASE_MARGIN_MS = 10_000;
 /**
- * After a database outage leases may have lapsed although their workers live: every worker writes its results before any
- * of them leases again.
+ * After a database outage leases of living workers may have lapsed. Each worker waits this long before it leases again, so that
+ * all of them have written their results.
  */
 const AFTER_OUTAGE_MS = 3_000;
 const STOP_MS = 25_000;
-/** When messages come back whose pre-send check failed. */
+/** Until messages are leased again whose pre-send check failed. */
 const CHECK_AGAIN_SECONDS = 5;
-/** Results that the database does not have yet; beyond this nothing new is leased. */
+/** With more unwritten results than this nothing is leased. */
 const MOST_UNWRITTEN = 5_000;
 
-/** Campaigns of which no message is started. */
+/** Campaigns whose messages are not started. */
 export interface Halted {
-  /** Not leased either: they may be resumed. */
+  /** Their messages are not leased. */
   readonly paused: readonly string[];
   /** Their messages are leased, so that the pre-send check ends them. */
   readonly cancelled: readonly string[];
@@ -66,17 +65,17 @@ export interface DeliveryWorkerOptions {
   /** Folder of this machine's journals. */
   readonly journalFolder: string;
   readonly createTransport: (events: TransportEvents) => Transport;
-  /** What carries SMS; null where there is no gateway. */
+  /** Null without an SMS gateway. */
   readonly createSmsTransport?: ((events: TransportEvents) => SmsTransport) | null;
   readonly random?: () => number;
-  /** Asked about messages that have waited since acceptance, and about those without stored content. */
+  /** Called for messages whose suppression check is too old, and for those without stored content. */
   readonly check: PresendCheck;
   readonly findHalted: () => Promise<Halted>;
-  /** What follows from each change of a message's status (messages/record-outcomes.ts). */
+  /** Reacts to changes of a message's status, in the same transaction (messages/record-outcomes.ts). */
   readonly onMoved: OnMoved;
-  /** Told of every result, for the metrics. */
+  /** Called with every result, for the metrics. */
   readonly onResult?: (result: DeliveryResult) => void;
-  /** Told of every completed look at the queue, whether or not something was due. */
+  /** Called after every lease statement, whether or not something was due. */
   readonly onLook?: () => void;
 }
 
@@ -93,7 +92,7 @@ export class DeliveryWorker {
   readonly #lock: ProcessLock;
   /** Resolved when there may be something to lease. */
   #wake = Promise.withResolvers<void>();
-  /** As of the last look at the queue. */
+  /** As of the last lease. */
   #halted: Halted = { paused: [], cancelled: [] };
   #haltedIds: ReadonlySet<string> = new Set();
   #working: Promise<void> = Promise.resolve();
@@ -104,7 +103,7 @@ export class DeliveryWorker {
     this.#options = options;
     this.workerId = workerId;
     this.#lock = lock;
-    this.#journal = openJournal(journalFolder, { workerId, pid: process.pid });
+    this.#journal = new Journal(journalFolder, { workerId, pid: process.pid });
     this.#writer = new ResultWriter(db, this.#journal, log, onMoved);
     const events: TransportEvents = {
       mayStart: (message) => this.#mayStart(message),
@@ -126,7 +125,7 @@ export class DeliveryWorker {
   static async start(options: DeliveryWorkerOptions): Promise<DeliveryWorker> {
     const workerId = newId();
     let worker: DeliveryWorker | undefined;
-    // Before the journal is opened: a journal whose worker holds no lock is that of a dead one.
+    // Before the journal is opened: a journal without a lock counts as that of a dead worker.
     const lock = await holdWorkerLock(options.db, workerId, () => {
       if (worker !== undefined) worker.#doubtLeases();
     });
@@ -136,8 +135,8 @@ export class DeliveryWorker {
   }
 
   /**
-   * Starts nothing more, waits at most 25 s for answers, writes the results and releases the rest. Messages that are
-   * still being sent then keep their lease and their journal, for the next worker to recover.
+   * Starts no more messages, waits at most 25 s for those being sent, writes the results and releases all other leases.
+   * Messages still being sent then keep their lease and the journal, for the next worker to recover.
    */
   async stop(): Promise<void> {
     const { db, log } = this.#options;
@@ -154,33 +153,34 @@ export class DeliveryWorker {
     if (isClean) await releaseLeasesOf(db, this.workerId);
     else {
       const counts = { unwritten: this.#writer.unwrittenCount, sending: this.#held.size };
-      log.error(counts, "the delivery worker stops before all results are written");
+      log.error(counts, "delivery worker stopped before all results were written");
     }
     await this.#beating;
     await this.#lock.end();
-    // Not before: a lock that is taken again begins a removed journal anew.
+    // Only now: a lock that is held again recreates a removed journal.
     if (isClean) this.#journal.remove();
   }
 
   async #start(): Promise<void> {
     const { db, log, journalFolder, onMoved } = this.#options;
-    const recover = createRecovery(db, { journalFolder, workerId: this.workerId }, log, onMoved);
-    const beat = createHeartbeat({
+    const { workerId } = this;
+    const recovery = new Recovery({ db, journalFolder, workerId, log, onMoved });
+    const heartbeat = new Heartbeat({
       db,
-      workerId: this.workerId,
+      workerId,
       held: this.#held,
       writer: this.#writer,
       lock: this.#lock,
-      recover,
+      recovery,
       log,
     });
-    this.#beating = this.#beatUntilStopped(beat);
-    await recover();
+    this.#beating = heartbeat.run(this.#stopping.signal);
+    await recovery.run();
     void listen(db, DELIVERY_CHANNEL, this.#stopping.signal, () => this.#wake.resolve());
     this.#working = this.#leaseUntilStopped();
   }
 
-  /** The lock was lost for a time: other workers may have taken this one for dead. */
+  /** Called when the lock was lost for a time: other workers may have recovered this one. */
   #doubtLeases(): void {
     this.#writer.doubtJournal();
     this.#held.doubt(performance.now() + LEASE_SECONDS * 1000);
@@ -223,21 +223,21 @@ export class DeliveryWorker {
   async #leaseUntilStopped(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
       this.#wake = Promise.withResolvers();
-      const hasLooked = await this.#look();
-      // `leasing.isDue` stays true while leasing is blocked; without `hasLooked` this would spin.
-      if (hasLooked && this.#leasing.isDue) continue;
+      const hasLeased = await this.#leaseBatch();
+      // `leasing.isDue` stays true while leasing is blocked; without `hasLeased` this would spin.
+      if (hasLeased && this.#leasing.isDue) continue;
       await Promise.race([this.#wake.promise, delay(this.#leasing.pauseMs, undefined, { ref: false })]);
     }
   }
 
-  /** False where leasing is blocked or failed. */
-  async #look(): Promise<boolean> {
+  /** False when leasing is blocked or failed. */
+  async #leaseBatch(): Promise<boolean> {
     const { db, log, findHalted, onLook } = this.#options;
     try {
       this.#halted = await findHalted();
       this.#haltedIds = new Set([...this.#halted.paused, ...this.#halted.cancelled]);
       if (!this.#isSafe || this.#writer.unwrittenCount > MOST_UNWRITTEN) return false;
-      await this.#leasing.look();
+      await this.#leasing.lease();
       onLook?.();
       return true;
     } catch (error) {
@@ -247,7 +247,7 @@ export class DeliveryWorker {
     }
   }
 
-  /** Campaigns of which no message is leased now. Those that are cancelled are leased: there is nothing to send. */
+  /** Campaigns whose messages are not leased now. Cancelled ones are leased, so that the pre-send check ends them. */
   #unleasedCampaigns(): string[] {
     const sms = this.#smsTransport?.saturatedCampaigns ?? [];
     return [
@@ -262,18 +262,18 @@ export class DeliveryWorker {
       messages.filter(({ is_stale, has_content }) => is_stale || !has_content),
     );
     for (const leased of messages) {
-      const message = withOurExpiry(leased, this.#options.clock.now());
+      const message = withLocalExpiry(leased, this.#options.clock.now());
       this.#begin(message, decisions.get(message.message_id), until);
     }
   }
 
-  /** Messages whose check fails are requeued, so that their leases need not lapse. */
+  /** If the check fails, all its messages are requeued. */
   async #check(messages: readonly LeasedMessage[]): Promise<ReadonlyMap<string, Decision>> {
     if (messages.length === 0) return new Map();
     try {
       return await this.#options.check(messages);
     } catch (error) {
-      this.#options.log.error({ err: error }, "the pre-send check failed, its messages are requeued");
+      this.#options.log.error({ err: error }, "pre-send check failed: its messages are requeued");
       return new Map(
         messages.map(({ message_id }) => [message_id, { kind: "requeue", seconds: CHECK_AGAIN_SECONDS }]),
       );
@@ -286,7 +286,7 @@ export class DeliveryWorker {
       this.#held.add(sms, until);
       if (this.#smsTransport !== null) this.#smsTransport.send(sms);
       else {
-        // It waits for a gateway as long as for one that cannot be reached.
+        // Retried until it expires, like with a gateway that cannot be reached.
         const attempt = { result: declined("No SMS gateway is configured", true), gateway: null };
         this.#onEnd(sms, { kind: "attempted", attempt });
       }
@@ -299,23 +299,14 @@ export class DeliveryWorker {
       this.#onEnd(mail, { kind: "release", seconds: decision.seconds });
     } else this.#transport.send(mail);
   }
-
-  async #beatUntilStopped(beat: () => Promise<void>): Promise<void> {
-    const { signal } = this.#stopping;
-    while (!signal.aborted) {
-      await delay(HEARTBEAT_MS, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return;
-      await beat().catch((err: unknown) => this.#options.log.error({ err }, "leases were not extended"));
-    }
-  }
 }
 
-/** Its expiry by this process's clock, however far that is from the database's, which decides. */
-function withOurExpiry(message: LeasedMessage, now: Date): LeasedMessage {
+/** Converts `expires_at` from the database's clock to the clock of this process. */
+function withLocalExpiry(message: LeasedMessage, now: Date): LeasedMessage {
   return { ...message, expires_at: new Date(now.getTime() + message.lives_ms) };
 }
 
-/** Waits until the database answers again, and then until all workers may have written their results. */
+/** Waits until the database answers again, plus AFTER_OUTAGE_MS. */
 async function databaseIsBack(db: Database, signal: AbortSignal): Promise<void> {
   const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
   const answers = () =>
@@ -323,6 +314,6 @@ async function databaseIsBack(db: Database, signal: AbortSignal): Promise<void> 
       () => true,
       () => false,
     );
-  while (!signal.aborted && !(await answers())) await pause(POLL_MS);
+  while (!signal.aborted && !(await answers())) await pause(QUEUE_POLL_MS);
   await pause(AFTER_OUTAGE_MS);
 }

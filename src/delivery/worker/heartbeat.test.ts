@@ -6,16 +6,16 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { HeldMessages } from "#delivery/queue/held-messages.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { createHeartbeat } from "./heartbeat.ts";
-import { openJournal } from "./journal.ts";
-import { createRecovery } from "./recovery.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { Journal } from "./journal.ts";
+import { Recovery } from "./recovery.ts";
 
 const db = await testDatabase();
 const log = createLog("silent");
@@ -27,31 +27,31 @@ async function leaseOne(workerId: string) {
   return message ?? expect.fail("a lease is wanted");
 }
 
-test("a worker's leases do not wait for the replay of a dead one's journal, of which there is one at a time", async () => {
+test("a worker extends its leases while it replays a dead worker's journal, and runs one recovery at a time", async () => {
   const journalFolder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
   const [dead, workerId] = [newId(), newId()];
   const learned = await leaseOne(dead);
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  openJournal(journalFolder, { workerId: dead, pid: spawnSync("true").pid }).append(
+  new Journal(journalFolder, { workerId: dead, pid: spawnSync("true").pid }).append(
     resultOfSmtp(learned, { result, mxHost: "mx" }, new Date(), 0),
   );
   const held = new HeldMessages();
   held.add(await leaseOne(workerId), 0);
-  const recover = createRecovery(db, { journalFolder, workerId }, log, nobodyElse);
+  const recovery = new Recovery({ db, journalFolder, workerId, log, onMoved: nobodyElse });
   const lock = { check: async () => {} };
-  const beat = createHeartbeat({ db, workerId, held, writer: { unwritten: [] }, lock, recover, log });
+  const heartbeat = new Heartbeat({ db, workerId, held, writer: { unwritten: [] }, lock, recovery, log });
 
   const obstacle = await db.connect();
   await obstacle.query("begin");
   await obstacle.query(sql`select from messages where id = ${learned.message_id} for update`);
   for (let beats = 1; beats <= 2; beats++) {
     await db.run(sql`update delivery_queue set due_at = now() where leased_by = ${workerId}`);
-    await beat();
+    await heartbeat.beat();
     const kept = sql`select from delivery_queue where leased_by = ${workerId} and due_at > now()`;
     expect(await db.rows(kept)).toHaveLength(1);
   }
-  const underWay = recover();
-  expect(recover()).toBe(underWay);
+  const underWay = recovery.run();
+  expect(recovery.run()).toBe(underWay);
   expect(await readdir(journalFolder)).toHaveLength(1);
   await obstacle.query("commit");
   obstacle.release();

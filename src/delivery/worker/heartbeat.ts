@@ -1,12 +1,16 @@
-/** What a living worker does every 20 seconds: it keeps its leases from lapsing, and looks after workers that died. */
+/** What a living worker does every 20 seconds: it extends its leases, checks its lock and recovers dead workers. */
 
+import { setTimeout as delay } from "node:timers/promises";
 import type { HeldMessages } from "#delivery/queue/held-messages.ts";
 import { LEASE_SECONDS } from "#delivery/queue/leasing.ts";
 import { extendLeases } from "#delivery/queue/queue-result-store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { ProcessLock } from "#platform/database/process-lock.ts";
 import type { Log } from "#platform/log/log.ts";
+import type { Recovery } from "./recovery.ts";
 import type { ResultWriter } from "./result-writer.ts";
+
+const HEARTBEAT_MS = 20_000;
 
 export interface HeartbeatOptions {
   readonly db: Database;
@@ -14,26 +18,46 @@ export interface HeartbeatOptions {
   readonly held: HeldMessages;
   readonly writer: Pick<ResultWriter, "unwritten">;
   readonly lock: Pick<ProcessLock, "check">;
-  /** Settles what dead workers had learned (recovery.ts). */
-  readonly recover: () => Promise<void>;
+  readonly recovery: Pick<Recovery, "run">;
   readonly log: Log;
 }
 
-export function createHeartbeat(options: HeartbeatOptions): () => Promise<void> {
-  const { db, workerId, held, writer, lock, recover, log } = options;
-  let isRecovering = false;
-  /** Not awaited: a replay may wait for locks longer than a lease lasts. */
-  const lookAfterOthers = async () => {
-    if (isRecovering) return;
-    isRecovering = true;
-    await recover().catch((err: unknown) => log.error({ err }, "dead delivery workers were not recovered"));
-    isRecovering = false;
-  };
-  return async () => {
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  #isRecovering = false;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+  }
+
+  /** Beats until the signal; resolves when the last beat has ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await delay(HEARTBEAT_MS, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      await this.beat().catch((err: unknown) =>
+        this.#options.log.error({ err }, "heartbeat failed: leases were not extended"),
+      );
+    }
+  }
+
+  /** @throws what the database has against it; leases that are not extended by the next beat lapse */
+  async beat(): Promise<void> {
+    const { db, workerId, held, writer, lock } = this.#options;
     const until = performance.now() + LEASE_SECONDS * 1000;
-    const asked = [...held.leases, ...writer.unwritten];
-    held.extend(asked, await extendLeases(db, workerId, asked, LEASE_SECONDS), until);
-    void lookAfterOthers();
+    const leases = [...held.leases, ...writer.unwritten];
+    held.extend(leases, await extendLeases(db, workerId, leases, LEASE_SECONDS), until);
+    // Not awaited: a replay may wait for locks longer than a lease lasts.
+    void this.#recover();
     await lock.check();
-  };
+  }
+
+  async #recover(): Promise<void> {
+    if (this.#isRecovering) return;
+    this.#isRecovering = true;
+    await this.#options.recovery
+      .run()
+      .catch((err: unknown) => this.#options.log.error({ err }, "dead workers were not recovered"));
+    this.#isRecovering = false;
+  }
 }

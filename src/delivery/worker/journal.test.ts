@@ -6,7 +6,7 @@ import { beforeEach, expect, test } from "vitest";
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 import { unclassified } from "#messages/message/outcome.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import { openJournal, readJournal } from "./journal.ts";
+import { Journal, readJournal } from "./journal.ts";
 
 const owner = { workerId: newId(), pid: process.pid };
 const due = new Date("2026-11-22T09:30:00.250Z");
@@ -41,21 +41,21 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
 });
 
-test("a journal gives back what was learned, its moments too", async () => {
-  const journal = openJournal(folder, owner);
+test("a journal returns the results it was given, including their times", async () => {
+  const journal = new Journal(folder, owner);
   expect([deferred, waiting].map((one) => journal.append(one))).toEqual([true, true]);
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([deferred, waiting]);
 });
 
-test("one of a version that wrote moments as text is read as well, and a line cut short is left out", async () => {
-  openJournal(folder, owner);
+test("a journal of an earlier version with ISO times is read, and a line cut short is skipped", async () => {
+  new Journal(folder, owner);
   const [file = ""] = await readdir(folder);
   appendFileSync(join(folder, file), `${JSON.stringify(deferred)}\n{"settlement":{"wor`);
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([deferred]);
 });
 
-test("what a journal keeps when it is shortened goes when it is emptied", async () => {
-  const journal = openJournal(folder, owner);
+test("a shortened journal keeps the given results, until it is emptied", async () => {
+  const journal = new Journal(folder, owner);
   for (const one of [deferred, waiting]) journal.append(one);
   journal.keepOnly([waiting]);
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([waiting]);
@@ -66,8 +66,8 @@ test("what a journal keeps when it is shortened goes when it is emptied", async 
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([]);
 });
 
-test("one that cannot be shortened goes on as it was, until it can be", async () => {
-  const journal = openJournal(folder, owner);
+test("a journal that cannot be shortened stays as it was, until it can be", async () => {
+  const journal = new Journal(folder, owner);
   journal.append(deferred);
   const [file = ""] = await readdir(folder);
   const obstacle = join(folder, `${file}.new`);
@@ -81,8 +81,8 @@ test("one that cannot be shortened goes on as it was, until it can be", async ()
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([waiting, deferred]);
 });
 
-test("one that is removed stays away, and its file is nobody's to shorten", async () => {
-  const journal = openJournal(folder, owner);
+test("a removed journal stays removed, and shortening it does nothing", async () => {
+  const journal = new Journal(folder, owner);
   journal.append(deferred);
   journal.remove();
   journal.keepOnly([waiting]);

@@ -1,10 +1,10 @@
 /**
- * What a worker learned, on disk before the database knows it. Each conclusion is appended as it comes (one write
- * to the page cache, which survives a kill -9); after a crash the next worker on this machine replays the file, so
- * that a message whose 250 had arrived is not sent again.
+ * Results on disk before the database has them. Each result is appended at once: one write to the page cache, which
+ * survives a kill -9. After a crash the next worker on this machine replays the file (recovery.ts), so that a message
+ * whose 250 had arrived is not sent again.
  *
- * One file a worker, named for its id and its process (recovery.ts says when that is dead). Replaying twice is
- * harmless: settlements are fenced by their lease number.
+ * There is one file per worker, named for its id and pid. Replaying twice is harmless: settlements are fenced by their
+ * lease number.
  */
 import {
   closeSync,
@@ -22,99 +22,103 @@ import {
 import { join } from "node:path";
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 
-/** Journals hold recipients' addresses and what other servers said of them. */
+/** Journals contain recipients' addresses and the replies of their servers. */
 const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
 const PRIVATE_FILE = 0o600;
 
-/** Whose a journal is. */
+/** The worker that writes a journal. */
 export interface JournalOwner {
   readonly workerId: string;
-  /** On this machine: journals do not leave it. */
+  /** On this machine: journals are not shared between machines. */
   readonly pid: number;
 }
 
-/** A full disk is reported, not thrown: what cannot be written down is kept in memory and nothing new is begun. */
-export interface Journal {
-  /** False when it could not be written. */
-  append(conclusion: DeliveryResult): boolean;
-  /** Can it be written (again)? Where the file was removed by another worker there is a new one, with nothing in it. */
-  probe(): boolean;
-  /** How much is in it, in characters. */
-  readonly size: number;
-  /**
-   * Forgets everything but these: the database has the rest.
-   *
-   * @throws what the disk has against it; the journal is then as it was
-   */
-  keepOnly(conclusions: readonly DeliveryResult[]): void;
-  /** Closes and deletes the file, after a stop in good order. */
-  remove(): void;
-}
+/** A full disk is reported and not thrown: the worker keeps such results in memory and starts nothing new. */
+export class Journal {
+  readonly #file: string;
+  #descriptor: number;
+  #size = 0;
 
-export function openJournal(folder: string, owner: JournalOwner): Journal {
-  mkdirSync(folder, PRIVATE_FOLDER);
-  const file = journalFile(folder, owner);
-  let descriptor = openSync(file, "a", PRIVATE_FILE);
-  let size = 0;
-  const write = (text: string): boolean => {
+  constructor(folder: string, owner: JournalOwner) {
+    mkdirSync(folder, PRIVATE_FOLDER);
+    this.#file = journalFile(folder, owner);
+    this.#descriptor = openSync(this.#file, "a", PRIVATE_FILE);
+  }
+
+  /** In characters. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** False when the result could not be written. */
+  append(result: DeliveryResult): boolean {
+    return this.#write(lineOf(result));
+  }
+
+  /** Whether the file can be written (again). If another worker has removed it, an empty one is created. */
+  probe(): boolean {
+    try {
+      if (!existsSync(this.#file)) this.#replaceBy("");
+    } catch {
+      return false;
+    }
+    // An empty line is ignored by readers; it also ends a line that a full disk cut short.
+    return this.#write("\n");
+  }
+
+  /**
+   * Removes all results but these: the database has the others.
+   *
+   * @throws the error of the file system; the journal is then unchanged
+   */
+  keepOnly(results: readonly DeliveryResult[]): void {
+    if (this.#size === 0) return;
+    const text = results.map(lineOf).join("");
+    if (text === "") ftruncateSync(this.#descriptor);
+    else this.#replaceBy(text);
+    this.#size = text.length;
+  }
+
+  /** Closes and deletes the file, after a clean stop. */
+  remove(): void {
+    // A later `keepOnly` does nothing: the descriptor's number may soon be another file's.
+    this.#size = 0;
+    closeSync(this.#descriptor);
+    rmSync(this.#file, { force: true });
+  }
+
+  #write(text: string): boolean {
     try {
       // Unlike writeSync it writes everything, and a short write cannot join two lines.
-      writeFileSync(descriptor, text);
-      size += text.length;
+      writeFileSync(this.#descriptor, text);
+      this.#size += text.length;
       return true;
     } catch {
       return false;
     }
-  };
-  /** The new file is open before the old one is let go: whatever fails between, one of them can be written. */
-  const replaceBy = (text: string) => {
-    const shorter = `${file}.new`;
+  }
+
+  /** Opens the new file before it closes the old one: whatever fails in between, one of them can be written. */
+  #replaceBy(text: string): void {
+    const shorter = `${this.#file}.new`;
     // A kill may have left one.
     rmSync(shorter, { force: true });
     const next = openSync(shorter, "a", PRIVATE_FILE);
     try {
       writeFileSync(next, text);
-      renameSync(shorter, file);
+      renameSync(shorter, this.#file);
     } catch (error) {
       closeSync(next);
       rmSync(shorter, { force: true });
       throw error;
     }
-    const last = descriptor;
-    descriptor = next;
+    const last = this.#descriptor;
+    this.#descriptor = next;
     closeSync(last);
-  };
-  return {
-    append: (conclusion) => write(lineOf(conclusion)),
-    probe() {
-      try {
-        if (!existsSync(file)) replaceBy("");
-      } catch {
-        return false;
-      }
-      // An empty line says nothing; it also ends a line that a full disk cut short.
-      return write("\n");
-    },
-    get size() {
-      return size;
-    },
-    keepOnly(conclusions) {
-      if (size === 0) return;
-      const text = conclusions.map(lineOf).join("");
-      if (text === "") ftruncateSync(descriptor);
-      else replaceBy(text);
-      size = text.length;
-    },
-    remove() {
-      // Nothing is left to shorten: the number of the descriptor may soon be another file's.
-      size = 0;
-      closeSync(descriptor);
-      rmSync(file, { force: true });
-    },
-  };
+  }
 }
 
-/** The workers that have a journal here, alive or dead. */
+/** The workers that have a journal in this folder, alive or dead. */
 export function listJournals(folder: string): JournalOwner[] {
   mkdirSync(folder, PRIVATE_FOLDER);
   return readdirSync(folder).flatMap((name) => {
@@ -127,13 +131,13 @@ export function hasJournal(folder: string, owner: JournalOwner): boolean {
   return existsSync(journalFile(folder, owner));
 }
 
-/** How long what stands in a journal has been waiting, in milliseconds; 0 when nothing does. */
+/** Milliseconds since the last write to a journal that is not empty; 0 when it is empty or missing. */
 export function journalSilence(folder: string, owner: JournalOwner): number {
   const stats = statSync(journalFile(folder, owner), { throwIfNoEntry: false });
   return stats === undefined || stats.size === 0 ? 0 : Date.now() - stats.mtimeMs;
 }
 
-/** The conclusions of one journal. A line cut short by the kill is left out: its conversation counts as in flight. */
+/** The results of one journal. A line cut short by a kill is skipped: its message counts as not sent. */
 export async function* readJournal(folder: string, owner: JournalOwner): AsyncGenerator<DeliveryResult> {
   for await (const line of linesOf(createReadStream(journalFile(folder, owner), "utf8"))) {
     try {
@@ -152,7 +156,7 @@ function journalFile(folder: string, { workerId, pid }: JournalOwner): string {
   return join(folder, `${workerId}.${pid}.jsonl`);
 }
 
-/** By line feeds alone: Node's own reader also ends lines at U+2028, which a gateway may put into its answer. */
+/** Splits at line feeds only: Node's readline also splits at U+2028, which a gateway may put into its answer. */
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = "";
   for await (const chunk of text) {
@@ -163,27 +167,27 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   yield rest;
 }
 
-/** Moments are written in milliseconds: with a Date in it, to make the line takes three times as long. */
+/** Times are written in milliseconds: serializing Date objects takes three times as long. */
 function lineOf({ settlement, outcome, ...rest }: DeliveryResult): string {
   const { dueAt, decidedAt, firstAttemptAt } = settlement;
-  const noted = outcome && {
+  const written = outcome && {
     ...outcome,
     time: outcome.time.getTime(),
     nextAttemptAt: outcome.nextAttemptAt?.getTime() ?? null,
   };
-  const moments = {
+  const times = {
     dueAt: dueAt?.getTime() ?? null,
     decidedAt: decidedAt?.getTime(),
     firstAttemptAt: firstAttemptAt?.getTime(),
   };
-  const line = { settlement: { ...settlement, ...moments }, outcome: noted, ...rest };
+  const line = { settlement: { ...settlement, ...times }, outcome: written, ...rest };
   return `${JSON.stringify(line)}\n`;
 }
 
-const MOMENTS = new Set(["time", "dueAt", "decidedAt", "firstAttemptAt", "nextAttemptAt"]);
+const TIMES = new Set(["time", "dueAt", "decidedAt", "firstAttemptAt", "nextAttemptAt"]);
 
 function reviveDate(key: string, value: unknown): unknown {
-  const isMoment = MOMENTS.has(key);
-  // As text they stand in journals of an earlier version.
-  return isMoment && (typeof value === "number" || typeof value === "string") ? new Date(value) : value;
+  const isTime = TIMES.has(key);
+  // Journals of earlier versions contain ISO strings.
+  return isTime && (typeof value === "number" || typeof value === "string") ? new Date(value) : value;
 }

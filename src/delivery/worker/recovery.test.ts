@@ -5,7 +5,7 @@ import { join } from "node:path";
 import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { holdWorkerLock } from "#delivery/queue/worker-lock.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
@@ -15,8 +15,8 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { openJournal } from "./journal.ts";
-import { createRecovery } from "./recovery.ts";
+import { Journal } from "./journal.ts";
+import { Recovery } from "./recovery.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -25,22 +25,33 @@ const spent = spawnSync("true").pid;
 let journalFolder: string;
 let recover: () => Promise<void>;
 
+function recoveryOn(database: Database, workerId = newId()): () => Promise<void> {
+  const recovery = new Recovery({
+    db: database,
+    journalFolder,
+    workerId,
+    log: createLog("silent"),
+    onMoved: nobodyElse,
+  });
+  return () => recovery.run();
+}
+
 beforeEach(async () => {
   journalFolder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
-  recover = createRecovery(db, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  recover = recoveryOn(db);
   await db.run(sql`truncate delivery_queue, messages, message_contents, message_events`);
 });
 
-/** A worker of this process number that holds a message, and of which nobody has heard since. */
+/** A worker with this pid that holds a message, and has been silent since. */
 async function holdMessage(pid: number): Promise<string> {
   const workerId = newId();
   await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
   await leaseMessages(db, { workerId, priority: 0, limit: 1, bytes: 1_000_000, seconds: 60, saturated: [] });
-  openJournal(journalFolder, { workerId, pid });
+  new Journal(journalFolder, { workerId, pid });
   return workerId;
 }
 
-/** The same database, which ends transactions that wait for us longer than this. */
+/** The same database with this idle transaction timeout. */
 function createDatabaseThatWaits(idleTransactionMs: number): Database & AsyncDisposable {
   const database = createDatabase(db.url, {
     size: 4,
@@ -53,19 +64,19 @@ function createDatabaseThatWaits(idleTransactionMs: number): Database & AsyncDis
 
 const holders = () => db.rows(sql`select leased_by from delivery_queue where leased_by is not null`);
 
-test("what a dead process held is given back at once", async () => {
+test("the leases of a dead process are released at once", async () => {
   await holdMessage(spent);
   await recover();
   expect(await holders()).toEqual([]);
   expect(await readdir(journalFolder)).toEqual([]);
 });
 
-/** A worker of this process number that has learned what became of a message, and of which nobody has heard since. */
+/** A worker with this pid that has journaled the result of a message, and has been silent since. */
 async function learn(pid: number, text = "ok"): Promise<string> {
   const workerId = newId();
   await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
   const messages = await leaseMessages(db, leaseOrder({ workerId }));
-  const journal = openJournal(journalFolder, { workerId, pid });
+  const journal = new Journal(journalFolder, { workerId, pid });
   for (const message of messages) {
     const result = { outcome: "accepted", code: 250, enhanced: null, text } as const;
     journal.append(resultOfSmtp(message, { result, mxHost: "mx" }, new Date(), 0));
@@ -73,7 +84,7 @@ async function learn(pid: number, text = "ok"): Promise<string> {
   return workerId;
 }
 
-test("what a dead worker learned is settled, although the words of some of it cannot be stored", async () => {
+test("the results of a dead worker are written, although the text of some cannot be stored", async () => {
   for (const text of ["a NUL: \0", "ok"]) await learn(spent, text);
   await recover();
   const delivered = { status: "delivered" };
@@ -82,7 +93,7 @@ test("what a dead worker learned is settled, although the words of some of it ca
   expect(await readdir(journalFolder)).toEqual([]);
 });
 
-/** A dead worker that holds a message, and whose journal the disk does not give back. */
+/** A dead worker that holds a message, and whose journal cannot be read. */
 async function holdUnreadable(): Promise<string> {
   const workerId = newId();
   await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
@@ -93,7 +104,7 @@ async function holdUnreadable(): Promise<string> {
 const lapse = (workerId: string) =>
   db.run(sql`update delivery_queue set due_at = now() where leased_by = ${workerId}`);
 
-test("a journal that cannot be read keeps no other from being replayed, and its worker's leases do not lapse", async () => {
+test("a journal that cannot be read does not block the replay of others, and its worker's leases do not lapse", async () => {
   const unreadable = await holdUnreadable();
   await learn(spent);
   await lapse(unreadable);
@@ -103,7 +114,7 @@ test("a journal that cannot be read keeps no other from being replayed, and its 
   expect(await leaseMessages(db, leaseOrder())).toEqual([]);
 });
 
-test("a journal that can never be read is not waited for without end", async () => {
+test("a journal that can never be read is given up, and its worker's leases lapse", async () => {
   const unreadable = await holdUnreadable();
   const isFree = async () => {
     await lapse(unreadable);
@@ -114,7 +125,7 @@ test("a journal that can never be read is not waited for without end", async () 
   expect(await eventually("its messages to be free", isFree)).toBe(true);
 });
 
-test("a worker with its mark keeps what it holds", async () => {
+test("a worker that holds its lock keeps its leases", async () => {
   const workerId = await holdMessage(spent);
   const mark = await holdWorkerLock(db, workerId);
   await recover();
@@ -123,7 +134,7 @@ test("a worker with its mark keeps what it holds", async () => {
   await mark.end();
 });
 
-test("what a frozen worker had learned is settled in its place, and it keeps the rest", async () => {
+test("the results of a frozen worker are written, and it keeps its other leases", async () => {
   const workerId = newId();
   await insertDrafts(db, [draft(workspaceId, "ada@example.test"), draft(workspaceId, "bob@example.test")]);
   const lease = { workerId, priority: 0, limit: 2, bytes: 1_000_000, seconds: 60, saturated: [] } as const;
@@ -131,7 +142,7 @@ test("what a frozen worker had learned is settled in its place, and it keeps the
   if (!learned) throw new Error("a lease is wanted");
   const mark = await holdWorkerLock(db, workerId);
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  const journal = openJournal(journalFolder, { workerId, pid: process.pid });
+  const journal = new Journal(journalFolder, { workerId, pid: process.pid });
   journal.append(resultOfSmtp(learned, { result, mxHost: "mx" }, new Date(), 0));
   await recover();
   expect(await holders()).toHaveLength(2);
@@ -145,7 +156,7 @@ test("what a frozen worker had learned is settled in its place, and it keeps the
   await mark.end();
 });
 
-test("a living process without a mark is taken for dead only when that is missing for a while", async () => {
+test("a running process without its lock counts as dead only after its lock was missing for a while", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const workerId = await holdMessage(process.pid);
@@ -160,12 +171,12 @@ test("a living process without a mark is taken for dead only when that is missin
   expect(await look(20_000)).toEqual(isHeld);
   await mark.end();
   expect(await look(20_000)).toEqual(isHeld);
-  // A look may be late, and the next one comes right after it.
+  // A check may be late, and the next one follows right after it.
   expect(await look(100)).toEqual(isHeld);
   expect(await look(20_000)).toEqual([]);
 });
 
-test("what a dead worker learned is settled at once, although another process has its number by now", async () => {
+test("the results of a dead worker are written at once, although another process has its pid by now", async () => {
   const workerId = await learn(process.pid);
   const [file = ""] = await readdir(journalFolder);
   await utimes(join(journalFolder, file), 0, Date.now() / 1000 - 60);
@@ -175,7 +186,7 @@ test("what a dead worker learned is settled at once, although another process ha
   expect(await db.rows(sql`select status from messages`)).toEqual([{ status: "delivered" }]);
 });
 
-test("a look that fails is not followed by one that takes a living worker for dead at once", async () => {
+test("after a failed check, the next check does not count a living worker as dead", async () => {
   vi.useFakeTimers({ toFake: ["performance"] });
   onTestFinished(() => void vi.useRealTimers());
   const workerId = await holdMessage(process.pid);
@@ -184,7 +195,7 @@ test("a look that fails is not followed by one that takes a living worker for de
     ...db,
     row: (...call) => (isAway ? Promise.reject(new Error("connection refused")) : db.row(...call)),
   };
-  recover = createRecovery(unsteady, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  recover = recoveryOn(unsteady);
   await recover();
   vi.advanceTimersByTime(20_000);
   isAway = true;
@@ -195,7 +206,7 @@ test("a look that fails is not followed by one that takes a living worker for de
   expect(await holders()).toEqual([{ leased_by: workerId }]);
 });
 
-/** Keeps a message from being settled; resolves to what lets it go on. */
+/** Locks the row of a message so that its lease cannot be settled; resolves to the function that unlocks it. */
 async function obstruct(workerId: string): Promise<() => Promise<void>> {
   const obstacle = await db.openSession();
   await obstacle.query("begin");
@@ -204,15 +215,15 @@ async function obstruct(workerId: string): Promise<() => Promise<void>> {
   return () => obstacle.end();
 }
 
-test("a replay may take longer than a transaction may wait, and what others held does not lapse behind it", async () => {
+test("a replay may take longer than the idle transaction timeout, and the leases of other dead workers do not lapse meanwhile", async () => {
   await using hasty = createDatabaseThatWaits(300);
-  recover = createRecovery(hasty, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  recover = recoveryOn(hasty);
   const workers = [await learn(spent), await learn(spent)].toSorted();
   const [first = "", second = ""] = workers;
   await Promise.all(workers.map(lapse));
   const [letFirstGo, letSecondGo] = [await obstruct(first), await obstruct(second)];
   const recovered = recover();
-  await eventually("a transaction to have waited longer", () =>
+  await eventually("a transaction to be idle for longer", () =>
     db.row(sql`
       select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'
         and application_name = 'hasty' and state_change < now() - interval '600 ms'`),
@@ -226,7 +237,7 @@ test("a replay may take longer than a transaction may wait, and what others held
 
 test("a worker does not recover itself", async () => {
   const workerId = await holdMessage(spent);
-  const own = createRecovery(db, { journalFolder, workerId }, createLog("silent"), nobodyElse);
+  const own = recoveryOn(db, workerId);
   await own();
   expect(await holders()).toEqual([{ leased_by: workerId }]);
 });

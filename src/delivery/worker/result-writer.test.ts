@@ -5,7 +5,7 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import { type DeliveryResult, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
@@ -16,10 +16,10 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { type Journal, openJournal, readJournal, removeJournal } from "./journal.ts";
-import { ResultWriter, settle, writeResults } from "./result-writer.ts";
+import { Journal, readJournal, removeJournal } from "./journal.ts";
+import { ResultWriter, writeBatch, writeResults } from "./result-writer.ts";
 
-/** Where a worker's journal is to be. */
+/** The folder and owner of a new journal. */
 async function journalPlace() {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
   return { folder, owner: { workerId: newId(), pid: process.pid } };
@@ -40,23 +40,25 @@ const postponed = (): DeliveryResult => ({
   outcome: null,
 });
 
-/** A journal whose disk has these faults, for as long as it has them. */
-function onDisk(disk: { isFull?: boolean; isStiff?: boolean }, journal: Journal): Journal {
+/** A journal on a disk with these faults, which a test may switch on and off. */
+function onDisk(
+  disk: { isFull?: boolean; isStiff?: boolean },
+  journal: Journal,
+): ConstructorParameters<typeof ResultWriter>[1] {
   return {
-    ...journal,
-    append: (conclusion) => disk.isFull !== true && journal.append(conclusion),
+    append: (result) => disk.isFull !== true && journal.append(result),
     probe: () => disk.isFull !== true && journal.probe(),
     get size() {
       return journal.size;
     },
-    keepOnly(conclusions) {
+    keepOnly(results) {
       if (disk.isStiff) throw new Error("input/output error");
-      journal.keepOnly(conclusions);
+      journal.keepOnly(results);
     },
   };
 }
 
-/** Messages to these recipients, leased. */
+/** Leased messages to these recipients. */
 async function leaseAll(...recipients: readonly string[]) {
   const db = await testDatabase();
   const workspaceId = await insertBareWorkspace(db);
@@ -69,59 +71,59 @@ async function leaseAll(...recipients: readonly string[]) {
   return { db, messages };
 }
 
-test("without the database a result waits in memory and in the journal, and nobody waits for it without end", async () => {
+test("without the database a result waits in memory and in the journal, and a stop waits only a limited time", async () => {
   const db = databaseAway();
   const { folder, owner } = await journalPlace();
-  const settler = new ResultWriter(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
-  const conclusion = postponed();
-  settler.add(conclusion);
-  expect(await settler.flushed(50)).toBe(false);
-  expect(settler.unwritten).toEqual([conclusion.settlement]);
-  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([conclusion]);
+  const writer = new ResultWriter(db, new Journal(folder, owner), createLog("silent"), nobodyElse);
+  const result = postponed();
+  writer.add(result);
+  expect(await writer.flushed(50)).toBe(false);
+  expect(writer.unwritten).toEqual([result.settlement]);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([result]);
 });
 
-test("what a full disk did not take is journaled before anything new is begun", async () => {
+test("results that a full disk did not take are journaled before a message is started", async () => {
   const { folder, owner } = await journalPlace();
   const disk = { isFull: true };
-  const journal = onDisk(disk, openJournal(folder, owner));
-  const settler = new ResultWriter(databaseAway(), journal, createLog("silent"), nobodyElse);
-  const conclusions = [postponed(), postponed()];
-  for (const one of conclusions) settler.add(one);
-  expect(settler.isSafe).toBe(false);
+  const journal = onDisk(disk, new Journal(folder, owner));
+  const writer = new ResultWriter(databaseAway(), journal, createLog("silent"), nobodyElse);
+  const results = [postponed(), postponed()];
+  for (const one of results) writer.add(one);
+  expect(writer.isSafe).toBe(false);
   disk.isFull = false;
-  expect(settler.isSafe).toBe(true);
-  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual(conclusions);
+  expect(writer.isSafe).toBe(true);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual(results);
 });
 
-test("a journal that another worker removed is begun anew with what waits, before anything new is begun", async () => {
+test("a journal removed by another worker is recreated with the unwritten results before a message is started", async () => {
   const { folder, owner } = await journalPlace();
-  const settler = new ResultWriter(
+  const writer = new ResultWriter(
     databaseAway(),
-    openJournal(folder, owner),
+    new Journal(folder, owner),
     createLog("silent"),
     nobodyElse,
   );
-  const conclusions = [postponed(), postponed()];
-  for (const one of conclusions) settler.add(one);
+  const results = [postponed(), postponed()];
+  for (const one of results) writer.add(one);
   removeJournal(folder, owner);
-  settler.doubtJournal();
-  expect(settler.isSafe).toBe(true);
+  writer.doubtJournal();
+  expect(writer.isSafe).toBe(true);
   const late = postponed();
-  settler.add(late);
-  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([...conclusions, late]);
+  writer.add(late);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([...results, late]);
 });
 
-/** A message that was refused, settled by whom `onMoved` reacts. */
+/** Writes the result of a refused message, with this reaction. */
 async function settleRefused(onMoved: OnMoved): Promise<void> {
   const { db, messages } = await leaseAll("ada@example.test");
   const result = { outcome: "refused", stage: "data", code: 503, enhanced: "5.5.1", text: "no" } as const;
-  const conclusions = messages.map((message) =>
+  const results = messages.map((message) =>
     resultOfSmtp(message, { result, mxHost: "mx.test" }, new Date(), 0),
   );
-  await settle(db, conclusions, onMoved);
+  await writeBatch(db, results, onMoved);
 }
 
-test("one of two settlers who wait for each other, whom PostgreSQL ends, settles again", async () => {
+test("a writer that PostgreSQL cancels in a deadlock writes its batch again", async () => {
   let tries = 0;
   await settleRefused(async () => {
     tries += 1;
@@ -135,23 +137,18 @@ const accepted = (message: LeasedMessage) => {
   return resultOfSmtp(message, { result, mxHost: "mx.test" }, new Date(), 0);
 };
 
-test("a message whose news nobody can take has its status, and holds up nobody else", async () => {
+test("a message whose outcome text is rejected still gets its status, and does not block the others", async () => {
   const { folder, owner } = await journalPlace();
   const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
   const refused = messages[0]?.message_id;
   const told: string[] = [];
-  const settler = new ResultWriter(
-    db,
-    openJournal(folder, owner),
-    createLog("silent"),
-    async (_tx, moves) => {
-      if (moves.some(({ messageId }) => messageId === refused))
-        throw Object.assign(new Error("integer out of range"), { code: "22003" });
-      told.push(...moves.map(({ messageId }) => messageId));
-    },
-  );
-  for (const message of messages) settler.add(accepted(message));
-  expect(await settler.flushed(10_000)).toBe(true);
+  const writer = new ResultWriter(db, new Journal(folder, owner), createLog("silent"), async (_tx, moves) => {
+    if (moves.some(({ messageId }) => messageId === refused))
+      throw Object.assign(new Error("integer out of range"), { code: "22003" });
+    told.push(...moves.map(({ messageId }) => messageId));
+  });
+  for (const message of messages) writer.add(accepted(message));
+  expect(await writer.flushed(10_000)).toBe(true);
   expect(await db.rows(sql`select status from messages`)).toEqual(
     messages.map(() => ({ status: "delivered" })),
   );
@@ -159,42 +156,42 @@ test("a message whose news nobody can take has its status, and holds up nobody e
   expect(told).toEqual([messages[1]?.message_id]);
 });
 
-test("an SMS whose id at the gateway cannot be stored waits for a receipt that never comes", async () => {
+test("an SMS whose gateway id cannot be stored waits for a receipt that never arrives", async () => {
   const { db, messages } = await leaseAll("ada@example.test");
-  const conclusions = messages.map((message) => ({
+  const results = messages.map((message) => ({
     ...accepted(message),
     submission: { gateway: "smsc.test", gatewayId: "a\0b" },
   }));
-  await writeResults(db, conclusions, nobodyElse, createLog("silent"));
+  await writeResults(db, results, nobodyElse, createLog("silent"));
   expect(await db.rows(sql`select gateway_id from sms_submissions`)).toEqual(
     messages.map(({ message_id }) => ({ gateway_id: message_id })),
   );
 });
 
-test("a journal that cannot be emptied keeps nobody from leasing", async () => {
+test("a journal that cannot be emptied does not block leasing", async () => {
   const { folder, owner } = await journalPlace();
-  // It takes everything, and refuses to be truncated.
+  // A file that can be written but not truncated.
   await symlink("/dev/null", join(folder, `${owner.workerId}.${owner.pid}.jsonl`));
   const { db, messages } = await leaseAll("ada@example.test");
-  const settler = new ResultWriter(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
-  for (const message of messages) settler.add(accepted(message));
-  expect(await settler.flushed(10_000)).toBe(true);
-  expect(settler.isSafe).toBe(true);
+  const writer = new ResultWriter(db, new Journal(folder, owner), createLog("silent"), nobodyElse);
+  for (const message of messages) writer.add(accepted(message));
+  expect(await writer.flushed(10_000)).toBe(true);
+  expect(writer.isSafe).toBe(true);
 });
 
-test("it is tried again until it can be, and what is learned meanwhile is journaled and told once", async () => {
+test("emptying the journal is retried, and results added meanwhile are journaled once", async () => {
   const { folder, owner } = await journalPlace();
   const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
   const disk = { isStiff: true };
-  const journal = onDisk(disk, openJournal(folder, owner));
+  const journal = onDisk(disk, new Journal(folder, owner));
   let told = 0;
-  const settler = new ResultWriter(db, journal, createLog("silent"), async (_tx, moves) => {
+  const writer = new ResultWriter(db, journal, createLog("silent"), async (_tx, moves) => {
     told += moves.length;
   });
   for (const message of messages) {
-    settler.add(accepted(message));
-    expect(await settler.flushed(10_000)).toBe(true);
-    expect(settler.isSafe).toBe(true);
+    writer.add(accepted(message));
+    expect(await writer.flushed(10_000)).toBe(true);
+    expect(writer.isSafe).toBe(true);
   }
   const journaled = () => Array.fromAsync(readJournal(folder, owner));
   const ids = (await journaled()).map(({ settlement }) => settlement.messageId);

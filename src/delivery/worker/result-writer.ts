@@ -1,6 +1,6 @@
 /**
- * The way back: conclusions are journaled as they come and settled in bulk, what arrived during the last commit in
- * the next one. A database that is away stops nothing: conclusions wait, in memory and in the journal.
+ * Writes delivery results: each is journaled at once, and written to the database in micro-batches. A database outage
+ * stops nothing: results wait, in memory and in the journal.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
@@ -11,171 +11,186 @@ import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { isDataFault, togetherOrApart } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
+import { MicroBatch } from "#platform/micro-batch.ts";
 import type { Journal } from "./journal.ts";
 
 const BATCH = 500;
 const RETRY_MS = 1_000;
-/** A journal that never runs empty is rewritten with what still waits. */
+/** A journal that grows beyond this is rewritten with the unwritten results only. */
 const JOURNAL_BYTES = 8 * 1024 * 1024;
 
 /** Settles leases and records the outcomes of those that were still valid, in one transaction. */
-export async function settle(
+export async function writeBatch(
   db: Database,
-  conclusions: readonly DeliveryResult[],
+  results: readonly DeliveryResult[],
   onMoved: OnMoved,
 ): Promise<void> {
   await db.transaction(
     async (tx) => {
       const settled = await settleLeases(
         tx,
-        conclusions.map((conclusion) => conclusion.settlement),
+        results.map(({ settlement }) => settlement),
       );
-      const news = conclusions.flatMap(({ outcome, settlement }) =>
-        outcome && settled.has(leaseKey(settlement)) ? outcome : [],
+      const valid = results.filter(({ settlement }) => settled.has(leaseKey(settlement)));
+      await recordOutcomes(
+        tx,
+        valid.flatMap(({ outcome }) => outcome ?? []),
+        onMoved,
       );
-      await recordOutcomes(tx, news, onMoved);
       await insertSubmissions(
         tx,
-        conclusions.flatMap(({ submission, settlement }) =>
-          submission && settled.has(leaseKey(settlement)) ? { ...settlement, ...submission } : [],
-        ),
+        valid.flatMap(({ submission, settlement }) => (submission ? { ...settlement, ...submission } : [])),
       );
     },
     { mayRepeat: true },
   );
 }
 
-/** The same, whatever the news say: a conclusion that PostgreSQL refuses holds up nobody else, and is cut short. */
+/**
+ * Like `writeBatch`, but a result that PostgreSQL rejects (bad data) is retried alone with less detail, so that it does not
+ * block the batch.
+ */
 export async function writeResults(
   db: Database,
-  conclusions: readonly DeliveryResult[],
+  results: readonly DeliveryResult[],
   onMoved: OnMoved,
   log: Log,
 ): Promise<void> {
   await togetherOrApart(
-    conclusions,
-    (some) => settle(db, some, onMoved),
-    (conclusion, fault) => settleRefused(db, conclusion, onMoved, log, fault),
+    results,
+    (some) => writeBatch(db, some, onMoved),
+    (result, fault) => writeRejected(db, result, onMoved, log, fault),
   );
 }
 
-/** With ever less of its news, at last with none; where even its lease cannot be settled, that lapses. */
-async function settleRefused(
+/** Tries with less and less detail, and finally without an outcome. If even the lease cannot be settled, it lapses. */
+async function writeRejected(
   db: Database,
-  conclusion: DeliveryResult,
+  result: DeliveryResult,
   onMoved: OnMoved,
   log: Log,
   fault: unknown,
 ): Promise<void> {
-  const { settlement } = conclusion;
-  log.error({ err: fault, settlement }, "the news of a message could not be stored");
-  const bare = bareOf(conclusion);
-  const nobody: OnMoved = async () => {};
-  for (const [rest, told] of [
-    [bare, onMoved],
-    // Nothing follows from it in the rest of the house; `doctor --counters` finds what is not counted.
-    [bare, nobody],
-    [{ settlement: bare.settlement, outcome: null }, nobody],
+  const { settlement } = result;
+  log.error(
+    { err: fault, settlement },
+    "delivery result rejected by the database, retrying with less detail",
+  );
+  const plain = withoutRemoteText(result);
+  const noReaction: OnMoved = async () => {};
+  for (const [rest, reaction] of [
+    [plain, onMoved],
+    // Counters, suppressions and webhooks do not follow; `doctor --counters` finds what was not counted.
+    [plain, noReaction],
+    [{ settlement: plain.settlement, outcome: null }, noReaction],
   ] as const) {
     try {
-      return await settle(db, [rest], told);
+      return await writeBatch(db, [rest], reaction);
     } catch (err) {
       if (!isDataFault(err)) throw err;
-      log.error({ err, settlement }, "what was left of the news of a message could not be stored either");
+      const next = rest.outcome === null ? "giving up" : "retrying with less detail";
+      log.error({ err, settlement }, `delivery result rejected by the database again, ${next}`);
     }
   }
 }
 
-/** What became of a message, without a word of anybody else. */
-function bareOf({ settlement, outcome, submission }: DeliveryResult): DeliveryResult {
-  const wordless = { detail: "", mxHost: null, code: null, enhancedCode: null, sourceIp: null, tls: null };
+/** The result without any text from the remote side. */
+function withoutRemoteText({ settlement, outcome, submission }: DeliveryResult): DeliveryResult {
+  const empty = { detail: "", mxHost: null, code: null, enhancedCode: null, sourceIp: null, tls: null };
   return {
     settlement: { ...settlement, sourceIp: null, routingVersion: null },
-    outcome: outcome && { ...outcome, ...wordless },
-    // No receipt names this one: it ends as one that none comes for.
+    outcome: outcome && { ...outcome, ...empty },
+    // No receipt has this id: the SMS ends as one without a receipt.
     ...(submission && { submission: { ...submission, gatewayId: settlement.messageId } }),
   };
 }
 
+type WritableJournal = Pick<Journal, "append" | "probe" | "size" | "keepOnly">;
+
 export class ResultWriter {
   readonly #db: Database;
-  readonly #journal: Journal;
+  readonly #journal: WritableJournal;
   readonly #log: Log;
   readonly #onMoved: OnMoved;
-  #waiting: DeliveryResult[] = [];
-  #flushing: Promise<void> | null = null;
+  readonly #batch: MicroBatch<DeliveryResult>;
+  /** Results that wait and those being written, in order. */
+  readonly #unwritten: DeliveryResult[] = [];
   #isJournaling = true;
   #isFailing = false;
-  /** The journal could not be shortened when it should have been. */
+  /** The journal could not be shortened when it was due. */
   #isLong = false;
 
-  constructor(db: Database, journal: Journal, log: Log, onMoved: OnMoved) {
+  constructor(db: Database, journal: WritableJournal, log: Log, onMoved: OnMoved) {
     this.#db = db;
     this.#journal = journal;
     this.#log = log;
     this.#onMoved = onMoved;
+    this.#batch = new MicroBatch({
+      flush: (batch) => this.#flush(batch),
+      size: BATCH,
+      startsNextTurn: true,
+    });
   }
 
   /** Leases whose end the database does not know yet; they must not lapse meanwhile. */
   get unwritten(): readonly Lease[] {
-    return this.#waiting.map(({ settlement }) => settlement);
+    return this.#unwritten.map(({ settlement }) => settlement);
   }
 
-  /** How many leases' end the database does not know yet. */
   get unwrittenCount(): number {
-    return this.#waiting.length;
+    return this.#unwritten.length;
   }
 
-  /** Is what is learned safe? If not, nothing new may be begun: it would be learned in vain. */
+  /** Whether results are safe from a crash. If not, no message may be started: its result could be lost. */
   get isSafe(): boolean {
     if (!this.#isJournaling) this.#journalAgain();
     return this.#isJournaling && !this.#isFailing;
   }
 
-  /** Another worker may have taken this one for dead, and have removed its journal. */
+  /** To be called when another worker may have recovered this one, and removed its journal. */
   doubtJournal(): void {
     this.#isJournaling = false;
     this.#journalAgain();
   }
 
-  add(conclusion: DeliveryResult): void {
-    if (!this.#journal.append(conclusion)) {
+  add(result: DeliveryResult): void {
+    if (!this.#journal.append(result)) {
       if (this.#isJournaling) {
-        this.#log.error("the journal of this worker cannot be written: is the disk of DATA_DIR full?");
+        this.#log.error("journal cannot be written: is the disk of DATA_DIR full?");
       }
       this.#isJournaling = false;
     }
-    this.#waiting.push(conclusion);
-    this.#flushing ??= this.#flush();
+    this.#unwritten.push(result);
+    this.#batch.add(result);
   }
 
   /** Waits until everything added so far is in the database; false when that takes longer than `ms`. */
   async flushed(ms: number): Promise<boolean> {
-    await Promise.race([this.#flushing, delay(ms, undefined, { ref: false })]);
-    return this.#waiting.length === 0;
+    await Promise.race([this.#batch.flushed(), delay(ms, undefined, { ref: false })]);
+    return this.#unwritten.length === 0;
   }
 
-  async #flush(): Promise<void> {
-    // What else this turn of the event loop brings shares the first commit.
-    await new Promise(setImmediate);
-    while (this.#waiting.length > 0) {
-      const batch = this.#waiting.slice(0, BATCH);
-      try {
-        await writeResults(this.#db, batch, this.#onMoved, this.#log);
-        this.#isFailing = false;
-        this.#waiting.splice(0, batch.length);
-        const isDue = this.#waiting.length === 0 || this.#journal.size > JOURNAL_BYTES;
-        if (isDue && !this.#isLong) this.#shortenJournal();
-      } catch (error) {
-        this.#isFailing = true;
-        this.#log.error({ err: error, waiting: this.#waiting.length }, "settling failed, trying again");
-        await delay(RETRY_MS);
-      }
+  async #flush(batch: readonly DeliveryResult[]): Promise<void> {
+    while (!(await this.#write(batch))) await delay(RETRY_MS);
+    this.#unwritten.splice(0, batch.length);
+    const isDue = this.#unwritten.length === 0 || this.#journal.size > JOURNAL_BYTES;
+    if (isDue && !this.#isLong) this.#shortenJournal();
+  }
+
+  async #write(batch: readonly DeliveryResult[]): Promise<boolean> {
+    try {
+      await writeResults(this.#db, batch, this.#onMoved, this.#log);
+      this.#isFailing = false;
+      return true;
+    } catch (error) {
+      this.#isFailing = true;
+      const unwritten = this.#unwritten.length;
+      this.#log.error({ err: error, unwritten }, "delivery results could not be written, trying again");
+      return false;
     }
-    this.#flushing = null;
   }
 
-  /** What was not written down has only been in memory; the journal has it before anything new is begun. */
+  /** Results that were not journaled are only in memory; the journal has them before any message is started. */
   #journalAgain(): void {
     if (this.#isLong || !this.#journal.probe()) return;
     this.#shortenJournal();
@@ -183,16 +198,16 @@ export class ResultWriter {
   }
 
   /**
-   * Where the disk does not let it, again a little later, and nobody waits for that: what the database has already
-   * says nothing new when it is replayed, and what is learned meanwhile is appended to the rest.
+   * Rewrites the journal with the unwritten results; a failure is tried again later. A long journal is harmless: replaying
+   * results that the database has changes nothing, and new results are appended.
    */
   #shortenJournal(): void {
     try {
-      this.#journal.keepOnly(this.#waiting);
+      this.#journal.keepOnly(this.#unwritten);
       this.#isLong = false;
     } catch (error) {
       if (!this.#isLong) {
-        this.#log.error({ err: error }, "the journal of this worker cannot be shortened, trying again");
+        this.#log.error({ err: error }, "journal cannot be shortened, trying again");
       }
       this.#isLong = true;
       setTimeout(() => this.#shortenJournal(), RETRY_MS).unref();

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { releaseHeldBack } from "#delivery/queue/queue-store.ts";
+import { releaseHeld } from "#delivery/queue/queue-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
@@ -25,7 +25,7 @@ beforeEach(async () => {
 });
 
 const change = () => db.transaction((tx) => beginRoutingChange(tx, workspaceId));
-const oneByOne: ReleaseSome = (workspace, after) => releaseHeldBack(db, workspace, after, 1);
+const oneByOne: ReleaseSome = (workspace, after) => releaseHeld(db, workspace, after, 1);
 const work = (releaseSome = oneByOne, signal = new AbortController().signal) =>
   releaseHeldBackMail({ db, releaseSome }).run({ signal, log });
 const heldBack = async () =>

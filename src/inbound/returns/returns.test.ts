@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { settleLeases } from "#delivery/queue/queue-result-store.ts";
 import { createReading } from "#inbound/reading/parse-mail.ts";
 import { createLog } from "#platform/log/log.ts";

@@ -1,6 +1,6 @@
 /**
  * MTA-STS (RFC 8461): a domain publishes over HTTPS which hosts accept its mail, and requires TLS with a valid
- * certificate. Parses the TXT record and the policy; fetching is in delivery/routes/sts-policies.ts.
+ * certificate. Parses the TXT record and the policy; fetching is in delivery/routes/mta-sts-policies.ts.
  */
 
 /**

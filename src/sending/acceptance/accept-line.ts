@@ -1,9 +1,7 @@
-/**
- * A line of drafts that wait to be committed. Drafts that arrive while a commit is under way go into the next one:
- * micro-batches without a timer, so that a lone message waits for nothing and a flood shares its commits.
- */
+/** Drafts that wait to be committed, in micro-batches: drafts that arrive during a commit share the next one. */
 import { setTimeout as delay } from "node:timers/promises";
 import { overloaded } from "#platform/errors.ts";
+import { MicroBatch } from "#platform/micro-batch.ts";
 import { type CommitDeps, commit, type Waiting } from "./batch.ts";
 
 const BATCH_MESSAGES = 200;
@@ -21,51 +19,41 @@ export interface LineOptions {
 
 export class AcceptLine {
   readonly #deps: CommitDeps;
-  readonly #options: LineOptions;
-  readonly #waiting: Waiting[] = [];
-  /** Drafts whose account was locked by another transaction: in a batch, all others would have to go the long way. */
+  /** A commit resolves to the number of callers who are about to be answered, many of whom call again at once. */
+  readonly #batch: MicroBatch<Waiting, number>;
+  /** Drafts whose account was locked by another transaction: a batch that contains one takes the slower path. */
   readonly #again: Waiting[] = [];
   #isRetrying = false;
-  #inFlight = 0;
   #isWatched = false;
 
-  constructor(deps: CommitDeps, options: LineOptions) {
+  constructor(deps: CommitDeps, { atOnce, worthAnother }: LineOptions) {
     this.#deps = deps;
-    this.#options = options;
+    this.#batch = new MicroBatch({
+      flush: (batch) => this.#commit(batch),
+      size: (waiting, returning = 0) => batchSize(waiting, fairShare(waiting.length, returning)),
+      maxInFlight: atOnce,
+      minBeside: worthAnother,
+    });
   }
 
   get length(): number {
-    return this.#waiting.length + this.#again.length;
+    return this.#batch.waiting.length + this.#again.length;
   }
 
   add(one: Waiting): void {
-    this.#waiting.push(one);
-    this.#start();
-  }
-
-  /** @param returning callers who are about to be answered, many of whom come back at once */
-  #start(returning = 0): void {
-    const { atOnce, worthAnother } = this.#options;
-    while (this.#inFlight < atOnce && this.#waiting.length >= (this.#inFlight === 0 ? 1 : worthAnother)) {
-      this.#inFlight += 1;
-      const batch = takeBatch(this.#waiting, fairShare(this.#waiting.length, returning));
-      void this.#commit(batch).then((answeredNext) => {
-        this.#inFlight -= 1;
-        this.#start(answeredNext);
-      });
-    }
+    this.#batch.add(one);
     this.#watch();
   }
 
-  /** Wakes at the deadline of the first that waits. */
+  /** Refuses drafts at their deadline; the first that waits has the earliest. */
   #watch(): void {
-    const [first] = this.#waiting;
+    const [first] = this.#batch.waiting;
     if (first === undefined || this.#isWatched) return;
     this.#isWatched = true;
     setTimeout(() => {
       this.#isWatched = false;
-      refuseLate(this.#waiting);
-      this.#start();
+      refuse(this.#batch.remove(isLate()));
+      this.#watch();
     }, first.deadline - performance.now()).unref();
   }
 
@@ -82,24 +70,31 @@ export class AcceptLine {
     this.#isRetrying = true;
     while (this.#again.length > 0) {
       await delay(BUSY_MS);
-      refuseLate(this.#again);
-      if (this.#again.length > 0) await this.#commit(takeBatch(this.#again, this.#again.length));
+      const late = isLate();
+      const waiting = this.#again.splice(0);
+      refuse(waiting.filter(late));
+      this.#again.push(...waiting.filter((one) => !late(one)));
+      const batch = this.#again.splice(0, batchSize(this.#again, this.#again.length));
+      if (batch.length > 0) await this.#commit(batch);
     }
     this.#isRetrying = false;
   }
 }
 
-/** Takes the drafts out that have waited until their deadline. */
-function refuseLate(waiting: Waiting[]): void {
+/** Whether the deadline of a draft has passed, as of now. */
+function isLate(): (one: Waiting) => boolean {
   const now = performance.now();
-  for (const one of waiting.splice(0)) {
-    if (one.deadline > now) waiting.push(one);
-    else one.reject(overloaded("The message could not be stored in time: retry shortly"));
+  return ({ deadline }) => deadline <= now;
+}
+
+function refuse(late: readonly Waiting[]): void {
+  for (const { reject } of late) {
+    reject(overloaded("The message could not be stored in time: retry shortly"));
   }
 }
 
 /**
- * How many of the drafts that wait go into the next batch: half of all, so that process and database are busy side by
+ * How many of the waiting drafts go into the next batch: half of all, so that process and database are busy side by
  * side, the one answering and reading requests while the other stores. Otherwise batches of nearly all callers alternate
  * with batches of a few.
  */
@@ -107,7 +102,8 @@ function fairShare(waiting: number, returning: number): number {
   return returning === 0 ? waiting : Math.ceil((waiting + returning) / 2);
 }
 
-function takeBatch(waiting: Waiting[], most: number): Waiting[] {
+/** How many of the first `most` drafts one statement takes. */
+function batchSize(waiting: readonly Waiting[], most: number): number {
   let bytes = 0;
   let count = 0;
   let messages = 0;
@@ -118,5 +114,5 @@ function takeBatch(waiting: Waiting[], most: number): Waiting[] {
     bytes += size;
     count += 1;
   }
-  return waiting.splice(0, count);
+  return count;
 }

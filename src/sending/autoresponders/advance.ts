@@ -5,7 +5,7 @@
  * of people and mails, of which there is one each.
  */
 
-import { notifyWorkers } from "#delivery/queue/channel.ts";
+import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { expiryOf } from "#delivery/queue/retry.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";

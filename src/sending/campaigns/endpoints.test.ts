@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { withDeadline } from "#audience/segments/members-store.ts";
 import { prepare } from "#delivery/compose/compose.ts";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { createLog } from "#platform/log/log.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";

@@ -1,6 +1,7 @@
 /** A campaign's mail to one recipient: its rendered content, and the headers by which people can leave. */
 
 import type { MessageContent, SmsContent } from "#delivery/message/message.ts";
+import type { EmailContent } from "#delivery/message/message.ts";
 import { domainOf } from "#mail/address.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -67,8 +68,8 @@ export function writeMail(
   { campaign, content, headers }: PreparedCampaign,
   values: RecipientValues,
   links: MailLinks,
-  rest: Pick<MessageContent, "attachments" | "returnPathHost">,
-): MessageContent {
+  rest: Pick<EmailContent, "attachments" | "returnPathHost">,
+): EmailContent {
   const mail = weaveContent(content, values, links);
   if (!mail.ok) throw unfitValues(mail.fault);
   return {

@@ -3,7 +3,7 @@ import { imagesById } from "#mail/message/content-ids.ts";
 import { AsyncCache } from "#platform/cache.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { FindImage, MailImage } from "#tracking/pages.ts";
+import type { FindImage, MailImage } from "#tracking/tracking-deps.ts";
 import { findAttachments } from "./leased-store.ts";
 import { findSentMail } from "./mail-again-store.ts";
 

@@ -1,7 +1,7 @@
 /** The links and the web view of a mail that was sent say what the mail said, whatever becomes of its recipient's data. */
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { createLog } from "#platform/log/log.ts";
 import { advanceDueAutoresponders as advanceAutoresponders } from "#sending/autoresponders/advance.ts";
 import { createAutoresponderMail } from "#sending/autoresponders/presend-check.ts";

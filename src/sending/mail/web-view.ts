@@ -12,6 +12,7 @@ import type { CompiledContent } from "#sending/content/compile.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { type RecipientValues, renderContent } from "#sending/content/render.ts";
 import type { FindImage, MailImage, RenderMail } from "#tracking/pages.ts";
+import type { RenderMail } from "#tracking/tracking-deps.ts";
 import type { CampaignMailDeps } from "./deps.ts";
 import { type CampaignToSend, findAttachments, findCampaignToSend } from "./presend-store.ts";
 import { findSentCampaignMail, type SentMail } from "./sent-mail-store.ts";

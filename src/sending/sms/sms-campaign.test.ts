@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningWorker, startDeliveryWorker } from "#delivery/engine.ts";
 import type { SmsReceipt } from "#delivery/sms/gateway.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
-import { applyReceipts, expireReceipts } from "#delivery/sms/receipts.ts";
+import { applyReceipts, expireReceipts } from "#delivery/sms/delivery-receipts.ts";
 import { insertReceipts } from "#delivery/sms/store.ts";
 import { createResolver } from "#dns/system.ts";
 import { systemClock } from "#platform/clock.ts";

@@ -9,7 +9,7 @@
 import type { CountryCode } from "libphonenumber-js";
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import type { IdRange } from "#audience/segments/workspace-members-store.ts";
-import { notifyWorkers } from "#delivery/queue/channel.ts";
+import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { expiryOf } from "#delivery/queue/retry.ts";
 import { maySendAs } from "#identity/may-send-as.ts";
 import type { Clock } from "#platform/clock.ts";

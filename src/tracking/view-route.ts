@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { htmlFromText } from "#mail/html/body-forms.ts";
+import { ready, sendPage } from "#platform/http/response/page.ts";
+import { sendTestView } from "./test-mail-page.ts";
+import { paths, readView, TEST_TOKEN } from "./tokens.ts";
+import {
+  type MailImage,
+  type TokenPath,
+  type TrackingDeps,
+  uncached,
+  untrackedLinks,
+} from "./tracking-deps.ts";
+import { sendInvalidLink } from "./unsubscribe-page.ts";
+
+/** An image opened on its own is a document too, and an SVG can contain scripts. */
+const imageHeaders = {
+  ...uncached,
+  "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/** For HTML written by customers: no script, no form, no frame; links may open tabs outside of the sandbox. */
+const foreignHeaders = {
+  ...uncached,
+  "Content-Security-Policy": [
+    "sandbox allow-popups allow-popups-to-escape-sandbox",
+    "default-src 'none'",
+    "img-src https: http: data:",
+    "style-src 'unsafe-inline' https:",
+    "font-src https: data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+};
+
+/** The web view: the mail in the browser, and the images attached to it. */
+export function registerViewRoute(pages: FastifyInstance, deps: TrackingDeps): void {
+  pages.get<TokenPath>(`${paths.view}*`, async ({ params }, reply) => {
+    if (params["*"] === TEST_TOKEN) return sendTestView(reply);
+    const [address = "", ...contentId] = params["*"].split("/");
+    const view = deps.keys.read((key) => readView(address, key));
+    if (view === null) return sendInvalidLink(reply);
+    const { mail, values } = view;
+    if (contentId.length > 0) return sendImage(reply, await deps.findImage(mail, contentId.join("/")));
+    const content = await deps.renderMail(mail, values, (base) => ({
+      ...untrackedLinks(deps, mail, base),
+      view: base + paths.view + address,
+    }));
+    if (!content) return sendInvalidLink(reply);
+    if (content.html === null) {
+      return sendPage(reply, 200, "Your mail", ready(htmlFromText(content.text ?? "")));
+    }
+    return reply.headers(foreignHeaders).type("text/html; charset=utf-8").send(content.html);
+  });
+}
+
+function sendImage(reply: FastifyReply, image: MailImage | null): FastifyReply {
+  if (image === null) return sendInvalidLink(reply);
+  return reply.headers(imageHeaders).type(image.type).send(image.content);
+}
