@@ -11,22 +11,22 @@ import { exportEndpoints } from "./exports/endpoints.ts";
 import { EXPORT_JOB, exportHandler } from "./exports/export-job.ts";
 import { importEndpoints } from "./imports/endpoints.ts";
 import { IMPORT_JOB, importHandler } from "./imports/import-job.ts";
-import { usedByImports } from "./imports/uses-store.ts";
+import { usedByImports } from "./imports/open-imports-store.ts";
 import { mailingListEndpoints } from "./mailing-lists/endpoints.ts";
 import type { ListCampaigns } from "./mailing-lists/list-stats.ts";
-import { renewCounts } from "./segments/counts.ts";
+import { recountActiveSegments } from "./segments/member-counts.ts";
 import { segmentEndpoints } from "./segments/endpoints.ts";
 import type { KeepSegmentName, SegmentUse } from "./segments/save-segment.ts";
-import type { FieldUse } from "./segments/uses.ts";
-import { removeOldRefusals } from "./signup-forms/abuse-store.ts";
-import { oldestOpen } from "./signup-forms/confirm.ts";
+import type { FieldUse } from "./segments/in-use.ts";
+import { removeOldRefusedSignups } from "./signup-forms/abuse-store.ts";
+import { oldestOpen } from "./signup-forms/confirm-signup.ts";
 import { signupFormEndpoints } from "./signup-forms/endpoints.ts";
 import { registerSignupPages, type SignupPageDeps } from "./signup-forms/pages.ts";
 import { removeLapsedRequests } from "./signup-forms/store.ts";
 import { subscriberEndpoints } from "./subscribers/endpoints.ts";
 import { subscribers } from "./subscribers/resource.ts";
 import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
-import type { OnSubscriber } from "./subscribers/subscriber-news.ts";
+import type { OnSubscriber } from "./subscribers/subscriber-events.ts";
 import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";
 import { expireHardBounces } from "./suppression-lists/expire.ts";
 import { isSegmentUsedBySuppression } from "./suppression-lists/store.ts";
@@ -100,13 +100,13 @@ export function audienceRecurring({ database: db, clock, config }: ProcessContex
       seconds: DAY_SECONDS,
       async run() {
         await removeLapsedRequests(db, oldestOpen(clock.now()));
-        await removeOldRefusals(db, oldestOpen(clock.now()));
+        await removeOldRefusedSignups(db, oldestOpen(clock.now()));
       },
     },
     {
       name: "renew-segment-counts",
       seconds: COUNT_SECONDS,
-      run: ({ signal }) => renewCounts(db, clock.now(), signal),
+      run: ({ signal }) => recountActiveSegments(db, clock.now(), signal),
     },
     {
       name: "expire-hard-bounces",

@@ -14,7 +14,7 @@ import { type SendingIpDeps, sendingIpEndpoints } from "./sending-ips/endpoints.
 import { type ReleaseSome, releaseHeldBackMail } from "./sending-ips/routing-change.ts";
 import { createCertificateCheck } from "./tracking-domains/certificate.ts";
 import { type TrackingDomainDeps, trackingDomainEndpoints } from "./tracking-domains/endpoints.ts";
-import { recheckTrackingDomains, type TrackingDomainLoss } from "./tracking-domains/recheck.ts";
+import { recheckTrackingDomains, type TrackingDomainLoss } from "./tracking-domains/verify.ts";
 import { registerConfirmationPage } from "./verified-senders/confirmation-page.ts";
 import { type VerifiedSenderDeps, verifiedSenderEndpoints } from "./verified-senders/endpoints.ts";
 

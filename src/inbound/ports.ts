@@ -1,6 +1,6 @@
 /** Opens the SMTP ports for returned mail and for submission. A port that is not configured is not opened. */
-import { createWaker } from "#delivery/queue/channel.ts";
-import { returnPathKeys } from "#delivery/return-path-key.ts";
+import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
+import { returnPathKeys } from "#delivery/compose/compose.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { createAuthenticator } from "#platform/http/authenticate.ts";
@@ -14,9 +14,9 @@ import { createLastUsed } from "#workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";
 import { LimitNotices } from "#workspace/billing/limit-notices.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
-import { type Certificate, openCertificate } from "./listener/certificate.ts";
+import { Certificate } from "./listener/certificate.ts";
 import { ConnectionCaps } from "./listener/connection-caps.ts";
-import { type Listener, type ListenerOptions, startListener } from "./listener/listener.ts";
+import { type ListenerOptions, SmtpListener } from "./listener/listener.ts";
 import { MessageMemory } from "./listener/message-data.ts";
 import { NetworkLog } from "./listener/network-log.ts";
 import { createReading } from "./reading/parse-mail.ts";
@@ -69,10 +69,10 @@ export async function openSmtpPorts(services: ProcessContext, hooks: PortHooks):
   if (INBOUND_PORT === null && SUBMISSION_PORT === null && SUBMISSIONS_PORT === null) {
     return { inboundPort: null, submissionPort: null, submissionsPort: null, stop: async () => {} };
   }
-  const certificate = openCertificate(config, services.clock.now(), log);
+  const certificate = new Certificate(config, services.clock.now(), log);
   const returns = INBOUND_PORT === null ? null : openReturns(services, certificate, hooks);
   const submission = openSubmission(services, certificate, hooks);
-  const listeners: Listener[] = [];
+  const listeners: SmtpListener[] = [];
   const stop = async (patienceMs: number) => {
     await Promise.all(listeners.map((listener) => listener.stop(patienceMs)));
     certificate.close();
@@ -81,7 +81,7 @@ export async function openSmtpPorts(services: ProcessContext, hooks: PortHooks):
   const listen = async (gate: Gate | null, setting: SmtpPort, isImplicitTls: boolean) => {
     const port = config[setting];
     if (gate === null || port === null) return null;
-    const listener = await bindPort(config, setting, startListener({ ...gate.options, port, isImplicitTls }));
+    const listener = await bindPort(config, setting, SmtpListener.start({ ...gate.options, port, isImplicitTls }));
     listeners.push(listener);
     return listener.port;
   };
@@ -157,6 +157,7 @@ function openSubmission(services: ProcessContext, certificate: Certificate, hook
     onUse: (caller) => lastUsed.note(caller),
   });
   const reader = new SubmissionReader();
+  const workers = new WorkerNotifier(database);
   const options = {
     host: config.INBOUND_HOST ?? config.HOST,
     name: config.MAIL_HOSTNAME,
@@ -174,7 +175,7 @@ function openSubmission(services: ProcessContext, certificate: Certificate, hook
         db: database,
         clock,
         plans: readPlans(config.PLANS_FILE),
-        onCommitted: createWaker(database),
+        onCommitted: () => workers.notify(),
         announceSuppressed: hooks.announceSuppressed,
         onLimit: new LimitNotices(log, () => clock.monotonicMs()).note,
       }),

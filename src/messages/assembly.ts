@@ -3,7 +3,7 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_SECONDS } from "#platform/time.ts";
-import { foldCounters } from "./counters/apply-deltas.ts";
+import { applyCounterDeltas } from "./counters/apply-deltas-store.ts";
 import { messageEndpoints } from "./endpoints.ts";
 import { ensurePartitions } from "./partitions.ts";
 import { removeOldPartitions } from "./retention.ts";
@@ -18,7 +18,7 @@ export function messagesRecurring(
   onRemoved: () => Promise<unknown>,
 ): Recurring[] {
   return [
-    foldCounters(db),
+    applyCounterDeltas(db),
     { name: "make-message-partitions", seconds: DAY_SECONDS, run: () => ensurePartitions(db, clock.now()) },
     {
       name: "forget-old-messages",

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from "fastify";
 import { registerAudiencePages } from "#audience/assembly.ts";
 import { registerDeliveryPages } from "#delivery/assembly.ts";
-import { createWaker } from "#delivery/queue/channel.ts";
+import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import { countQueue } from "#delivery/queue/queue-store.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
 import { registerIdentityPages } from "#identity/assembly.ts";
@@ -28,10 +28,10 @@ import { createMetrics } from "#platform/metrics.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { registerSendingPages, renderSentMail, signupMail, smsGatewayOf } from "#sending/assembly.ts";
-import { createMailImages } from "#sending/mail/mail-images.ts";
+import { createWebViewImages } from "#sending/mail/web-view.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
 import { registerTrackingPages } from "#tracking/pages.ts";
-import { createRecorder } from "#tracking/recorder.ts";
+import { EngagementRecorder } from "#tracking/recorder.ts";
 import { mailLinkKeys } from "#tracking/tokens.ts";
 import { announceFormAbuse, announceSubscriber } from "#webhooks/events.ts";
 import { announceSuppressedSql } from "#webhooks/suppressed-store.ts";
@@ -42,7 +42,7 @@ import { LimitNotices } from "#workspace/billing/limit-notices.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { createEndpoints } from "./endpoints.ts";
-import { createEngagementReactions, onReturned, onUnsubscribed } from "./reactions.ts";
+import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
 
 export interface Api {
   readonly endpoints: readonly Endpoint[];
@@ -90,7 +90,7 @@ export function createApi(
   const paymentGateway = stripeOf(config);
   const publicUrl = () => config.PUBLIC_URL?.href.replace(/\/$/, "") ?? listeningUrl(server);
   const ownHosts = [config.TRACKING_HOST, config.MAIL_HOSTNAME, config.PUBLIC_URL?.hostname ?? ""];
-  const recorder = createRecorder({
+  const recorder = new EngagementRecorder({
     log,
     commit: (engagements) =>
       background.transaction((tx) => recordEngagements(tx, engagements, createEngagementReactions(clock)), {
@@ -99,11 +99,12 @@ export function createApi(
   });
   const prober = proberFor(config);
   const limitNotices = new LimitNotices(log, () => clock.monotonicMs());
+  const workers = new WorkerNotifier(database);
   const acceptor = createAcceptor({
     db: database,
     clock,
     plans,
-    onCommitted: createWaker(database),
+    onCommitted: () => workers.notify(),
     announceSuppressed: announceSuppressedSql,
     onLimit: limitNotices.note,
   });
@@ -136,13 +137,13 @@ export function createApi(
         keys: mailLinkKeys(secrets),
         recorder,
         onUnsubscribed,
-        onReturned,
+        onResubscribed,
         renderMail: renderSentMail({
           db: database,
           linkBase: (workspaceId, urlDomainId) =>
             trackingBase(database, workspaceId, urlDomainId, publicUrl()),
         }),
-        findImage: createMailImages(database),
+        findImage: createWebViewImages(database),
       });
       registerSendingPages(pages, parts, smsGateway);
       registerHealth(pages, {

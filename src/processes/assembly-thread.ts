@@ -1,7 +1,7 @@
 /** A worker thread of the delivery process that assembles large messages (delivery/compose/assembly-line.ts). */
 import { parentPort } from "node:worker_threads";
 import { assemble } from "#delivery/compose/assemble.ts";
-import type { AssemblyAnswer, Assignment } from "#delivery/compose/assembly-line.ts";
+import type { AssemblyAnswer, Assignment } from "#delivery/compose/assembly-thread.ts";
 import { trackMail } from "#tracking/track-mail.ts";
 
 parentPort?.on("message", (mail: Assignment) => {

@@ -2,13 +2,13 @@
  * The delivery process: a child of `posthaste serve`, so that its work does not add to the API's latency. It reports to
  * its parent when it is ready, that it still looks at the queue, and the number of messages by outcome.
  */
-import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
+import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import type { FindIdentity } from "#delivery/compose/compose.ts";
 import { startDeliveryWorker, type WorkerOptions } from "#delivery/engine.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
-import { PLANS_BY_KEY } from "#delivery/plans.ts";
-import { returnPathKeys } from "#delivery/return-path-key.ts";
+import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
+import { returnPathKeys } from "#delivery/compose/compose.ts";
 import { createResolver } from "#dns/system.ts";
 import { platformSigningKey, signingKey } from "#identity/dkims/signing-key.ts";
 import { returnPathHost } from "#identity/return-path.ts";
@@ -50,7 +50,7 @@ export type DeliveryReport =
 export async function deliver(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
   const url = config.DATABASE_URL?.href ?? "";
-  const services = createProcessContext(config, url, "posthaste delivery", PLANS_BY_KEY);
+  const services = createProcessContext(config, url, "posthaste delivery", PLANNER_SETTINGS);
   const { database, clock, log, secrets } = services;
   const stopped = Promise.withResolvers<void>();
   // SIGTERM can arrive more than once: from the parent, and from a supervisor that signals every process.
@@ -182,7 +182,7 @@ async function findSuppressed(
   db: Queryable,
   messages: readonly LeasedMessage[],
 ): Promise<Map<string, Decision>> {
-  const verdicts = await judgeRecipients(
+  const verdicts = await findSuppressions(
     db,
     messages.map((message) => ({
       workspaceId: message.workspace_id,

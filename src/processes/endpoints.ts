@@ -1,7 +1,7 @@
 /** Every endpoint of the API, from the assemblies of the wings. */
 import { audienceEndpoints, audienceJobs } from "#audience/assembly.ts";
 import { mergeLanes } from "#delivery/lanes/lanes.ts";
-import { warmUpStates } from "#delivery/warm-up/state.ts";
+import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
 import { type HygieneParts, hygieneEndpoints, hygieneJobs } from "#hygiene/assembly.ts";
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
 import { identityEndpoints } from "#identity/assembly.ts";
@@ -48,12 +48,12 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
         ...usesOfIdentity,
         removeReports: (workspaceId, domainId) => removeReports(db, workspaceId, domainId),
         sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
-        warmUpsOf: (db, workspaceId, ips, now) => warmUpStates(db, workspaceId, ips, providers, now),
+        warmUpsOf: (db, workspaceId, ips, now) => listWarmUpProgress(db, workspaceId, ips, providers, now),
         onVerification: announceVerification,
       },
     ),
     ...inboundEndpoints(parts),
-    ...sendingEndpoints(parts, { onCampaigns: announceCampaigns }),
+    ...sendingEndpoints(parts, { onCampaignEvents: announceCampaigns }),
     ...hygieneEndpoints(parts),
     ...messagesEndpoints(parts),
     ...reportingEndpoints(parts, {

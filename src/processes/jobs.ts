@@ -1,8 +1,8 @@
 /** The role jobs: handlers of background jobs, recurring work, and the delivery of webhooks. */
 import { audienceHandlers, audienceRecurring, uninterruptedJobs } from "#audience/assembly.ts";
 import { deliveryRecurring } from "#delivery/assembly.ts";
-import { notifyWorkers } from "#delivery/queue/channel.ts";
-import { releaseHeldBack } from "#delivery/queue/queue-store.ts";
+import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
+import { releaseHeld } from "#delivery/queue/queue-store.ts";
 import { hygieneHandlers, hygieneRecurring } from "#hygiene/assembly.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
 import { identityRecurring } from "#identity/assembly.ts";
@@ -44,14 +44,14 @@ export async function startJobs(context: ProcessContext): Promise<JobRunner> {
       ...identityRecurring(parts, {
         onVerification: announceVerification,
         async releaseSome(workspaceId, after) {
-          const last = await releaseHeldBack(database, workspaceId, after);
+          const last = await releaseHeld(database, workspaceId, after);
           if (last !== null) await notifyWorkers(database);
           return last;
         },
       }),
       ...messagesRecurring(parts, () => removeDroppedMonths(database, clock.now())),
       ...deliveryRecurring(parts),
-      ...sendingRecurring(parts, { onCampaigns: announceCampaigns }),
+      ...sendingRecurring(parts, { onCampaignEvents: announceCampaigns }),
       ...inboundRecurring(parts),
       ...hygieneRecurring(parts, {
         sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),

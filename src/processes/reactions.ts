@@ -7,11 +7,10 @@ import {
   suppressRecipients,
 } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { countSoftBounces } from "#inbound/soft-bounces/store.ts";
-import { lostAmong, type OnMoved } from "#messages/message/outcome.ts";
+import { suppressingAmong, type OnMoved } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
-import { giveBack } from "#sending/acceptance/refund-unsent.ts";
-import { countUnsubscribed as countUnsubscribedAutoresponder } from "#sending/autoresponders/mail-store.ts";
+import { refundUnsent } from "#sending/acceptance/refund-store.ts";
 import { countMoved, countRecipients, holdDays } from "#sending/campaigns/counters/counters-store.ts";
 import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
 import { countUnsubscribed } from "#sending/campaigns/counters/engagement-store.ts";
@@ -26,13 +25,13 @@ import { announceEngaged, announceMoved } from "#webhooks/message-events.ts";
  */
 export function createReactions(clock: Clock): OnMoved {
   return async (tx, moved) => {
-    const lost = [...lostAmong(moved), ...(await countSoftBounces(tx, moved))];
+    const lost = [...suppressingAmong(moved), ...(await countSoftBounces(tx, moved))];
     const now = clock.now();
     await countRecipients(tx, moved, lost);
     await holdDays(tx, moved, lost, now);
     await setRecipientStatuses(tx, lost, now);
     await countMoved(tx, moved);
-    await giveBack(tx, moved, now);
+    await refundUnsent(tx, moved, now);
     await suppressRecipients(tx, lost);
     await announceMoved(tx, moved);
   };
@@ -50,8 +49,8 @@ export const onUnsubscribed: OnUnsubscribed = async (tx, departure, now) => {
   const news = { workspaceId, kind: "unsubscribed", subscriberId, mailingListId, email } as const;
   await announceSubscriber(tx, { ...news, status: "unsubscribed", time: now });
   return (
-    (await countUnsubscribed(tx, workspaceId, messageId, now)) ||
-    countUnsubscribedAutoresponder(tx, workspaceId, messageId, now)
+    (await countUnsubscribed(tx, "campaign", workspaceId, messageId, now)) ||
+    countUnsubscribed(tx, "autoresponder", workspaceId, messageId, now)
   );
 };
 

@@ -7,7 +7,7 @@
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { mergeLanes } from "#delivery/lanes/lanes.ts";
-import { firstKeyFault, KeyHolding } from "#identity/own-key.ts";
+import { firstKeyFault, SecretKeyRegistration } from "#identity/secret-key-check.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
@@ -21,7 +21,7 @@ import { endWithParent } from "#platform/process/exit-with-parent.ts";
 import { makePrivate } from "#platform/process/private-folder.ts";
 import { sweepScratch } from "#platform/process/temp-files.ts";
 import { findSecretKeys } from "#platform/secrets/key-ring.ts";
-import { createFirstWorkspace } from "#workspace/first-workspace.ts";
+import { createFirstWorkspace } from "#workspace/create-workspace.ts";
 import { createApi } from "./api.ts";
 import { DeliveryWorkers } from "./delivery-workers.ts";
 import { startInbound } from "./inbound.ts";
@@ -199,9 +199,9 @@ async function prepareDatabase({
   clock,
   log,
   secrets,
-}: ProcessContext): Promise<KeyHolding> {
+}: ProcessContext): Promise<SecretKeyRegistration> {
   await prepareSchema(database, log);
-  const keys = await KeyHolding.begin(database, secrets, log);
+  const keys = await SecretKeyRegistration.begin(database, secrets, log);
   await ensurePartitions(database, clock.now()).catch((err: unknown) => {
     log.error(
       { err },

@@ -2,7 +2,7 @@
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { localUrl } from "#platform/network/local-url.ts";
-import { plansInForce } from "#workspace/billing/current-plans.ts";
+import { plansInForce } from "#workspace/billing/plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 
 /** @param port the API's port */

@@ -2,15 +2,13 @@
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { bounceEndpoints } from "./bounces/endpoints.ts";
-import { bouncesComplaintsEndpoints } from "./bounces-complaints/endpoints.ts";
 import { channelReportEndpoints } from "./channels/endpoints.ts";
-import { complaintEndpoints } from "./complaints/endpoints.ts";
 import { dashboardEndpoints } from "./dashboard/endpoints.ts";
 import { deliverabilityEndpoints } from "./deliverability/endpoints.ts";
-import { askGoogleDaily } from "./postmaster/ask-daily.ts";
-import { readCredentials } from "./postmaster/credentials.ts";
-import { createGoogle } from "./postmaster/google.ts";
+import { createGoogleApi } from "./google-postmaster/api.ts";
+import { readCredentials } from "./google-postmaster/credentials.ts";
+import { fetchGoogleStatsDaily } from "./google-postmaster/fetch-daily.ts";
+import { outcomeReportEndpoints } from "./outcomes/endpoints.ts";
 import { sendingReportEndpoints } from "./sending/endpoints.ts";
 
 type ReportingHooks = Pick<Parameters<typeof deliverabilityEndpoints>[0], "findListings" | "hasSendingIp">;
@@ -19,9 +17,7 @@ export function reportingEndpoints(context: ProcessContext, hooks: ReportingHook
   const { database: db, clock, config } = context;
   const hasGooglePostmaster = config.GOOGLE_POSTMASTER_CREDENTIALS !== null;
   return [
-    ...bounceEndpoints({ db }),
-    ...complaintEndpoints({ db }),
-    ...bouncesComplaintsEndpoints({ db, clock }),
+    ...outcomeReportEndpoints({ db, clock }),
     ...dashboardEndpoints({ db, clock }),
     ...sendingReportEndpoints({ db, clock }),
     ...channelReportEndpoints({ db }),
@@ -32,5 +28,5 @@ export function reportingEndpoints(context: ProcessContext, hooks: ReportingHook
 /** Asks Google Postmaster daily. Empty without credentials. */
 export function reportingRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
   const { GOOGLE_POSTMASTER_CREDENTIALS: file } = config;
-  return file === null ? [] : [askGoogleDaily({ db, clock, google: createGoogle(readCredentials(file)) })];
+  return file === null ? [] : [fetchGoogleStatsDaily({ db, clock, google: createGoogleApi(readCredentials(file)) })];
 }

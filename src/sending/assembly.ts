@@ -5,9 +5,9 @@ import type { ListCampaigns } from "#audience/mailing-lists/list-stats.ts";
 import type { KeepSegmentName } from "#audience/segments/save-segment.ts";
 import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
 import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
-import { notifyWorkers } from "#delivery/queue/channel.ts";
+import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
-import { holdTrackingDomain } from "#identity/tracking-domains/store.ts";
+import { lockTrackingDomain } from "#identity/tracking-domains/store.ts";
 import type { Config } from "#platform/config/config.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -15,23 +15,23 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_SECONDS } from "#platform/time.ts";
-import type { RenderMail } from "#tracking/pages.ts";
+import type { RenderMail } from "#tracking/tracking-deps.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import type { Acceptor } from "./acceptance/acceptor.ts";
 import { requireOneMore } from "./acceptance/allowance.ts";
 import { advanceAutoresponders } from "./autoresponders/advance.ts";
 import { autoresponderEndpoints } from "./autoresponders/endpoints.ts";
-import { findContentToSend, findSentMail } from "./autoresponders/mail-store.ts";
-import { removeAutoresponderTraces } from "./autoresponders/remove-traces.ts";
+import { findContentToSend, findSentAutoresponderMail } from "./autoresponders/presend-store.ts";
+import { autoresponderPurge } from "./autoresponders/purge.ts";
 import { campaignAnalyticsEndpoints } from "./campaigns/analytics/endpoints.ts";
-import { mailHistoryOf } from "./campaigns/analytics/person-history.ts";
+import { subscriberHistory } from "./campaigns/analytics/subscriber-history-store.ts";
 import { forgetRemovedPeople } from "./campaigns/audience/forget-removed.ts";
-import { refreshScores } from "./campaigns/counters/refresh-scores.ts";
+import { refreshEngagementScores } from "./campaigns/counters/refresh-engagement-scores.ts";
 import { campaignEndpoints } from "./campaigns/endpoints.ts";
 import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
-import { brakeLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
-import { removeTraces } from "./campaigns/remove-traces.ts";
+import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
+import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { listLastCampaigns } from "./campaigns/store.ts";
 import {
   campaignWithList,
@@ -41,14 +41,14 @@ import {
   campaignWithTrackingDomain,
   updateListName,
   updateSegmentNames,
-} from "./campaigns/uses-store.ts";
+} from "./campaigns/in-use-store.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
-import { createMailAgain } from "./mail/mail-again.ts";
+import { createWebView } from "./mail/web-view.ts";
 import { createPlatformMail, excuseSignupMail } from "./platform-mail/platform-mail.ts";
-import { createSignupMailer } from "./platform-mail/signup-mail.ts";
+import { createSignupMailer } from "./platform-mail/platform-mail.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receipt-page.ts";
-import { fieldUses, findAutoresponderOfList } from "./uses-store.ts";
+import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
 
 export interface SendingParts extends ProcessContext {
   readonly plans: Plans;
@@ -58,9 +58,9 @@ export interface SendingParts extends ProcessContext {
   readonly onLimit: OnLimit;
 }
 
-type CampaignHooks = Pick<Parameters<typeof campaignEndpoints>[0], "onCampaigns">;
+type CampaignHooks = Pick<Parameters<typeof campaignEndpoints>[0], "onCampaignEvents">;
 
-export function sendingEndpoints(parts: SendingParts, { onCampaigns }: CampaignHooks): Endpoint[] {
+export function sendingEndpoints(parts: SendingParts, { onCampaignEvents }: CampaignHooks): Endpoint[] {
   const { database: db, clock, config, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
   return [
     ...campaignEndpoints({
@@ -70,10 +70,10 @@ export function sendingEndpoints(parts: SendingParts, { onCampaigns }: CampaignH
       acceptor,
       publicUrl,
       notifyWorkers,
-      onCampaigns,
+      onCampaignEvents,
       hasSmsGateway,
       smsCountry: config.SMS_DEFAULT_COUNTRY,
-      hasTrackingDomain: holdTrackingDomain,
+      hasTrackingDomain: lockTrackingDomain,
       requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db }),
@@ -84,24 +84,24 @@ export function sendingEndpoints(parts: SendingParts, { onCampaigns }: CampaignH
 
 type SendingJobs = Pick<SendingParts, "database" | "clock" | "config" | "plans" | "onLimit">;
 
-export function sendingRecurring(parts: SendingJobs, { onCampaigns }: CampaignHooks): Recurring[] {
+export function sendingRecurring(parts: SendingJobs, { onCampaignEvents }: CampaignHooks): Recurring[] {
   const { database: db, clock, config, plans, onLimit } = parts;
   const smsCountry = config.SMS_DEFAULT_COUNTRY;
   return [
-    advanceCampaigns({ db, clock, plans, onLimit, smsCountry, brake: brakeLimitsOf(config), onCampaigns }),
+    advanceCampaigns({ db, clock, plans, onLimit, smsCountry, autoPause: autoPauseLimitsOf(config), onCampaignEvents }),
     advanceAutoresponders({ db, clock, plans, onLimit }),
     forgetRemovedPeople(db),
-    removeAutoresponderTraces({ db, clock }),
+    autoresponderPurge({ db, clock }),
     {
       name: "remove-traces-of-deleted-campaigns",
       seconds: DAY_SECONDS,
-      run: ({ signal }) => removeTraces(db, signal),
+      run: ({ signal }) => purgeDeletedCampaigns(db, signal),
     },
     {
       name: "refresh-engagement-scores",
       seconds: DAY_SECONDS,
       async run({ signal }) {
-        await refreshScores({ db, clock }, signal);
+        await refreshEngagementScores({ db, clock }, signal);
       },
     },
   ];
@@ -129,9 +129,12 @@ export function registerSendingPages(
 }
 
 /** Renders a sent mail of a campaign or an autoresponder again, for its "view in browser" page. */
-export function renderSentMail(deps: Parameters<typeof createMailAgain>[0]): RenderMail {
-  const ofCampaign = createMailAgain(deps);
-  const ofAutoresponder = createMailAgain(deps, { findSentMail, findContent: findContentToSend });
+export function renderSentMail(deps: Parameters<typeof createWebView>[0]): RenderMail {
+  const ofCampaign = createWebView(deps);
+  const ofAutoresponder = createWebView(deps, {
+    findSentMail: findSentAutoresponderMail,
+    findContent: findContentToSend,
+  });
   return async (...mail) => (await ofCampaign(...mail)) ?? ofAutoresponder(...mail);
 }
 
@@ -155,7 +158,7 @@ export const usesOfAudience = {
     },
   } satisfies ListCampaigns,
   historyOf: (async (db, workspaceId, { id, email }) => ({
-    ...(await mailHistoryOf(db, workspaceId, id)),
+    ...(await subscriberHistory(db, workspaceId, id)),
     suppressions: await listSuppressionsOf(db, workspaceId, email),
   })) satisfies HistoryOf,
 };

@@ -4,7 +4,7 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
-import { keepBooks } from "./billing/billing-jobs.ts";
+import { billingTasks } from "./billing/billing-jobs.ts";
 import { billingEndpoints } from "./billing/endpoints.ts";
 import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
@@ -39,5 +39,5 @@ export function workspaceRecurring({
   clock,
   plans,
 }: Pick<WorkspaceParts, "database" | "clock" | "plans">): Recurring[] {
-  return keepBooks({ db, clock, plans });
+  return billingTasks({ db, clock, plans });
 }
