@@ -1,7 +1,7 @@
 /** `posthaste domain on|off`: whether a sending domain may be used at all, which no key decides (decisions, section 11 row 11). */
 
 import type { Command } from "commander";
-import { listSwitchedDomains, setDomainSwitch } from "#identity/sending-domains/switch-store.ts";
+import { listSwitchedDomains, setDomainSwitch } from "#identity/sending-domains/operator-switch-store.ts";
 import { domainInALabels } from "#mail/address.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -34,7 +34,7 @@ import { type SendingIpDeps, sendingIpEndpoints } from "#identity/sending-ips/en
 import { listSendingIps } from "#identity/sending-ips/store.ts";
 import { createCertificateCheck } from "#identity/tracking-domains/certificate.ts";
 import { trackingDomainEndpoints } from "#identity/tracking-domains/endpoints.ts";
-import { holdTrackingDomain } from "#identity/tracking-domains/store.ts";
+import { lockTrackingDomain } from "#identity/tracking-domains/store.ts";
 import { verifiedSenderEndpoints } from "#identity/verified-senders/endpoints.ts";
 import { domainReportEndpoints } from "#inbound/reports/endpoints.ts";
 import { removeReports } from "#inbound/reports/remove-reports.ts";
@@ -186,7 +186,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       onCampaigns: announceCampaigns,
       hasSmsGateway: parts.hasSmsGateway,
       smsCountry: config.SMS_DEFAULT_COUNTRY,
-      hasTrackingDomain: holdTrackingDomain,
+      hasTrackingDomain: lockTrackingDomain,
       requireAllowance: (workspaceId) =>
         requireOneMore(database, plans, workspaceId, clock.now(), parts.onLimit),
     }),

@@ -29,9 +29,9 @@ import { removeOldPartitions } from "#messages/retention.ts";
 import { cleanUp } from "#platform/jobs/clean-up.ts";
 import { type JobRunner, startRunner } from "#platform/jobs/runner.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { askGoogleDaily, type PostmasterDeps } from "#reporting/postmaster/ask-daily.ts";
-import { readCredentials } from "#reporting/postmaster/credentials.ts";
-import { createGoogle } from "#reporting/postmaster/google.ts";
+import { createGoogleApi } from "#reporting/google-postmaster/api.ts";
+import { readCredentials } from "#reporting/google-postmaster/credentials.ts";
+import { fetchGoogleStatsDaily, type PostmasterDeps } from "#reporting/google-postmaster/fetch-daily.ts";
 import { advanceAutoresponders } from "#sending/autoresponders/advance.ts";
 import { removeAutoresponderTraces } from "#sending/autoresponders/remove-traces.ts";
 import { forgetRemovedPeople } from "#sending/campaigns/audience/forget-removed.ts";
@@ -50,7 +50,7 @@ import { createReceiver } from "#webhooks/receiver.ts";
 import { removeOldWebhookDeliveries } from "#webhooks/remove-old.ts";
 import { startSender } from "#webhooks/sender.ts";
 import { switchOffOverfullWebhooks } from "#webhooks/switch-off-overfull.ts";
-import { keepBooks } from "#workspace/billing/billing-jobs.ts";
+import { billingTasks } from "#workspace/billing/billing-jobs.ts";
 import { LimitNotices } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
@@ -141,7 +141,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
       onListingChanged: announceListing,
     }),
-    ...keepBooks({ db: database, clock, plans }),
+    ...billingTasks({ db: database, clock, plans }),
     ...askGoogle(config.GOOGLE_POSTMASTER_CREDENTIALS, { db: database, clock }),
     forgetInbound({ db: database, clock }),
     releaseHeldBackMail({
@@ -231,5 +231,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
 
 /** Nothing without credentials. */
 function askGoogle(file: unknown, deps: Pick<PostmasterDeps, "db" | "clock">): Recurring[] {
-  return file === null ? [] : [askGoogleDaily({ ...deps, google: createGoogle(readCredentials(file)) })];
+  return file === null
+    ? []
+    : [fetchGoogleStatsDaily({ ...deps, google: createGoogleApi(readCredentials(file)) })];
 }

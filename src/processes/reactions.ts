@@ -4,7 +4,7 @@
  */
 import { markLost, suppressLost } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { countSoftBounces } from "#inbound/soft-bounces/store.ts";
-import { lostAmong, type OnMoved } from "#messages/message/outcome.ts";
+import { type OnMoved, suppressingAmong } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
 import { giveBack } from "#sending/acceptance/refund-unsent.ts";
@@ -23,7 +23,7 @@ import { announceEngaged, announceMoved } from "#webhooks/message-events.ts";
  */
 export function createReactions(clock: Clock): OnMoved {
   return async (tx, moved) => {
-    const lost = [...lostAmong(moved), ...(await countSoftBounces(tx, moved))];
+    const lost = [...suppressingAmong(moved), ...(await countSoftBounces(tx, moved))];
     const now = clock.now();
     await countRecipients(tx, moved, lost);
     await holdDays(tx, moved, lost, now);

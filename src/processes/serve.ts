@@ -8,7 +8,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { mergeLanes } from "#delivery/lanes/lanes.ts";
-import { firstKeyFault, KeyHolding } from "#identity/own-key.ts";
+import { firstKeyFault, SecretKeyRegistration } from "#identity/secret-key-check.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
@@ -204,9 +204,15 @@ export async function settlesWithin(
 }
 
 /** Schema, the right key, partitions and, on an empty database, the first workspace with its key. */
-async function prepareDatabase({ database, config, clock, log, secrets }: Services): Promise<KeyHolding> {
+async function prepareDatabase({
+  database,
+  config,
+  clock,
+  log,
+  secrets,
+}: Services): Promise<SecretKeyRegistration> {
   await prepareSchema(database, log);
-  const keys = await KeyHolding.begin(database, secrets, log);
+  const keys = await SecretKeyRegistration.begin(database, secrets, log);
   await ensurePartitions(database, clock.now()).catch((err: unknown) => {
     log.error(
       { err },

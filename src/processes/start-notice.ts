@@ -1,8 +1,8 @@
 /** What a start tells the person who started it: where things are, which plan is in force, and the first key, once. */
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import { localUrl } from "#platform/network/local-url.ts";
-import { plansInForce } from "#workspace/billing/current-plans.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
+import { plansInForce } from "#workspace/billing/plans-in-force.ts";
 import type { Services } from "./context.ts";
 
 /** @param port that the API listens on */

@@ -1,6 +1,6 @@
 /** What tracking reads of a mail, starting from its token. It writes nothing: that is done through the doors. */
 import sql, { type Sql } from "sql-template-tag";
-import type { MessageStatus } from "#messages/message/states.ts";
+import type { MessageStatus } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TrackedMail } from "./tokens.ts";

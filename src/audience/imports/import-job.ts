@@ -6,7 +6,7 @@ import type { Database } from "#platform/database/pool.ts";
 import type { JobHandler, JobOutcome } from "#platform/jobs/attempt.ts";
 import { copyFile } from "#platform/jobs/files.ts";
 import { createLineFile } from "#platform/jobs/line-file.ts";
-import type { StorageDeps } from "#workspace/billing/storage.ts";
+import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { ScratchLines } from "./line-sink.ts";
 import { findPlan, keepPlan, type Plan } from "./plan.ts";
 import { previewPeople } from "./preview-people.ts";

@@ -6,7 +6,7 @@ import type { OnSubscriber } from "#audience/subscribers/subscriber-news.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { StorageDeps } from "#workspace/billing/storage.ts";
+import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { isKeptOff } from "./kept-off.ts";
 import {
   type Applicant,

@@ -11,7 +11,7 @@ import { domainOf } from "#mail/address.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
+import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { readObject, type ValueReader, valueReader } from "./custom-values.ts";
 import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
 import { insertMembers } from "./memberships/add-members.ts";

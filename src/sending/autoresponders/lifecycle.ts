@@ -11,7 +11,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import type { EndpointRequest } from "#platform/http/endpoint.ts";
 import { type Answered, answeredIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { type StorageDeps, withinBytes } from "#workspace/billing/storage.ts";
+import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
 import { wakeAutoresponders } from "./advance.ts";
 import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
 import { lastDay } from "./days.ts";

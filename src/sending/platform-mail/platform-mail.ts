@@ -5,7 +5,7 @@
  * mailbox, and a name that a tenant chose stands in it only where it reads like a name (chosen-name.ts).
  */
 import { notifyWorkers } from "#delivery/queue/channel.ts";
-import { listVerifiedDomains } from "#identity/store.ts";
+import { listVerifiedDomains } from "#identity/sender-permissions-store.ts";
 import { mailboxOf, normalizeAddress, parseAddress } from "#mail/address.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
 import type { Clock } from "#platform/clock.ts";

@@ -22,8 +22,8 @@ import { compileFor } from "#sending/content/campaign-content.ts";
 import { tracksOf } from "#sending/content/tracking.ts";
 import { findUnreachable } from "#sending/sms/unreachable.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import { nextHour } from "#workspace/billing/meter-reading.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { nextHour } from "#workspace/billing/reading.ts";
 import { type Audience, findAudience, isOfWorkspace } from "./audience.ts";
 import {
   advanceExpansion,
