@@ -10,7 +10,7 @@ import { createDatabase, type Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { draft } from "#test/support/drafts.ts";
-import { settle } from "#workspace/billing/meter.ts";
+import { settleAccount } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
@@ -107,5 +107,5 @@ async function acceptRate(db: Database, source: "api" | "platform", cap: number 
 }
 
 function readMeter(db: Database, workspaceId: WorkspaceId): Promise<unknown> {
-  return db.transaction((tx) => settle(tx, plans, workspaceId, systemClock.now()));
+  return db.transaction((tx) => settleAccount(tx, plans, workspaceId, systemClock.now()));
 }

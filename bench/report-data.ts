@@ -5,8 +5,8 @@
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
-import { DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
-import { storedStatuses } from "#messages/message/states.ts";
+import { countedKeysSql, DAY, EIGHTH, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
+import { storedStatuses } from "#messages/message/status.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -221,7 +221,7 @@ async function fillCounters(db: Queryable): Promise<void> {
     from ${raw(table)} b join mail m on m.workspace_id = b.workspace_id and m.id = b.message_id group by 1, 2, 3, 4, 5, 6`;
   await db.run(sql`
     create unlogged table counted as
-    with mail as (${keysOf(sql`messages`)})
+    with mail as (${countedKeysSql(sql`messages`)})
     select workspace_id, quarter, source, counted_origin_id as origin_id, domain, from_domain,
       ${counted(storedStatuses, (status) => sql`status = ${status}`)}, ${zeros([...engagementCounters, ...eventCounters])}
     from mail group by 1, 2, 3, 4, 5, 6
@@ -254,7 +254,7 @@ async function fillCounters(db: Queryable): Promise<void> {
   await db.run(sql`
     insert into report_ip_days (workspace_id, day, source_ip, ${named(storedStatuses)})
     select workspace_id, ${raw(DAY)}, source_ip, ${counted(storedStatuses, (status) => sql`status = ${status}`)}
-    from (${keysOf(sql`messages`)}) m where source_ip is not null group by 1, 2, 3`);
+    from (${countedKeysSql(sql`messages`)}) m where source_ip is not null group by 1, 2, 3`);
   await db.run(sql`
     insert into report_category_days (workspace_id, day, bounce_type, category, bounces)
     select workspace_id, (created_at at time zone 'UTC')::date, bounce_type, category, count(*) from bounces

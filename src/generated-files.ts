@@ -23,7 +23,7 @@ import { bytesText } from "./platform/limits/refusal.ts";
 import { autoresponderRoom } from "./sending/autoresponders/store.ts";
 import { campaignRoom } from "./sending/campaigns/store.ts";
 import { webhookRoom } from "./webhooks/store.ts";
-import { catalogueOf } from "./workspace/api-keys/catalogue.ts";
+import { catalogueOf } from "./workspace/api-keys/permission-catalogue.ts";
 import { apiKeyRoom } from "./workspace/api-keys/store.ts";
 
 /** Text by path, relative to the root of the repository. */

@@ -18,7 +18,7 @@ import { mediaTypeOf } from "#platform/http/response/file-answer.ts";
 import { isUuid, newId } from "#platform/ids.ts";
 import { patternsInWords } from "#platform/shapes.ts";
 import { endpointsForDocs } from "#processes/api.ts";
-import { catalogueOf } from "#workspace/api-keys/catalogue.ts";
+import { catalogueOf } from "#workspace/api-keys/permission-catalogue.ts";
 import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
 import { bodies, jobResource, type Owner, things } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";

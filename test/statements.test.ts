@@ -9,7 +9,7 @@ import { findSuppressions } from "#audience/suppression-lists/suppression-check.
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { extendLeases, settleLeases } from "#delivery/queue/queue-result-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
-import { findPage } from "#messages/log-store.ts";
+import { findMessagePage } from "#messages/log-store.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { systemClock } from "#platform/clock.ts";
@@ -23,7 +23,7 @@ import {
   listMembersSql,
 } from "#sending/campaigns/audience/recipients-store.ts";
 import { leaseDeliveries } from "#webhooks/delivery-store.ts";
-import { settle } from "#workspace/billing/meter.ts";
+import { settleAccount } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { addPeople, newList } from "./support/audience.ts";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   workspaceId = await insertBareWorkspace(db);
   await changeWorkspace(db, workspaceId, { plan: "enterprise" }, { clock: systemClock, plans });
   // Far from the plan's limits, as nearly always, a batch needs one statement.
-  await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+  await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
   mailingListId = await newList(db, workspaceId);
   await addPeople(db, workspaceId, mailingListId, [{ email: "ada@example.test" }]);
 });
@@ -185,7 +185,8 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
   ],
   [
     "page-of-messages",
-    (into) => findPage(into, workspaceId, { source: "api", status: "queued" }, { limit: 50, offset: 0 }),
+    (into) =>
+      findMessagePage(into, workspaceId, { source: "api", status: "queued" }, { limit: 50, offset: 0 }),
     /from messages/,
   ],
 ];

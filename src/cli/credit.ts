@@ -4,8 +4,8 @@ import type { Command } from "commander";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { getReading } from "#workspace/billing/meter.ts";
-import { shownMoney } from "#workspace/billing/money.ts";
+import { formatMoney } from "#workspace/billing/format-money.ts";
+import { getMeterReading } from "#workspace/billing/meter.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { readAmount, topUp } from "#workspace/billing/top-up.ts";
 import { argument, readWorkspaceId } from "./command/arguments.ts";
@@ -35,8 +35,8 @@ export function addCreditCommand(program: Command, { stdout, environment }: CliO
         db.transaction(async (tx) => {
           const given = { amount, gateway: "manual", description } as const;
           const { transactionId } = await topUp(tx, plans, workspace, given, now);
-          const { account } = await getReading(tx, plans, workspace, now);
-          return { transaction_id: transactionId, amount, balance: shownMoney(account.balance) };
+          const { account } = await getMeterReading(tx, plans, workspace, now);
+          return { transaction_id: transactionId, amount, balance: formatMoney(account.balance) };
         }),
       );
       stdout.write(

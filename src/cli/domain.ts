@@ -1,7 +1,7 @@
 /** `posthaste domain on|off`: the operator's switch for a sending domain. It applies whatever an API key permits. */
 
 import type { Command } from "commander";
-import { listSwitchedDomains, setDomainSwitch } from "#identity/sending-domains/switch-store.ts";
+import { listSwitchedDomains, setDomainSwitch } from "#identity/sending-domains/operator-switch-store.ts";
 import { domainInALabels } from "#mail/address.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -5,8 +5,8 @@ import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import { maySendAs, maySendAsEach } from "./may-send-as.ts";
 import { returnPathHost, returnPathHosts } from "./return-path.ts";
+import { setDomainSwitch } from "./sending-domains/operator-switch-store.ts";
 import { insertSendingDomain } from "./sending-domains/store.ts";
-import { setDomainSwitch } from "./sending-domains/switch-store.ts";
 import { insertVerifiedSender } from "./verified-senders/store.ts";
 
 const db = await testDatabase();

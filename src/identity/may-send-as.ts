@@ -9,11 +9,11 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import {
   allMaySendSql,
-  listSenderStandings,
+  listSenderPermissions,
   lockSenders,
   type SenderOfWorkspace,
-  type SenderStanding,
-} from "./store.ts";
+  type SenderPermission,
+} from "./sender-permissions-store.ts";
 
 /** An address as mail/address.ts parsed it: any case in the local part, the domain in lower-case A-labels. */
 export interface SenderQuestion {
@@ -55,7 +55,7 @@ export async function maySendAs(
 }
 
 /** What lets the workspace send as these addresses is not deleted before this transaction ends. */
-export async function holdSenders(
+export async function lockSenderRights(
   tx: Queryable,
   workspaceId: WorkspaceId,
   addresses: readonly string[],
@@ -69,11 +69,11 @@ export async function holdSenders(
 
 async function senderRights(db: Queryable, questions: readonly SenderQuestion[]): Promise<SenderRight[]> {
   if (questions.length === 0) return [];
-  const standings = await listSenderStandings(db, questions.map(senderOf));
+  const standings = await listSenderPermissions(db, questions.map(senderOf));
   return standings.map((standing, position) => rightOf(standing, questions[position]?.domain ?? ""));
 }
 
-function rightOf({ may_send, by_domain }: SenderStanding, domain: string): SenderRight {
+function rightOf({ may_send, by_domain }: SenderPermission, domain: string): SenderRight {
   return may_send ? { allowed: true, domain, via: by_domain ? "domain" : "sender" } : { allowed: false };
 }
 

@@ -7,8 +7,8 @@ import { choiceField, cursorFields } from "#platform/http/request/query.ts";
 import { Walk } from "#platform/http/request/walk-schema.ts";
 import { pageOf } from "#platform/http/response/paging.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
-import { findMessages, recipientField, SearchedSince } from "./log.ts";
-import { messageSources, messageStatuses } from "./message/states.ts";
+import { findMessages, recipientField, SearchedSince } from "./find-messages.ts";
+import { messageSources, messageStatuses } from "./message/status.ts";
 import { reports } from "./resource.ts";
 import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from "./store.ts";
 

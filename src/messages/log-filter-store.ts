@@ -7,7 +7,7 @@ import {
   messageSources,
   type StoredStatus,
   storedStatuses,
-} from "./message/states.ts";
+} from "./message/status.ts";
 
 export interface LogFilter {
   readonly source?: MessageSource | undefined;
@@ -16,7 +16,7 @@ export interface LogFilter {
   readonly origin?: { readonly id: string; readonly first: string; readonly last: string } | undefined;
 }
 
-/** Messages that a delivery worker holds: they show as being sent (states.ts). There are few. */
+/** Messages that a delivery worker holds: they show as being sent (message/status.ts). There are few. */
 export const heldSql = (workspaceId: WorkspaceId): Sql => sql`array(
   select message_id from delivery_queue where workspace_id = ${workspaceId} and leased_by is not null)`;
 

@@ -4,10 +4,10 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { applyDeltas } from "./counters/apply-deltas-store.ts";
-import { noteAcceptedSql } from "./counters/deltas-store.ts";
+import { addAcceptedDeltasSql } from "./counters/deltas-store.ts";
 import type { LogFilter } from "./log-filter-store.ts";
 import { MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
-import { countMessages, findPage } from "./log-store.ts";
+import { countMessages, findMessagePage } from "./log-store.ts";
 
 const db = await testDatabase();
 const MESSAGES = 25_000;
@@ -27,7 +27,7 @@ beforeAll(async () => {
     from (
       select number, ${from}::bigint + number * 700 as ms, to_timestamp((${from}::bigint + number * 700 - 500) / 1000.0) as at
       from generate_series(1, ${MESSAGES}::int) number) numbers`);
-  await db.run(noteAcceptedSql(sql`messages`));
+  await db.run(addAcceptedDeltasSql(sql`messages`));
 });
 
 test.each<LogFilter>([
@@ -59,7 +59,7 @@ test.each<LogFilter>([
     MESSAGES,
     1_000_000_000,
   ]) {
-    const ids = await findPage(db, workspaceId, filter, { limit: 20, offset });
+    const ids = await findMessagePage(db, workspaceId, filter, { limit: 20, offset });
     expect(ids, `from ${offset}`).toEqual(all.slice(offset, offset + 20));
   }
 });
@@ -116,7 +116,7 @@ test("an international domain is found in either script", async () => {
 
 test("nothing of another workspace is found", async () => {
   const other = await insertBareWorkspace(db);
-  expect(await findPage(db, other, {}, page)).toEqual([]);
+  expect(await findMessagePage(db, other, {}, page)).toEqual([]);
   expect(await countMessages(db, other, {})).toBe(0);
   for (const email of ["person", "person.10@a.test"]) {
     expect(await searchMessages(db, other, { email }, page)).toEqual({ ids: [], total: 0, since: null });

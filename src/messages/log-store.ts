@@ -6,11 +6,11 @@ import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
+import { countedByTimeSql, type TimeSpan } from "./counters/by-time-store.ts";
 import { columnsSql } from "./counters/counters.ts";
 import { eighthOf, quarterOf } from "./counters/deltas-store.ts";
-import { countedByTimeSql, type Span } from "./counters/times-store.ts";
 import { canBeHeld, filteredSql, heldSql, type LogFilter } from "./log-filter-store.ts";
-import { storedStatuses } from "./message/states.ts";
+import { storedStatuses } from "./message/status.ts";
 
 /** From here on rows are not skipped one by one. */
 const DEEP = 20_000;
@@ -26,7 +26,7 @@ const EIGHTH_MS = 12 * QUARTER_MS;
 type Filter = Omit<LogFilter, "origin">;
 
 /** Ids of a page. */
-export async function findPage(
+export async function findMessagePage(
   db: Queryable,
   workspaceId: WorkspaceId,
   filter: LogFilter,
@@ -105,7 +105,7 @@ function findLast(
     span,
     partOf,
     most,
-  }: { readonly span: Span; readonly partOf: typeof eighthOf | typeof quarterOf; readonly most: number },
+  }: { readonly span: TimeSpan; readonly partOf: typeof eighthOf | typeof quarterOf; readonly most: number },
 ): Promise<{ readonly time: Date; readonly before: number; readonly messages: number } | undefined> {
   // A span that is cut after its first quarter-hour is read by quarter-hours.
   const cuts =
@@ -166,7 +166,7 @@ const timeOf = (id: Sql): Sql =>
  * counted, by its ids.
  * @param counted a relation of statuses by time and source
  */
-function shownSql(workspaceId: WorkspaceId, { source, status }: Filter, counted: Sql, span?: Span): Sql {
+function shownSql(workspaceId: WorkspaceId, { source, status }: Filter, counted: Sql, span?: TimeSpan): Sql {
   const messages = raw(status ?? storedStatuses.join(" + "));
   const ofSource = source ? sql`and source = ${source}` : empty;
   const ofStatus = status ? sql`and status = ${status}` : empty;

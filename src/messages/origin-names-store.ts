@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { MessageSource } from "./message/states.ts";
+import type { MessageSource } from "./message/status.ts";
 
 /** What is deleted. */
 export interface DeletedOrigin {

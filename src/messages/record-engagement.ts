@@ -5,7 +5,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { noteEngagedSql, noteUnsubscribedSql } from "./counters/deltas-store.ts";
+import { addEngagementDeltasSql, addUnsubscribeDeltasSql } from "./counters/deltas-store.ts";
 
 /** What happened to a message, as often as it did at once. */
 export interface Engagement {
@@ -83,7 +83,7 @@ export async function recordEngagements(
         time, target, campaign_id, link_index, nullif(times, 1), user_agent, machine_sign
       from given
     ), notes as (
-      ${noteEngagedSql(sql`(
+      ${addEngagementDeltasSql(sql`(
         select g.*, machine_sign is not null as is_machine, machine_sign is null
           and row_number() over (partition by message_id, kind, machine_sign is null order by event_id) = 1
           and not exists (
@@ -118,7 +118,7 @@ export async function recordUnsubscribed(
       select workspace_id, id, source, origin_id, domain, from_email, created_at
       from messages where workspace_id = ${workspaceId} and id = ${messageId}
     ), notes as (
-      ${noteUnsubscribedSql(sql`left_by`)}
+      ${addUnsubscribeDeltasSql(sql`left_by`)}
     )
     insert into message_events (workspace_id, message_id, id, type, time, campaign_id)
     select workspace_id, id, ${newId()}, 'unsubscribed', ${now}, case when source = 'campaign' then origin_id end

@@ -8,9 +8,9 @@ import sql, { type Sql } from "sql-template-tag";
 import { textArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { noteHardenedSql, noteMovedSql } from "./counters/deltas-store.ts";
+import { addBounceTypeDeltasSql, addStatusDeltasSql } from "./counters/deltas-store.ts";
 import type { Classification, MovedMessage, OnMoved, Outcome } from "./message/outcome.ts";
-import { reachableFrom } from "./message/states.ts";
+import { reachableFrom } from "./message/status.ts";
 
 const KEPT_DETAIL = 500;
 const KEPT_NAME = 100;
@@ -148,9 +148,9 @@ export async function recordOutcomes(
         campaign_id, origin_name, time
       from moved where status = 'complained' and source <> 'platform'
     ), notes as (
-      ${noteMovedSql(sql`moved`)}
+      ${addStatusDeltasSql(sql`moved`)}
     ), more_notes as (
-      ${noteHardenedSql(sql`hardened`)}
+      ${addBounceTypeDeltasSql(sql`hardened`)}
     )
     select place, source, origin_id as "originId", origin_name as "originName", from_email as "fromEmail",
       is_sms as "isSms", localpart, domain, previous_status as "from", attempts_made as attempts,

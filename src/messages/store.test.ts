@@ -5,9 +5,9 @@ import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
-import { findMessages } from "./log.ts";
+import { findMessages } from "./find-messages.ts";
 import { unclassified } from "./message/outcome.ts";
-import { type MessageSource, type MessageStatus, messageStatuses } from "./message/states.ts";
+import { type MessageSource, type MessageStatus, messageStatuses } from "./message/status.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 import { listMessages } from "./store.ts";
 

@@ -9,12 +9,12 @@ import { byteaArray, textArray, timestamptzArray, uuidArray } from "#platform/da
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
-import { noteAcceptedSql, noteQueuedSql } from "./counters/deltas-store.ts";
+import { addAcceptedDeltasSql, addQueuedDeltasSql } from "./counters/deltas-store.ts";
 import { attachmentsJson, type StoredAttachment } from "./message/attachment.ts";
-import type { MessageOrigin, MessageSource, MessageStatus } from "./message/states.ts";
+import type { MessageOrigin, MessageSource, MessageStatus } from "./message/status.ts";
 
 /** What sets a message apart from other mail of its sender. */
-export interface Particulars {
+export interface MessageOptions {
   /** Beside those that every message has. */
   readonly headers: readonly HeaderField[];
   /** Host of the envelope sender, where it is not that of From's domain. */
@@ -53,7 +53,7 @@ export interface NewMessage {
   readonly attachments: readonly StoredAttachment[];
   /** In place of html, text and attachments. */
   readonly submission?: Submission;
-  readonly particulars?: Particulars;
+  readonly particulars?: MessageOptions;
   readonly bounceEmail: string | null;
   readonly requestId: string | null;
   readonly createdAt: Date;
@@ -75,7 +75,7 @@ export interface Admission {
 const noVerdict = sql`(select null::text as detail)`;
 
 /** Accepted by the same statement, and to be sent: the condition that a message_id fulfils. Content is kept for these. */
-export function isKept(judging: Admission["judging"]): Sql {
+export function willBeSentSql(judging: Admission["judging"]): Sql {
   return judging ? sql`message_id not in (select id from log where status <> 'queued')` : sql`true`;
 }
 
@@ -120,10 +120,10 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
         ${uuids((message) => message.submission?.id ?? null)}::uuid[])
         as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, particulars,
           submission_id)
-      where ${condition} and ${isKept(judging)}
+      where ${condition} and ${willBeSentSql(judging)}
       returning submission_id
     )${judging ? forSomeSql(messages, condition) : empty}, notes as (
-      ${noteAcceptedSql(sql`log`)}
+      ${addAcceptedDeltasSql(sql`log`)}
     )`;
 }
 
@@ -162,12 +162,12 @@ export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
     ), by_domain as materialized (
       select domain, count(*) as queued from ${mail} group by domain
     ), notes as (
-      ${noteQueuedSql(sql`by_domain`, origin)}
+      ${addQueuedDeltasSql(sql`by_domain`, origin)}
     )`;
 }
 
 /** What the web view of a message shows of its recipient. */
-export interface KeptValues {
+export interface ShownValues {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
   /** As JSON; the noun that sends the message reads it. */
@@ -175,7 +175,7 @@ export interface KeptValues {
 }
 
 /** Keeps the values for as long as the log has the messages. */
-export async function keepShown(db: Queryable, kept: readonly KeptValues[]): Promise<void> {
+export async function saveShownValues(db: Queryable, kept: readonly ShownValues[]): Promise<void> {
   if (kept.length === 0) return;
   await db.run(sql`
     update messages m set shown = k.shown
@@ -209,7 +209,7 @@ export interface MessageRow {
   readonly request_id: string | null;
 }
 
-/** A message is being sent while a delivery worker holds its lease (states.ts). */
+/** A message is being sent while a delivery worker holds its lease (message/status.ts). */
 const shownStatus = sql`
   case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
 

@@ -1,6 +1,6 @@
 /** SQL by which tracking reads a mail and its recipient. Changes are made by messages/record-engagement.ts and by audience/. */
 import sql, { type Sql } from "sql-template-tag";
-import type { MessageStatus } from "#messages/message/states.ts";
+import type { MessageStatus } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TrackedMail } from "./tokens.ts";

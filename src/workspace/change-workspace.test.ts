@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { getReading } from "./billing/meter.ts";
-import { noteUseSql } from "./billing/meter-store.ts";
+import { getMeterReading } from "./billing/meter.ts";
+import { addEntriesSql } from "./billing/meter-store.ts";
 import { plans } from "./billing/plans.ts";
 import { topUp } from "./billing/top-up.ts";
 import { changeWorkspace } from "./change-workspace.ts";
@@ -43,13 +43,13 @@ test("what was used before another plan was set is charged under the old one", a
   const change = (plan: PlanName) => changeWorkspace(db, id, { plan }, { clock, plans });
   const note = (quantity: number) =>
     db.run(
-      noteUseSql(
+      addEntriesSql(
         "email",
         sql`(values (${id}::uuid, ${quantity}::int)) u (workspace_id, quantity)`,
         clock.now(),
       ),
     );
-  const balance = async () => (await getReading(db, plans, id, clock.now())).account.balance;
+  const balance = async () => (await getMeterReading(db, plans, id, clock.now())).account.balance;
   const money = { amount: "100.00", gateway: "manual", description: "Test" } as const;
   await db.transaction((tx) => topUp(tx, plans, id, money, clock.now()));
   await note(50_010);

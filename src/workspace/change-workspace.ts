@@ -4,7 +4,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { forgetHeadroom } from "./billing/account-store.ts";
-import { settle } from "./billing/meter.ts";
+import { settleAccount } from "./billing/meter.ts";
 import type { Plans } from "./billing/plans.ts";
 import { removeSubscription } from "./billing/subscription-store.ts";
 import { lockWorkspace, updateWorkspace } from "./workspaces/store.ts";
@@ -40,7 +40,7 @@ export function changeWorkspace(
     const workspace = await lockWorkspace(tx, workspaceId);
     if (!workspace) throw notFound("Workspace");
     const now = clock.now();
-    if (changes.plan !== undefined) await settle(tx, plans, workspaceId, now);
+    if (changes.plan !== undefined) await settleAccount(tx, plans, workspaceId, now);
     const changed = { ...workspace, ...changes, updated_at: now };
     await updateWorkspace(tx, changed);
     // A plan that the operator sets comes instead of one that is subscribed to.

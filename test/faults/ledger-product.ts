@@ -10,9 +10,9 @@ import { coveredByAllowance, takeBulkMailSql } from "#sending/acceptance/allowan
 import { refundUnsent } from "#sending/acceptance/refund-store.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { draft } from "#test/support/drafts.ts";
-import { getReading, settle, takeUpTo } from "#workspace/billing/meter.ts";
+import { getMeterReading, settleAccount, takeUpTo } from "#workspace/billing/meter.ts";
+import { quotaOf } from "#workspace/billing/meter-reading.ts";
 import { type Plan, type Plans, plans as realPlans } from "#workspace/billing/plans.ts";
-import { standingOf } from "#workspace/billing/reading.ts";
 import { cancelSubscription, renewSubscription, subscribe } from "#workspace/billing/subscribe.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
@@ -110,7 +110,7 @@ export async function perform({ db, workspaceId, now }: Session, operation: Oper
         await within((tx) => renewSubscription(tx, plans, workspaceId, now));
         return "done";
       case "read":
-        await within((tx) => settle(tx, plans, workspaceId, now));
+        await within((tx) => settleAccount(tx, plans, workspaceId, now));
         return "done";
     }
   } catch (fault) {
@@ -145,7 +145,7 @@ function unsent(workspaceId: WorkspaceId, time: Date): MovedMessage {
 
 /** What the product says; throws where its own figures do not fit together. */
 export async function booksOf({ db, workspaceId, now }: Session): Promise<Books> {
-  const reading = await getReading(db, plans, workspaceId, now);
+  const reading = await getMeterReading(db, plans, workspaceId, now);
   const ledger = await db.row<{ fault: string | null }>(sql`
     select concat_ws(', ',
       case when coalesce(max(a.balance), 0) <> coalesce(sum(t.amount) filter (where t.status = 'completed'), 0)
@@ -161,7 +161,7 @@ export async function booksOf({ db, workspaceId, now }: Session): Promise<Books>
   if (ledger?.fault) throw new Error(ledger.fault);
   const { account, used } = reading;
   const { subscription } = account;
-  const included = (kind: Kind) => standingOf(reading, kind).allowance;
+  const included = (kind: Kind) => quotaOf(reading, kind).allowance;
   return {
     balance: account.balance,
     plan: account.plan as PlanId,

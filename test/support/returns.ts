@@ -8,7 +8,7 @@ import { afterAll } from "vitest";
 import { returnPathKeys } from "#delivery/compose/compose.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { unclassified } from "#messages/message/outcome.ts";
-import type { OutcomeStatus } from "#messages/message/states.ts";
+import type { OutcomeStatus } from "#messages/message/status.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { readConfig } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";

@@ -1,11 +1,11 @@
 /** A sending domain ready for use, without the DNS: what remains when its records have been published and seen. */
-import { automaticKey, newDkimKey } from "#identity/dkims/new-key.ts";
-import { insertDkimKey, updateDkimKeyStanding } from "#identity/dkims/store.ts";
+import { automaticKey, newDkimKey } from "#identity/dkims/generate-key.ts";
+import { insertDkimKey, updateDkimKeyVerification } from "#identity/dkims/store.ts";
 import {
   insertDomainClaim,
   insertSendingDomain,
   updateDkimVerified,
-  updateDomainStanding,
+  updateDomainVerification,
 } from "#identity/sending-domains/store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -24,8 +24,8 @@ export async function insertVerifiedDomain(
   await insertDomainClaim(db, workspaceId, domain, now);
   const key = await newDkimKey(secrets, { domain, ...automaticKey, createdAt: now });
   await insertDkimKey(db, workspaceId, key);
-  await updateDkimKeyStanding(db, workspaceId, key.id, { verified: true, failures: null, now });
+  await updateDkimKeyVerification(db, workspaceId, key.id, { verified: true, failures: null, now });
   const verified = { ownership: true, spf: true, dmarc: true, return_path: false };
-  await updateDomainStanding(db, workspaceId, row.id, { verified, failedChecks: {}, now });
+  await updateDomainVerification(db, workspaceId, row.id, { verified, failedChecks: {}, now });
   await updateDkimVerified(db, workspaceId, domain);
 }

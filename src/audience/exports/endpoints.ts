@@ -12,7 +12,7 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { JobStarted, requirePlace, startJob } from "#platform/jobs/queue.ts";
 import { omittable } from "#platform/shapes.ts";
-import { requireBytes, type StorageDeps } from "#workspace/billing/storage.ts";
+import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { EXPORT_JOB, type ExportInput } from "./export-job.ts";
 
 const MOST_FIELDS = 500;

@@ -12,7 +12,7 @@ import { flagField } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "#platform/jobs/queue.ts";
-import { requireBytes, type StorageDeps } from "#workspace/billing/storage.ts";
+import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 import { requireClearOptOuts } from "./require-clear-opt-outs.ts";
 

@@ -11,7 +11,7 @@ import { stage, staged, unstage } from "#audience/subscribers/memberships/stagin
 import type { Database, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
-import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
+import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import type { ImportPlan } from "./import-plan.ts";
 import { BATCH_ROOM_BYTES, readBatch } from "./read-batch.ts";

@@ -10,7 +10,7 @@ import { Walk } from "#platform/http/request/walk-schema.ts";
 import { pageOf } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
-import type { StorageDeps } from "#workspace/billing/storage.ts";
+import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
 import { removeAllMembers } from "./remove-all-members.ts";

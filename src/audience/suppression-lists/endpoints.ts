@@ -11,7 +11,7 @@ import { cursorFields, textField } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
 import { Walk } from "#platform/http/request/walk-schema.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
-import type { StorageDeps } from "#workspace/billing/storage.ts";
+import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { addEntries } from "./add-entries.ts";
 import { ENTRIES_PER_PAGE, findEntries } from "./entry-pages.ts";
 import { removeEntry } from "./entry-store.ts";

@@ -5,7 +5,7 @@ import type { Encoding } from "#platform/csv/encodings.ts";
 import { openCsv } from "#platform/csv/read.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
-import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
+import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { EntryTally } from "./add-entries.ts";
 import { findEntryColumn } from "./entry-column.ts";
 import { type EntriesOf, insertEntries, refreshStatistics } from "./entry-store.ts";

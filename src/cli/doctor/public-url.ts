@@ -1,6 +1,6 @@
 /** Checks that PUBLIC_URL resolves and that browsers trust its certificate. */
 import { isIP } from "node:net";
-import { createCertificateLook } from "#identity/tracking-domains/certificate.ts";
+import { createTlsProbe } from "#identity/tracking-domains/certificate.ts";
 import type { Config } from "#platform/config/config.ts";
 import { publicUrlFault } from "#platform/network/public-url-check.ts";
 import { type Finding, of } from "./finding.ts";
@@ -17,7 +17,7 @@ export async function checkPublicUrl({ MAIL_MODE, PUBLIC_URL, DNS_SERVERS }: Con
     return say("not_checked", `Links lead to ${href}: open it in a browser and check its certificate.`);
   }
   const port = Number(PUBLIC_URL.port) || HTTPS;
-  const look = await createCertificateLook({ servers: DNS_SERVERS, port, allowPrivate: true })(hostname);
+  const look = await createTlsProbe({ servers: DNS_SERVERS, port, allowPrivate: true })(hostname);
   switch (look.outcome) {
     case "trusted":
       return say("ok", `Links lead to ${href}.`);

@@ -1,8 +1,14 @@
-/** Checks whether the service accepts this machine's secret keys (identity/own-key.ts), and the state of a rotation. */
+/** Checks whether the service accepts this machine's secret keys (identity/secret-key-check.ts), and the state of a rotation. */
 
 import { sentence } from "#cli/command/sentence.ts";
 import { sealedColumns } from "#cli/secret-key/sealed-columns.ts";
-import { foreignKey, keyFault, lateText, namesOf, processesWithout } from "#identity/own-key.ts";
+import {
+  foreignKeyError,
+  processesWithout,
+  processNames,
+  restartAdvice,
+  secretKeyFault,
+} from "#identity/secret-key-check.ts";
 import type { Config } from "#platform/config/config.ts";
 import { counted } from "#platform/counted.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -23,11 +29,11 @@ export async function checkSecretKey(
   try {
     const ring = findSecretKeys(SECRET_KEY, DATA_DIR);
     if (ring === undefined) {
-      if ((await listSecretKeys(db)).length > 0) return say("fault", `${sentence(foreignKey())}.`);
+      if ((await listSecretKeys(db)).length > 0) return say("fault", `${sentence(foreignKeyError())}.`);
       return say("not_checked", "There is none yet: the first start creates it.");
     }
     const secrets = createSecrets(...ring);
-    const fault = await keyFault(db, secrets);
+    const fault = await secretKeyFault(db, secrets);
     if (fault !== null) return say("fault", `${sentence(fault)}.`);
     const unfinished = await rotationState(db, secrets);
     if (unfinished !== null) return say("warning", unfinished);
@@ -50,15 +56,15 @@ async function rotationState(db: Database, secrets: Secrets): Promise<string | n
     const name = shortFingerprint(prepared);
     return behind.length === 0
       ? `A rotation is under way: every running process has the new key ${name}. Run ${ROTATE}.`
-      : `A rotation is under way: restart the service with the new key ${name} (${namesOf(behind)}).`;
+      : `A rotation is under way: restart the service with the new key ${name} (${processNames(behind)}).`;
   }
   const running = await listRunningRings(db);
-  const late = lateText(running, secrets);
+  const late = restartAdvice(running, secrets);
   if (late !== null) {
     const ahead = running.filter(({ fingerprints: [other] }) => other && isLater(known, other, first));
     return ahead.length === 0
       ? `A rotation is not complete yet: ${late}.`
-      : `This machine's first key ${shortFingerprint(first)} is an earlier one than that of ${namesOf(ahead)}. Give all machines the same keys in the same order, and restart the service.`;
+      : `This machine's first key ${shortFingerprint(first)} is an earlier one than that of ${processNames(ahead)}. Give all machines the same keys in the same order, and restart the service.`;
   }
   if (others.length === 0) return null;
   const { byPosition } = await countSealed(db, secrets, sealedColumns);

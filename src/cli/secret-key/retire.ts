@@ -1,5 +1,5 @@
 /** `posthaste secret-key retire`: marks a key as no longer needed. Refused while a sealed value needs it or a process signs with it. */
-import { namesOf } from "#identity/own-key.ts";
+import { processNames } from "#identity/secret-key-check.ts";
 import { counted } from "#platform/counted.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { countSealed } from "#platform/secrets/sealed-store.ts";
@@ -78,7 +78,7 @@ async function refuseWhileUsed(db: Queryable, fingerprint: Buffer): Promise<void
   const users = rings.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint));
   if (users.length === 0) return;
   throw new Error(
-    `${namesOf(users)} still ${users.length === 1 ? "signs" : "sign"} with ${shortFingerprint(fingerprint)}: put the new key first there and restart the service`,
+    `${processNames(users)} still ${users.length === 1 ? "signs" : "sign"} with ${shortFingerprint(fingerprint)}: put the new key first there and restart the service`,
   );
 }
 

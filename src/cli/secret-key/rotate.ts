@@ -8,7 +8,12 @@
  *
  * Each run looks how far the rotation is. It may be broken off anywhere and run again.
  */
-import { lateText, namesOf, processesWithout, requireOwnKeys } from "#identity/own-key.ts";
+import {
+  processesWithout,
+  processNames,
+  requireUsableKeys,
+  restartAdvice,
+} from "#identity/secret-key-check.ts";
 import { counted } from "#platform/counted.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { MOST_KEYS, newSecretKey } from "#platform/secrets/key-ring.ts";
@@ -28,7 +33,7 @@ const AGAIN = "npm run -s posthaste -- secret-key rotate";
  */
 export async function rotate(db: Database, keys: MachineKeys, beginsAnother: boolean): Promise<string> {
   const before = await listSecretKeys(db);
-  await db.transaction((tx) => requireOwnKeys(tx, keys.secrets));
+  await db.transaction((tx) => requireUsableKeys(tx, keys.secrets));
   const known = await listSecretKeys(db);
   if (before.length > 0 && known.length > before.length) return seal(db, keys);
   const [, ...others] = keys.secrets.fingerprints;
@@ -62,7 +67,7 @@ restart every machine, and run \`${AGAIN}\` again.
   if (running.length === 0) return seal(db, keys.write([key, first, ...others]));
   keys.write([first, key, ...others]);
   return `A new secret key is in ${keys.file}, behind the one in use. It seals nothing yet.
-Give machines with another DATA_DIR the same file, restart the service on every machine (${namesOf(running)}),
+Give machines with another DATA_DIR the same file, restart the service on every machine (${processNames(running)}),
 and run \`${AGAIN}\` again.
 `;
 }
@@ -76,7 +81,7 @@ async function promote(db: Database, keys: MachineKeys, position: number): Promi
   if (behind.length > 0) {
     const where = keys.file === null ? "SECRET_KEY" : `a copy of ${keys.file}`;
     throw new Error(
-      `the new secret key ${shortFingerprint(fingerprint)} is not yet known to ${namesOf(behind)}: give every machine the same keys (${where}), restart it, and run this again; a process that was killed is forgotten after 90 s`,
+      `the new secret key ${shortFingerprint(fingerprint)} is not yet known to ${processNames(behind)}: give every machine the same keys (${where}), restart it, and run this again; a process that was killed is forgotten after 90 s`,
     );
   }
   if (keys.file === null) {
@@ -89,7 +94,7 @@ async function promote(db: Database, keys: MachineKeys, position: number): Promi
 
 /** The rest of step 2: the first key is in use, and what others have sealed is sealed again with it. */
 async function seal(db: Database, keys: MachineKeys): Promise<string> {
-  await db.transaction((tx) => requireOwnKeys(tx, keys.secrets));
+  await db.transaction((tx) => requireUsableKeys(tx, keys.secrets));
   const resealed = await resealAll(db, keys.secrets, sealedColumns);
   const { unopened } = await countSealed(db, keys.secrets, sealedColumns);
   const again = resealed === 1 ? "is sealed again" : "are sealed again";
@@ -104,7 +109,7 @@ async function remaining(db: Database, { secrets }: MachineKeys, unopened: numbe
     unopened === 0
       ? ""
       : `No key of this machine opens ${counted(unopened, "sealed value")}: nothing was changed there.\n`;
-  const late = lateText(await listRunningRings(db), secrets);
+  const late = restartAdvice(await listRunningRings(db), secrets);
   if (late !== null) {
     return `${lost}Everything is sealed with ${first}. One step is left: ${late}. Then the rotation is complete.\n`;
   }

@@ -1,5 +1,5 @@
 /** Every column of the database that holds sealed values (test/schema.test.ts looks for others). */
-import { sealedDkimKeys } from "#identity/dkims/new-key.ts";
+import { sealedDkimKeys } from "#identity/dkims/generate-key.ts";
 import { sealedRelayUrls } from "#identity/routing-rules/relay-url.ts";
 import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
 import { sealedWebhookSecrets } from "#webhooks/secret-context.ts";

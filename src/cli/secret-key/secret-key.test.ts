@@ -5,7 +5,7 @@ import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { checkSecretKey } from "#cli/doctor/secret-key.ts";
 import { runCli } from "#cli/program.ts";
-import { KeyHolding } from "#identity/own-key.ts";
+import { SecretKeyRegistration } from "#identity/secret-key-check.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -94,8 +94,8 @@ async function newMachine(keys: { readonly env?: string; readonly file?: string 
   };
 }
 
-async function start(secrets: Secrets): Promise<KeyHolding> {
-  const holding = await KeyHolding.begin(db, secrets, createLog("silent"));
+async function start(secrets: Secrets): Promise<SecretKeyRegistration> {
+  const holding = await SecretKeyRegistration.begin(db, secrets, createLog("silent"));
   onTestFinished(() => holding.stop());
   return holding;
 }

@@ -3,7 +3,7 @@ import type { HeaderField } from "#mail/message/header.ts";
 import type { Attachment } from "#mail/message/mime.ts";
 import type { MailText } from "#mail/message/template-text.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
-import type { Particulars } from "#messages/store.ts";
+import type { MessageOptions } from "#messages/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** A leased message, held by one worker until its lease lapses. */
@@ -34,7 +34,7 @@ export interface LeasedMessage {
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: StoredAttachment[] | null;
-  readonly particulars: Particulars | null;
+  readonly particulars: MessageOptions | null;
   /** The complete message from the submission port, in place of html, text and attachments. */
   readonly raw: Buffer | null;
   /** Whether its content is stored; if not, the pre-send check (presend-check.ts) makes it. */

@@ -7,7 +7,7 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { apiCaller, type CallApi } from "#test/support/api-caller.ts";
 import type { DnsZone } from "#test/support/fake-dns.ts";
 import { startService } from "#test/support/service.ts";
-import { getReading, takeUpTo } from "#workspace/billing/meter.ts";
+import { getMeterReading, takeUpTo } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { insertCheck } from "./check-store.ts";
@@ -49,7 +49,7 @@ beforeEach(async () => {
 const check = (target: unknown) => call("POST", "/blacklist/check", { target });
 const history = async (query = "") => (await call("GET", `/blacklist/history${query}`)).body.data;
 const watch = (body: object) => call("POST", "/blacklist/monitors", body);
-const used = async () => (await getReading(db, plans, workspaceId, clock.now())).used.blacklist_check;
+const used = async () => (await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check;
 /** A free workspace with this many checks left of its 50. */
 const leave = async (left: number) => {
   await changeWorkspace(db, workspaceId, { plan: "free" }, { clock, plans });

@@ -3,10 +3,10 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { getReading, takeUpTo } from "#workspace/billing/meter.ts";
+import { limitError } from "#workspace/billing/limit-error.ts";
+import { getMeterReading, takeUpTo } from "#workspace/billing/meter.ts";
+import { type Capacity, capacityFor, type MeterReading, quotaOf } from "#workspace/billing/meter-reading.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { type Capacity, capacityFor, type Reading, standingOf } from "#workspace/billing/reading.ts";
-import { refusalError } from "#workspace/billing/refusal.ts";
 import { type CheckRow, insertCheck } from "./check-store.ts";
 import type { Checked, Checker, ZoneStatus } from "./checker.ts";
 
@@ -36,7 +36,7 @@ export async function findRefusal(
   { db, plans, clock }: CheckDeps,
   workspaceId: WorkspaceId,
 ): Promise<Capacity["refusal"] | null> {
-  const reading = await getReading(db, plans, workspaceId, clock.now());
+  const reading = await getMeterReading(db, plans, workspaceId, clock.now());
   const { most, refusal } = capacityFor(reading, KIND);
   return most === 0 ? refusal : null;
 }
@@ -57,7 +57,7 @@ async function refusalOfCheck(
   refusal: Capacity["refusal"],
 ): Promise<ApiError> {
   const now = clock.now();
-  return refusalError(refusal, await getReading(db, plans, workspaceId, now), KIND, now);
+  return limitError(refusal, await getMeterReading(db, plans, workspaceId, now), KIND, now);
 }
 
 /**
@@ -110,14 +110,14 @@ export function recordManual(
         monitor_id: null,
         created_at: now,
       });
-      return { allowance: allowanceOf(await getReading(tx, plans, workspaceId, now)), checkedAt: now };
+      return { allowance: allowanceOf(await getMeterReading(tx, plans, workspaceId, now)), checkedAt: now };
     },
     { mayRepeat: true },
   );
 }
 
-function allowanceOf(reading: Reading): Allowance {
-  const { used, allowance: limit } = standingOf(reading, KIND);
+function allowanceOf(reading: MeterReading): Allowance {
+  const { used, allowance: limit } = quotaOf(reading, KIND);
   const remaining = limit === null ? null : Math.max(0, limit - used);
   return { used, limit, remaining, resets_at: reading.period.end };
 }

@@ -7,7 +7,7 @@ import { createLog } from "#platform/log/log.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { apiCaller, type CallApi } from "#test/support/api-caller.ts";
 import { startService } from "#test/support/service.ts";
-import { getReading, takeUpTo } from "#workspace/billing/meter.ts";
+import { getMeterReading, takeUpTo } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { createChecker, createZonesResolver } from "./checker.ts";
@@ -95,7 +95,7 @@ test("a new monitor is run at once, charged, recorded, and due again by its sche
   expect(await history()).toMatchObject([
     { check_type: "scheduled", status: "listed", cost: 1, listed_count: 1, total_checked: 3, target: IP },
   ]);
-  expect((await getReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(1);
+  expect((await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(1);
   expect(await run()).toBe(0);
 });
 
@@ -189,7 +189,7 @@ test("the last check of the allowance is run once, of whoever is due", async () 
   expect(await run()).toBe(12);
   const statuses = (await history()).map(({ status }: { status: string }) => status).sort();
   expect(statuses).toEqual(["clean", ...Array(11).fill("skipped")]);
-  expect((await getReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(50);
+  expect((await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(50);
 });
 
 test("paused monitors, and those of suspended workspaces, are not run", async () => {
@@ -237,14 +237,14 @@ test("who was overtaken writes and charges nothing", async () => {
   await run(overtaken);
   expect(await history()).toHaveLength(1);
   expect((await monitorOf(id)).last_checked_at).not.toBeNull();
-  expect((await getReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(1);
+  expect((await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(1);
 });
 
 test("a monitor that is deleted while it runs leaves nothing behind", async () => {
   const { id } = await watch();
   await run(depsWhile(() => call("DELETE", `/blacklist/monitors/${id}`)));
   expect(await history()).toEqual([]);
-  expect((await getReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(0);
+  expect((await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(0);
 });
 
 test("a monitor that is paused while it runs stays paused", async () => {
@@ -278,7 +278,7 @@ test("1,000 that are due at one moment are run once each, with few questions at 
   const ran = await db.row(sql`
     select count(*) as rows, count(distinct target) as targets from blacklist_checks where workspace_id = ${workspaceId}`);
   expect(ran).toEqual({ rows: 1_000, targets: 1_000 });
-  expect((await getReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(1_000);
+  expect((await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(1_000);
 });
 
 test("a run that takes long is put back, and what is left is run then", async () => {

@@ -9,7 +9,7 @@ import { fileField } from "#platform/http/request/uploads.ts";
 import { offsetOf } from "#platform/http/response/paging.ts";
 import { JobStarted } from "#platform/jobs/queue.ts";
 import { nullable, omittable, Timestamp } from "#platform/shapes.ts";
-import { getReading } from "#workspace/billing/meter.ts";
+import { getMeterReading } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { MOST_ADDRESSES } from "./bulk/address-file.ts";
 import { startBulkValidation } from "./bulk/start-bulk.ts";
@@ -170,7 +170,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       answer: Usage,
       message: "Validation usage",
       async handle({ caller }) {
-        const reading = await getReading(db, plans, caller.workspaceId, clock.now());
+        const reading = await getMeterReading(db, plans, caller.workspaceId, clock.now());
         const { hourly_cap } = reading.account;
         return {
           cost_per_validation: COST,

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { noteUseSql } from "#workspace/billing/meter-store.ts";
+import { addEntriesSql } from "#workspace/billing/meter-store.ts";
 import type { Status, Verdict } from "./verdict.ts";
 
 export interface HistoryRow extends Verdict {
@@ -55,7 +55,7 @@ export async function removeUnanswered(
     sql`delete from validations where workspace_id = ${workspaceId} and id = ${id}`,
   );
   const back = sql`(select ${workspaceId}::uuid as workspace_id, ${-removed}::int as quantity) back`;
-  await tx.run(noteUseSql("validation", back, now));
+  await tx.run(addEntriesSql("validation", back, now));
 }
 
 /** Counts answers on the day (UTC) of `now`. */

@@ -6,7 +6,7 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { startFakeMx } from "#test/support/fake-mx.ts";
-import { getReading } from "#workspace/billing/meter.ts";
+import { getMeterReading } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { createExaminer } from "./examiner.ts";
 import { createLists } from "./lists.ts";
@@ -49,7 +49,7 @@ test("an answer of a service that stops is none: nobody pays for it, and it is i
   const { workspaceId, prober, ask } = await validator();
   await prober.close();
   await expect(ask("ada@good.test")).rejects.toMatchObject({ status: 503 });
-  expect((await getReading(db, plans, workspaceId, systemClock.now())).used.validation).toBe(0);
+  expect((await getMeterReading(db, plans, workspaceId, systemClock.now())).used.validation).toBe(0);
   expect(await listValidations(db, workspaceId, { limit: 10, offset: 0 })).toEqual([]);
 });
 

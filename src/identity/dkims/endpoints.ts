@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { Resolver } from "#dns/resolver.ts";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
-import { judgeOnRequest } from "#identity/dns-checks/verification-status.ts";
+import { stateAfterRequest } from "#identity/dns-checks/verification-status.ts";
 import { changeOf, type OnVerification } from "#identity/domain-verification/verification-events.ts";
 import {
   findSendingDomainByName,
@@ -18,14 +18,14 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted, Id, NullableTimestamp, patterned, Timestamp } from "#platform/shapes.ts";
 import { checkKeyRecord, keyRecord } from "./check-record.ts";
-import { newDkimKey, takeKeyTurn } from "./new-key.ts";
+import { limitKeyGeneration, newDkimKey } from "./generate-key.ts";
 import {
   findDkimKey,
   insertDkimKey,
   listDkimKeys,
   listDkimKeysOfDomain,
   removeDkimKey,
-  updateDkimKeyStanding,
+  updateDkimKeyVerification,
 } from "./store.ts";
 
 const dkims: Resource = { name: "dkims", label: "DKIM keys", group: "Sending identity" };
@@ -156,7 +156,7 @@ async function createKey(
 ) {
   const parsed = parseDomain(given);
   const domain = parsed.ok ? parsed.domain : given;
-  const row = await takeKeyTurn(workspaceId, async () => {
+  const row = await limitKeyGeneration(workspaceId, async () => {
     // Asked first only to save the making of a key; what holds under the lock decides.
     if (!(await findSendingDomainByName(db, workspaceId, domain))) throw foreignDomain(domain);
     await refuseSelector(db, workspaceId, domain, selector);
@@ -206,11 +206,11 @@ async function verifyKey(deps: DkimDeps, workspaceId: WorkspaceId, id: string) {
   const { type: _, ...check } = await checkKeyRecord(deps.resolverFor(key.domain), key);
   const now = deps.clock.now();
   const standing = { verified: key.verified_at !== null, failures: null };
-  const { verified } = judgeOnRequest(standing, check.status, now);
+  const { verified } = stateAfterRequest(standing, check.status, now);
   if (check.status !== "error") {
     await db.transaction(async (tx) => {
       const before = await lockSendingDomain(tx, workspaceId, key.domain);
-      await updateDkimKeyStanding(tx, workspaceId, id, { verified, failures: null, now });
+      await updateDkimKeyVerification(tx, workspaceId, id, { verified, failures: null, now });
       const after = await updateDkimVerified(tx, workspaceId, key.domain);
       if (before && after) await deps.onVerification(tx, changeOf(workspaceId, { before, after }, now));
     });

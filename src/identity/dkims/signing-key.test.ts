@@ -3,16 +3,16 @@ import { expect, test } from "vitest";
 import {
   insertDomainClaim,
   insertSendingDomain,
-  updateDomainStanding,
+  updateDomainVerification,
 } from "#identity/sending-domains/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import { newDkimKey } from "./new-key.ts";
+import { newDkimKey } from "./generate-key.ts";
 import { platformSigningKey, signingKey, signingKeys } from "./signing-key.ts";
-import { insertDkimKey, removeDkimKey, updateDkimKeyStanding } from "./store.ts";
+import { insertDkimKey, removeDkimKey, updateDkimKeyVerification } from "./store.ts";
 
 const db = await testDatabase();
 const secrets = createSecrets("a secret key that only tests use, ever");
@@ -31,7 +31,7 @@ async function addDomain(workspaceId: WorkspaceId, domain: string, isOwned = tru
 
 function setOwned(workspaceId: WorkspaceId, id: string, ownership: boolean): Promise<void> {
   const verified = { ownership, spf: false, dmarc: false, return_path: false };
-  return updateDomainStanding(db, workspaceId, id, { verified, failedChecks: {}, now });
+  return updateDomainVerification(db, workspaceId, id, { verified, failedChecks: {}, now });
 }
 
 async function addKey(workspaceId: WorkspaceId, domain: string, selector: string, isAutomatic = false) {
@@ -41,7 +41,7 @@ async function addKey(workspaceId: WorkspaceId, domain: string, selector: string
 }
 
 const setVerified = (workspaceId: WorkspaceId, id: string, verified: boolean) =>
-  updateDkimKeyStanding(db, workspaceId, id, { verified, failures: null, now });
+  updateDkimKeyVerification(db, workspaceId, id, { verified, failures: null, now });
 
 test("of a verified domain the newest published key signs; before there is one, the automatic key", async () => {
   const workspaceId = await newWorkspace();

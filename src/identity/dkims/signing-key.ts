@@ -11,7 +11,7 @@ import { type DomainOfWorkspace, findDomainHolder } from "#identity/sending-doma
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { sealContext } from "./new-key.ts";
+import { sealContext } from "./generate-key.ts";
 import { listSealedKeys, listSigningKeys } from "./store.ts";
 
 export interface SigningKey {

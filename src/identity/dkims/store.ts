@@ -86,7 +86,7 @@ export function insertDkimKey(
 }
 
 /** Writes down what a check of the key's record came to; a key that stays verified keeps its first date. */
-export async function updateDkimKeyStanding(
+export async function updateDkimKeyVerification(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,

@@ -1,33 +1,38 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { CheckStatus } from "./dns-check.ts";
-import { judgeOnRequest, judgeOnSchedule, type Standing } from "./verification-status.ts";
+import { stateAfterRecheck, stateAfterRequest, type VerificationState } from "./verification-status.ts";
 
 const HOUR = 60 * 60 * 1000;
 const start = Date.parse("2026-03-01T00:00:00Z");
-const unset: Standing = { verified: false, failures: null };
-const set: Standing = { verified: true, failures: null };
+const unset: VerificationState = { verified: false, failures: null };
+const set: VerificationState = { verified: true, failures: null };
 
 /** A row of automatic checks, a number of hours apart. */
-function recheck(standing: Standing, hoursApart: number, ...statuses: CheckStatus[]): Standing {
+function recheck(
+  standing: VerificationState,
+  hoursApart: number,
+  ...statuses: CheckStatus[]
+): VerificationState {
   return statuses.reduce(
-    (current, status, index) => judgeOnSchedule(current, status, new Date(start + index * hoursApart * HOUR)),
+    (current, status, index) =>
+      stateAfterRecheck(current, status, new Date(start + index * hoursApart * HOUR)),
     standing,
   );
 }
 
 describe("a check that somebody asked for", () => {
   test.each(["missing", "mismatch"] as const)("%s drops a flag at once", (status) => {
-    expect(judgeOnRequest(set, status, new Date(start))).toEqual(unset);
+    expect(stateAfterRequest(set, status, new Date(start))).toEqual(unset);
   });
 
   test("a verified record sets the flag and forgets earlier failures", () => {
     const failing = recheck(set, 24, "missing", "missing");
-    expect(judgeOnRequest(failing, "verified", new Date(start))).toEqual(set);
+    expect(stateAfterRequest(failing, "verified", new Date(start))).toEqual(set);
   });
 
   test.each([set, unset])("a DNS fault leaves %o as it is", (standing) => {
-    expect(judgeOnRequest(standing, "error", new Date(start))).toEqual(standing);
+    expect(stateAfterRequest(standing, "error", new Date(start))).toEqual(standing);
   });
 });
 

@@ -12,23 +12,27 @@ export interface Failures {
   readonly since: string;
 }
 
-export interface Standing {
+export interface VerificationState {
   readonly verified: boolean;
   readonly failures: Failures | null;
 }
 
 /** Turns a check into the new standing. */
-export type Judge = (standing: Standing, status: CheckStatus, now: Date) => Standing;
+export type StateAfterCheck = (
+  standing: VerificationState,
+  status: CheckStatus,
+  now: Date,
+) => VerificationState;
 
 const MOST_FAILURES = 3;
 const FAILING_FOR_MS = 24 * 60 * 60 * 1000;
 
 /** Somebody asked for the check: the flag becomes what it says. */
-export const judgeOnRequest: Judge = (standing, status) =>
+export const stateAfterRequest: StateAfterCheck = (standing, status) =>
   status === "error" ? standing : { verified: status === "verified", failures: null };
 
 /** The automatic re-check: a flag rises at once and falls after three failures over at least a day. */
-export const judgeOnSchedule: Judge = (standing, status, now) => {
+export const stateAfterRecheck: StateAfterCheck = (standing, status, now) => {
   if (status === "error") return standing;
   if (status === "verified" || !standing.verified) {
     return { verified: status === "verified", failures: null };

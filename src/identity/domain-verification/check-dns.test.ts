@@ -5,7 +5,7 @@ import type { CheckedDomain } from "#identity/sending-domains/store.ts";
 import { dkimRecordValue, generateDkimKey } from "#mail/dkim/dkim.ts";
 import { type DnsRecords, type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { checkDns, decisiveKey } from "./check-dns.ts";
-import { recordsOf } from "./records.ts";
+import { dnsRecordsOf } from "./records.ts";
 
 const dns = await startFakeDns();
 afterAll(() => dns.close());
@@ -68,7 +68,7 @@ const txt = (...texts: string[]): DnsRecords => ({ TXT: texts });
 
 test("a complete zone passes every check", async () => {
   const checks = await check();
-  expect(recordsOf(checks).map(({ purpose, status }) => [purpose, status])).toEqual([
+  expect(dnsRecordsOf(checks).map(({ purpose, status }) => [purpose, status])).toEqual([
     ["ownership", "verified"],
     ["spf", "verified"],
     ["dkim", "verified"],
@@ -80,7 +80,7 @@ test("a complete zone passes every check", async () => {
 
 test("an empty zone misses everything and is given each record to publish", async () => {
   dns.zone = { test: {} };
-  const records = recordsOf(await checkDns(resolver, domain, [key], platform));
+  const records = dnsRecordsOf(await checkDns(resolver, domain, [key], platform));
   expect(records.map(({ status }) => status)).toEqual(Array(6).fill("missing"));
   expect(records.map(({ type, host, value }) => [type, host, value])).toEqual([
     ["TXT", "_posthaste-verify.example.test", ownership],
@@ -95,10 +95,10 @@ test("an empty zone misses everything and is given each record to publish", asyn
 
 test("publishing the suggested records passes every check", async () => {
   dns.zone = { test: {}, "spf.posthaste.test": txt("v=spf1 ip4:127.0.0.1 -all") };
-  for (const { type, host, value } of recordsOf(await checkDns(resolver, domain, [key], platform))) {
+  for (const { type, host, value } of dnsRecordsOf(await checkDns(resolver, domain, [key], platform))) {
     dns.zone[host] = type === "CNAME" ? { CNAME: value } : txt(value);
   }
-  const records = recordsOf(await checkDns(resolver, domain, [key], platform));
+  const records = dnsRecordsOf(await checkDns(resolver, domain, [key], platform));
   expect(records.map(({ status }) => status)).toEqual(Array(6).fill("verified"));
 });
 
@@ -128,7 +128,7 @@ test("switched-off purposes are not looked up", async () => {
 
 test.each(["servfail", "timeout", "refuse"] as const)("%s is an error for every purpose", async (fault) => {
   const checks = await check(Object.fromEntries(Object.keys(complete).map((name) => [name, fault])));
-  expect(recordsOf(checks).map(({ status }) => status)).toEqual(Array(6).fill("error"));
+  expect(dnsRecordsOf(checks).map(({ status }) => status)).toEqual(Array(6).fill("error"));
 });
 
 describe("ownership", () => {
@@ -237,7 +237,7 @@ describe("DKIM", () => {
     };
     const checks = await check({}, [second, key]);
     expect(decisiveKey(checks)?.key.selector).toBe("ph1");
-    const records = recordsOf(checks).filter(({ purpose }) => purpose === "dkim");
+    const records = dnsRecordsOf(checks).filter(({ purpose }) => purpose === "dkim");
     expect(records.map(({ host, status, required }) => [host, status, required])).toEqual([
       ["new._domainkey.example.test", "missing", false],
       ["ph1._domainkey.example.test", "verified", true],

@@ -4,7 +4,7 @@ import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
 import { nullable } from "#platform/shapes.ts";
 import { type DomainChecks, decisiveKey, type PlatformDomains } from "./check-dns.ts";
-import { DnsRecord, recordsOf } from "./records.ts";
+import { DnsRecord, dnsRecordsOf } from "./records.ts";
 
 const SpfCheck = Type.Object(
   {
@@ -84,7 +84,7 @@ export function dnsStatusOf(
       dkim_record: key?.check.expected ?? null,
       dmarc_suggested: checks.dmarc.expected,
       dmarc_record: checks.dmarc.found[0] ?? null,
-      records: recordsOf(checks, tracking),
+      records: dnsRecordsOf(checks, tracking),
     },
   };
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { createResolver } from "#dns/system.ts";
-import { automaticKey, newDkimKey } from "#identity/dkims/new-key.ts";
+import { automaticKey, newDkimKey } from "#identity/dkims/generate-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { findDomainHolder, findSendingDomain, insertSendingDomain } from "#identity/sending-domains/store.ts";
 import { dkimRecordValue } from "#mail/dkim/dkim.ts";

@@ -7,14 +7,14 @@ import type { Resolver } from "#dns/resolver.ts";
 import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { recheckDaily } from "#identity/dns-checks/daily-recheck.ts";
 import type { RecheckLease } from "#identity/dns-checks/recheck-store.ts";
-import { judgeOnSchedule } from "#identity/dns-checks/verification-status.ts";
+import { stateAfterRecheck } from "#identity/dns-checks/verification-status.ts";
 import { leaseDueDomains } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
-import { settleChecks } from "./record-results.ts";
+import { recordChecks } from "./record-results.ts";
 import { changeOf, type Flag, type OnVerification } from "./verification-events.ts";
 
 /** Flags of a domain that fell because its records stayed away. */
@@ -56,7 +56,7 @@ async function recheck(
   const now = deps.clock.now();
   try {
     await db.transaction(async (tx) => {
-      const settled = await settleChecks(tx, workspaceId, domain.domain, checks, judgeOnSchedule, now);
+      const settled = await recordChecks(tx, workspaceId, domain.domain, checks, stateAfterRecheck, now);
       if (settled === undefined) return;
       const change = changeOf(workspaceId, settled, now);
       await deps.onVerification(tx, change);

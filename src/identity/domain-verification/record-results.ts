@@ -3,8 +3,12 @@
  * ownership. One transaction around the domain's row, so that checks which end together do not mix.
  */
 
-import { listDkimKeysOfDomain, updateDkimKeyStanding } from "#identity/dkims/store.ts";
-import type { Failures, Judge, Standing } from "#identity/dns-checks/verification-status.ts";
+import { listDkimKeysOfDomain, updateDkimKeyVerification } from "#identity/dkims/store.ts";
+import type {
+  Failures,
+  StateAfterCheck,
+  VerificationState,
+} from "#identity/dns-checks/verification-status.ts";
 import {
   type CheckedDomain,
   type CountedCheck,
@@ -14,7 +18,7 @@ import {
   removeDomainClaim,
   type SendingDomain,
   updateDkimVerified,
-  updateDomainStanding,
+  updateDomainVerification,
 } from "#identity/sending-domains/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -25,19 +29,19 @@ import type { DomainChecks } from "./check-dns.ts";
  * Returns the domain as it was and as it is now, or undefined when it was deleted while the DNS was asked.
  * @throws ApiError CONFLICT when ownership is proved of a domain that another workspace holds; nothing has changed
  */
-export async function settleChecks(
+export async function recordChecks(
   tx: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
   checks: DomainChecks,
-  judge: Judge,
+  judge: StateAfterCheck,
   now: Date,
 ): Promise<{ readonly before: SendingDomain; readonly after: SendingDomain } | undefined> {
   const before = await lockSendingDomain(tx, workspaceId, domain);
   if (before === undefined) return undefined;
   const standings = judgeDomain(before, checks, judge, now);
   await settleClaim(tx, workspaceId, domain, standings.ownership.verified, now);
-  await updateDomainStanding(tx, workspaceId, before.id, {
+  await updateDomainVerification(tx, workspaceId, before.id, {
     verified: mapChecks((check) => standings[check].verified),
     failedChecks: failuresOf(standings),
     now,
@@ -47,9 +51,14 @@ export async function settleChecks(
   return after && { before, after };
 }
 
-type Standings = Record<CountedCheck, Standing>;
+type Standings = Record<CountedCheck, VerificationState>;
 
-function judgeDomain(domain: CheckedDomain, checks: DomainChecks, judge: Judge, now: Date): Standings {
+function judgeDomain(
+  domain: CheckedDomain,
+  checks: DomainChecks,
+  judge: StateAfterCheck,
+  now: Date,
+): Standings {
   const flags: Record<CountedCheck, boolean> = {
     ownership: domain.is_verified,
     spf: domain.spf_verified,
@@ -82,7 +91,7 @@ async function settleKeys(
   workspaceId: WorkspaceId,
   domain: string,
   checks: DomainChecks,
-  judge: Judge,
+  judge: StateAfterCheck,
   now: Date,
 ): Promise<void> {
   const statuses = new Map(checks.keys.map(({ key, check }) => [key.id, check.status]));
@@ -90,7 +99,7 @@ async function settleKeys(
     const status = statuses.get(key.id);
     if (status === undefined) continue;
     const standing = { verified: key.verified_at !== null, failures: key.failed_checks };
-    await updateDkimKeyStanding(tx, workspaceId, key.id, { ...judge(standing, status, now), now });
+    await updateDkimKeyVerification(tx, workspaceId, key.id, { ...judge(standing, status, now), now });
   }
 }
 

@@ -24,7 +24,7 @@ export const DnsRecord = Type.Object(
 
 export type DnsRecord = Static<typeof DnsRecord>;
 
-export function recordsOf(checks: DomainChecks, tracking: DnsCheck | null = null): DnsRecord[] {
+export function dnsRecordsOf(checks: DomainChecks, tracking: DnsCheck | null = null): DnsRecord[] {
   const record = (purpose: DnsRecord["purpose"], required: boolean, check: DnsCheck | null): DnsRecord[] => {
     if (check === null) return [];
     const { type, host, expected: value, status } = check;

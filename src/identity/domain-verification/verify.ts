@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import type { Resolver } from "#dns/resolver.ts";
 import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
-import { judgeOnRequest } from "#identity/dns-checks/verification-status.ts";
+import { stateAfterRequest } from "#identity/dns-checks/verification-status.ts";
 import { findSendingDomain } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -10,7 +10,7 @@ import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { DomainDnsChecks, dnsChecksOf } from "./dns-status.ts";
-import { settleChecks } from "./record-results.ts";
+import { recordChecks } from "./record-results.ts";
 import { changeOf, type OnVerification } from "./verification-events.ts";
 
 export const Verification = Type.Object(
@@ -50,7 +50,7 @@ export async function verifyDomain(
   const checks = await checkDns(deps.resolverFor(domain.domain), domain, keys, deps.config);
   const now = deps.clock.now();
   const settled = await db.transaction(async (tx) => {
-    const done = await settleChecks(tx, workspaceId, domain.domain, checks, judgeOnRequest, now);
+    const done = await recordChecks(tx, workspaceId, domain.domain, checks, stateAfterRequest, now);
     if (done !== undefined) await deps.onVerification(tx, changeOf(workspaceId, done, now));
     return done;
   });

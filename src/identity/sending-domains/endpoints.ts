@@ -1,7 +1,7 @@
 /** Sending domains: what a workspace may send from, and the DNS records that prove it. */
 import { Type } from "typebox";
 import type { Resolver } from "#dns/resolver.ts";
-import { automaticKey, newDkimKey, takeKeyTurn } from "#identity/dkims/new-key.ts";
+import { automaticKey, limitKeyGeneration, newDkimKey } from "#identity/dkims/generate-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { checkAlias } from "#identity/dns-checks/check-alias.ts";
 import { checkDns, type PlatformDomains } from "#identity/domain-verification/check-dns.ts";
@@ -180,7 +180,7 @@ async function createDomain(
   domain: string,
 ) {
   const conflict = () => new ApiError("CONFLICT", `${domain} is a sending domain of this workspace already`);
-  return takeKeyTurn(workspaceId, async () => {
+  return limitKeyGeneration(workspaceId, async () => {
     // Asked first only to save the making of a key; what holds under the lock decides.
     if (await findSendingDomainByName(db, workspaceId, domain)) throw conflict();
     await requireRoom(db, workspaceId, sendingDomainRoom);

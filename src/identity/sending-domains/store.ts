@@ -6,7 +6,7 @@ import type { Failures } from "#identity/dns-checks/verification-status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { isActiveSql } from "./switch-store.ts";
+import { isActiveSql } from "./operator-switch-store.ts";
 
 /** A domain as the API shows it. */
 export interface SendingDomain {
@@ -135,7 +135,7 @@ export function updateDmarcIngestion(
 }
 
 /** Writes down what a check came to; what stays verified keeps its first date. */
-export async function updateDomainStanding(
+export async function updateDomainVerification(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,

@@ -103,7 +103,7 @@ export async function raiseRoutingVersion(tx: Queryable, workspaceId: WorkspaceI
 }
 
 /** Nobody changes the workspace's sending IPs and routing rules before this transaction ends. */
-export async function holdRouting(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+export async function lockRouting(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await tx.run(sql`select from routed_workspaces where workspace_id = ${workspaceId} for share`);
 }
 

@@ -26,7 +26,7 @@ export interface CertificateOptions {
 }
 
 /** What came of one handshake. */
-export type CertificateLook =
+export type TlsProbeResult =
   | { readonly outcome: "trusted" }
   /** In TLS's words. */
   | { readonly outcome: "distrusted"; readonly reason: string }
@@ -36,9 +36,7 @@ export type CertificateLook =
   | { readonly outcome: "unreached"; readonly reason: string };
 
 /** One handshake with the first address of a name; never rejects. */
-export function createCertificateLook(
-  options: CertificateOptions,
-): (name: string) => Promise<CertificateLook> {
+export function createTlsProbe(options: CertificateOptions): (name: string) => Promise<TlsProbeResult> {
   const { servers, port = 443, allowPrivate = false, ca } = options;
   const resolver = createResolver({ servers, ...DNS });
   return async (name) => {
@@ -60,7 +58,7 @@ export function createCertificateLook(
 export type FindCertificateFault = (name: string) => Promise<string | null>;
 
 export function createCertificateCheck(options: CertificateOptions): FindCertificateFault {
-  const look = createCertificateLook(options);
+  const look = createTlsProbe(options);
   return async (name) => {
     const seen = await look(name);
     return seen.outcome === "distrusted" ? seen.reason : null;
@@ -68,7 +66,7 @@ export function createCertificateCheck(options: CertificateOptions): FindCertifi
 }
 
 function shakeHands(target: { host: string; port: number; servername: string; ca?: string }) {
-  const { promise, resolve } = Promise.withResolvers<CertificateLook>();
+  const { promise, resolve } = Promise.withResolvers<TlsProbeResult>();
   let isConnected = false;
   const socket = connect(target);
   socket.once("connect", () => {

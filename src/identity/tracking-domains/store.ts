@@ -60,7 +60,7 @@ export function findUsableBelow(
 }
 
 /** Whether it is there; within a transaction it is neither deleted nor renamed before that ends. */
-export async function holdTrackingDomain(
+export async function lockTrackingDomain(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,

@@ -4,7 +4,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { findTrackingDomain, findUsableBelow, type TrackingDomainRow } from "./store.ts";
 
 /** Whether links may begin with it. */
-export function isUsable({
+export function isUsableForLinks({
   is_verified,
   https_fault,
 }: Pick<TrackingDomainRow, "is_verified" | "https_fault">): boolean {
@@ -23,7 +23,7 @@ export async function trackingBase(
   publicUrl: string,
 ): Promise<string> {
   const domain = urlDomainId === null ? undefined : await findTrackingDomain(db, workspaceId, urlDomainId);
-  return domain !== undefined && isUsable(domain) ? `https://${domain.domain}` : publicUrl;
+  return domain !== undefined && isUsableForLinks(domain) ? `https://${domain.domain}` : publicUrl;
 }
 
 /** The same of mail that has no choice: its links stand on a name below that of its sender, where there is one. */

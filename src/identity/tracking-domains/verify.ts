@@ -12,7 +12,7 @@ import { checkAlias } from "#identity/dns-checks/check-alias.ts";
 import { recheckDaily } from "#identity/dns-checks/daily-recheck.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { RecheckLease } from "#identity/dns-checks/recheck-store.ts";
-import { judgeOnRequest } from "#identity/dns-checks/verification-status.ts";
+import { stateAfterRequest } from "#identity/dns-checks/verification-status.ts";
 import { findClaimOver } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -26,7 +26,7 @@ import {
   unverifyElsewhere,
   updateTrackingVerified,
 } from "./store.ts";
-import { isUsable } from "./tracking-base.ts";
+import { isUsableForLinks } from "./tracking-base.ts";
 
 export interface VerifyDeps {
   readonly db: Database;
@@ -54,7 +54,7 @@ export async function verifyTrackingDomain(
   const { domain: name } = before;
   const check = await checkAlias(resolverFor(name), name, target);
   const now = clock.now();
-  const { verified } = judgeOnRequest({ verified: before.is_verified, failures: null }, check.status, now);
+  const { verified } = stateAfterRequest({ verified: before.is_verified, failures: null }, check.status, now);
   const httpsFault = verified ? await findCertificateFault(name) : null;
   return db.transaction(async (tx) => {
     await lockTrackingName(tx, name);
@@ -104,7 +104,7 @@ export function recheckTrackingDomains(deps: RecheckTrackingDeps, signal: AbortS
     ...before
   }: Awaited<ReturnType<typeof lease>>[number]) => {
     const { domain: after } = await verifyTrackingDomain(deps, workspaceId, before);
-    if (after === undefined || !isUsable(before) || isUsable(after)) return;
+    if (after === undefined || !isUsableForLinks(before) || isUsableForLinks(after)) return;
     const { id: domainId, domain, https_fault: httpsFault } = after;
     deps.onLoss({ workspaceId, domainId, domain, httpsFault });
   };

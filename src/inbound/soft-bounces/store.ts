@@ -4,7 +4,7 @@
  */
 import sql from "sql-template-tag";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
-import type { LostMessage, MovedMessage } from "#messages/message/outcome.ts";
+import type { MovedMessage, SuppressingMessage } from "#messages/message/outcome.ts";
 import { textArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -35,14 +35,14 @@ interface AddressNews {
 export async function countSoftBounces(
   tx: Queryable,
   moved: readonly MovedMessage[],
-): Promise<LostMessage[]> {
+): Promise<SuppressingMessage[]> {
   const news = newsByAddress(
     moved.filter((message) => !message.isSms && (message.status === "delivered" || isSoft(message))),
   );
   if (news.length === 0) return [];
   await insertFirst(tx, news);
   const known = await lockRows(tx, news);
-  const lost: LostMessage[] = [];
+  const lost: SuppressingMessage[] = [];
   const goingOn: (AddressNews & SoftRow)[] = [];
   const ended: AddressNews[] = [];
   for (const one of news) {
@@ -84,7 +84,7 @@ function keyOf({ workspaceId, address }: Pick<AddressNews, "workspaceId" | "addr
   return `${workspaceId} ${address}`;
 }
 
-function isBounced(message: MovedMessage): message is LostMessage {
+function isBounced(message: MovedMessage): message is SuppressingMessage {
   return message.status === "bounced";
 }
 

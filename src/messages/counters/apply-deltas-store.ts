@@ -1,6 +1,6 @@
 /** Notes become counters. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { storedStatuses } from "#messages/message/states.ts";
+import { storedStatuses } from "#messages/message/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { columnsSql, counters, sumsSql } from "./counters.ts";

@@ -1,6 +1,6 @@
 /** What is counted about messages, under the names that the columns have (db/migrations/0015-reporting.sql). */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { type StoredStatus, storedStatuses } from "#messages/message/states.ts";
+import { type StoredStatus, storedStatuses } from "#messages/message/status.ts";
 
 /**
  * What recipients did, by when their message was accepted. `unique_…` counts messages, and a message that was clicked in
@@ -22,8 +22,8 @@ export const eventCounters = ["hard_bounces", "soft_bounces", "block_bounces", "
 /** Statuses (how many messages have each at present, `sending` being `queued` or `deferred`) and the rest. */
 export const counters = [...storedStatuses, ...engagementCounters, ...eventCounters] as const;
 
-export type StatusCounts = Readonly<Record<StoredStatus, number>>;
-export type Counts = StatusCounts &
+export type MessageStatusCounts = Readonly<Record<StoredStatus, number>>;
+export type Counts = MessageStatusCounts &
   Readonly<Record<(typeof engagementCounters)[number] | (typeof eventCounters)[number], number>>;
 
 /** Column names as a comma-separated part of a statement. */

@@ -5,7 +5,7 @@
 
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { domainOf } from "#mail/address.ts";
-import { type MessageOrigin, storedStatuses } from "#messages/message/states.ts";
+import { type MessageOrigin, storedStatuses } from "#messages/message/status.ts";
 import { nilId } from "#platform/ids.ts";
 import { columnsSql, eventCounters } from "./counters.ts";
 
@@ -29,7 +29,7 @@ const keys = sql`workspace_id, quarter, source, origin_id, domain, from_domain`;
  * What is counted, and by what: the keys, from the columns that the log has. The platform's own mail is nobody's sending:
  * it is not paid for either.
  */
-export const keysOf = (messages: Sql): Sql => sql`
+export const countedKeysSql = (messages: Sql): Sql => sql`
   select *, ${quarterOf(sql`created_at`)} as quarter, coalesce(origin_id, ${nilId}) as counted_origin_id,
     lower(split_part(from_email, '@', -1)) as from_domain
   from ${messages} where source <> 'platform'`;
@@ -37,15 +37,15 @@ export const keysOf = (messages: Sql): Sql => sql`
 const messageKeys = sql`workspace_id, quarter, source, counted_origin_id, domain, from_domain`;
 
 /** Notes messages that were accepted: log rows with their status. */
-export function noteAcceptedSql(log: Sql): Sql {
+export function addAcceptedDeltasSql(log: Sql): Sql {
   return sql`
     insert into report_notes (${keys}, queued, suppressed)
     select ${messageKeys}, count(*) filter (where status = 'queued'), count(*) filter (where status = 'suppressed')
-    from (${keysOf(log)}) a group by ${messageKeys}`;
+    from (${countedKeysSql(log)}) a group by ${messageKeys}`;
 }
 
 /** The same of the messages that one origin queues at a moment: a relation of domains and how many each gets (queued). */
-export function noteQueuedSql(
+export function addQueuedDeltasSql(
   byDomain: Sql,
   origin: Pick<MessageOrigin, "workspaceId" | "source" | "originId" | "fromEmail" | "createdAt">,
 ): Sql {
@@ -60,7 +60,7 @@ export function noteQueuedSql(
  * Notes messages that have moved: a relation of log rows with status and source_ip, both also as they were (previous_…),
  * and with the time, bounce_type and category of the outcome. Those that are alike are counted first: a batch has many messages and few kinds.
  */
-export function noteMovedSql(moved: Sql): Sql {
+export function addStatusDeltasSql(moved: Sql): Sql {
   const none = sql`null::text as bounce_type, null::text as category`;
   const sum = (condition: string) => sql`coalesce(sum(times) filter (where ${raw(condition)}), 0)`;
   const difference = (status: string) => sql`${sum(`became = '${status}'`)} - ${sum(`was = '${status}'`)}`;
@@ -75,7 +75,7 @@ export function noteMovedSql(moved: Sql): Sql {
     select ${keys}, source_ip, bounce_type, category, ${join(storedStatuses.map(difference))},
       ${join(eventCounters.map(happened))}
     from (
-      select m.workspace_id, m.times, n.* from (${keysOf(sql`(${alike}) alike`)}) m cross join lateral (
+      select m.workspace_id, m.times, n.* from (${countedKeysSql(sql`(${alike}) alike`)}) m cross join lateral (
         select m.quarter, m.source, m.counted_origin_id, m.domain, m.from_domain, null::inet, ${none},
           m.status, m.previous_status, null
         where m.status <> m.previous_status
@@ -98,13 +98,13 @@ export function noteMovedSql(moved: Sql): Sql {
  * Notes bounces that are another kind of bounce now: a relation as above, with former_type and former_category, and with
  * the time at which they came (bounced_at).
  */
-export function noteHardenedSql(hardened: Sql): Sql {
+export function addBounceTypeDeltasSql(hardened: Sql): Sql {
   const times = (type: string) =>
     sql`coalesce(sum(times) filter (where bounce_type = ${raw(`'${type}'`)}), 0)`;
   return sql`
     insert into report_notes (${keys}, bounce_type, category, hard_bounces, soft_bounces, block_bounces)
     select ${messageKeys}, bounce_type, category, ${times("hard")}, ${times("soft")}, ${times("block")}
-    from (${keysOf(sql`(
+    from (${countedKeysSql(sql`(
       select workspace_id, bounced_at as created_at, source, origin_id, domain, from_email, v.bounce_type, v.category,
         times
       from ${hardened} h cross join lateral (values
@@ -117,7 +117,7 @@ export function noteHardenedSql(hardened: Sql): Sql {
  * its kind with that message that a person did (is_first), and the first of any kind (is_first_sign): a click is an
  * opening too.
  */
-export function noteEngagedSql(engaged: Sql): Sql {
+export function addEngagementDeltasSql(engaged: Sql): Sql {
   const times = (kind: string, isMachine: boolean) =>
     sql`coalesce(sum(times) filter (where kind = ${raw(`'${kind}'`)} and is_machine = ${raw(String(isMachine))}), 0)`;
   return sql`
@@ -125,12 +125,12 @@ export function noteEngagedSql(engaged: Sql): Sql {
     select ${messageKeys}, count(*) filter (where is_first_sign),
       count(*) filter (where kind = 'clicked' and is_first), ${times("opened", false)},
       ${times("clicked", false)}, ${times("opened", true)}, ${times("clicked", true)}
-    from (${keysOf(engaged)}) e group by ${messageKeys}`;
+    from (${countedKeysSql(engaged)}) e group by ${messageKeys}`;
 }
 
 /** Notes a recipient who left by way of a message: a relation of log rows. */
-export function noteUnsubscribedSql(left: Sql): Sql {
+export function addUnsubscribeDeltasSql(left: Sql): Sql {
   return sql`
     insert into report_notes (${keys}, unsubscribed)
-    select ${messageKeys}, count(*) from (${keysOf(left)}) u group by ${messageKeys}`;
+    select ${messageKeys}, count(*) from (${countedKeysSql(left)}) u group by ${messageKeys}`;
 }

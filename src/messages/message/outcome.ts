@@ -4,7 +4,7 @@ import type { BounceCategory, BounceClass } from "#mail/refusals/reply-codes.ts"
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
-import type { MessageSource, MessageStatus, OutcomeStatus } from "./states.ts";
+import type { MessageSource, MessageStatus, OutcomeStatus } from "./status.ts";
 
 /** What a refusal was about. Our own faults are none: they fail and do not bounce. */
 export interface Classification {
@@ -13,7 +13,7 @@ export interface Classification {
 }
 
 /** What a complaint said of itself (RFC 5965). */
-export interface Complaint {
+export interface ComplaintDetails {
   /** "abuse", "fraud", ...; at most 100 characters are kept, here and below. */
   readonly feedbackType: string;
   /** Who sent the report; null when unknown. */
@@ -40,7 +40,7 @@ export interface Outcome {
   /** Of a refusal, where it was judged. */
   readonly classification: Classification | null;
   /** Of `complained`, where a report said it. */
-  readonly complaint: Complaint | null;
+  readonly complaint: ComplaintDetails | null;
   /** The address of ours that the attempt was made from; null when unknown, or when no attempt brought the news. */
   readonly sourceIp: string | null;
   /** Null when nobody was spoken to. */
@@ -93,7 +93,7 @@ export interface MovedMessage {
   /** Of every bounce. */
   readonly classification: Classification | null;
   /** Of every complaint. */
-  readonly complaint: Complaint | null;
+  readonly complaint: ComplaintDetails | null;
   /** The address of ours that its last attempt was made from; null while there was none, or where that is unknown. */
   readonly sourceIp: string | null;
 }
@@ -102,11 +102,11 @@ export interface MovedMessage {
 export type OnMoved = (tx: Queryable, moved: readonly MovedMessage[]) => Promise<void>;
 
 /** A message whose recipient must not be written to again: the address does not exist, or its owner complained. */
-export type LostMessage = MovedMessage & { readonly status: "bounced" | "complained" };
+export type SuppressingMessage = MovedMessage & { readonly status: "bounced" | "complained" };
 
-export function lostAmong(moved: readonly MovedMessage[]): LostMessage[] {
+export function suppressingAmong(moved: readonly MovedMessage[]): SuppressingMessage[] {
   return moved.filter(
-    (message): message is LostMessage =>
+    (message): message is SuppressingMessage =>
       message.status === "complained" || (message.status === "bounced" && message.isAddressFault),
   );
 }

@@ -9,7 +9,7 @@ import { pageFields } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, NullableTimestamp } from "#platform/shapes.ts";
-import { countsByOrigin, countsOfOrigins } from "#reporting/counters/origins-store.ts";
+import { countsByOrigin, countsOfOrigins } from "#reporting/counters/by-origin-store.ts";
 import { attemptedOf, deliveredOf } from "#reporting/counters/rates.ts";
 import { findKeyNames, listAutoresponderOrigins, listCampaignOrigins } from "./store.ts";
 

@@ -3,7 +3,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Paged } from "#reporting/counters/counted-store.ts";
+import type { Paged } from "#reporting/counters/sums-store.ts";
 
 export interface CampaignOrigin {
   readonly id: string;

@@ -19,10 +19,10 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
 import { plans } from "#workspace/billing/plans.ts";
 
-import { countsByCategory, countsByDomain, countsByIp, countsBySender } from "./days-store.ts";
-import { countsByOrigin, countsOfOrigins, totalsEver } from "./origins-store.ts";
+import { countsByCategory, countsByDomain, countsByIp, countsBySender } from "./by-day-store.ts";
+import { countsByOrigin, countsOfOrigins, totalsEver } from "./by-origin-store.ts";
 import { findReportMiscounts } from "./recount-store.ts";
-import { countsByDay, totals, totalsSince } from "./store.ts";
+import { countsByDay, totals, totalsSince } from "./totals-store.ts";
 
 const db = await testDatabase();
 

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import type { OutcomeStatus } from "#messages/message/states.ts";
+import type { OutcomeStatus } from "#messages/message/status.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { systemClock } from "#platform/clock.ts";

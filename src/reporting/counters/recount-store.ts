@@ -12,8 +12,8 @@ import {
   eventCounters,
   sumsSql,
 } from "#messages/counters/counters.ts";
-import { DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
-import { storedStatuses } from "#messages/message/states.ts";
+import { countedKeysSql, DAY, EIGHTH, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
+import { storedStatuses } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 
 export interface ReportMiscount {
@@ -171,7 +171,7 @@ export const logSince = (oldest: Sql): Sql => sql`
 export function findReportMiscounts(db: Queryable): Promise<ReportMiscount[]> {
   return db.rows(sql`
     with mail as materialized (
-      ${keysOf(sql`messages`)}
+      ${countedKeysSql(sql`messages`)}
     ), oldest as materialized (
       select min(quarter) as quarter from mail
     ), log as materialized (

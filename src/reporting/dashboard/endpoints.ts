@@ -8,8 +8,8 @@ import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { startOfDay } from "#platform/http/request/day-range.ts";
 import { Timestamp } from "#platform/shapes.ts";
-import { deliveredOf, percent } from "#reporting/counters/rates.ts";
-import { totals } from "#reporting/counters/store.ts";
+import { deliveredOf, percentOf } from "#reporting/counters/rates.ts";
+import { totals } from "#reporting/counters/totals-store.ts";
 import { checklistOf, findSteps, SetupChecklist } from "./setup-checklist-store.ts";
 
 /** What percentages of messages are of, and those of what recipients did. */
@@ -91,7 +91,7 @@ function monthStats(counts: Counts): Static<typeof MonthStats> {
   const total = ofTotal.reduce((sum, figure) => sum + shown[figure], 0);
   const pick = (names: readonly Figure[], whole: number) => ({
     counts: names.map((name) => [name, shown[name]] as const),
-    percents: names.map((name) => [`${name}_percent`, percent(shown[name], whole)] as const),
+    percents: names.map((name) => [`${name}_percent`, percentOf(shown[name], whole)] as const),
   });
   const parts = [pick(ofTotal, total), pick(ofDelivered, delivered)];
   return {

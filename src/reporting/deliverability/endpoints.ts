@@ -1,12 +1,12 @@
 /** Deliverability: rates, reputation of addresses and domains, bounces by cause, and how each recipient domain takes it. */
 import { Type } from "typebox";
-import type { StatusCounts } from "#messages/counters/counters.ts";
+import type { MessageStatusCounts } from "#messages/counters/counters.ts";
 import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats.ts";
 import { reports } from "#messages/resource.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/paging.ts";
-import { countsByDomain, totalsOfDays } from "#reporting/counters/days-store.ts";
+import { countsByDomain, totalsOfDays } from "#reporting/counters/by-day-store.ts";
 import { deliveredOf } from "#reporting/counters/rates.ts";
 import { type DeliverabilityDeps, deliverabilityOf } from "./report.ts";
 import { Deliverability } from "./shapes.ts";
@@ -64,7 +64,7 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
   ];
 }
 
-function domainRow(domain: string, counts: StatusCounts): DomainRow {
+function domainRow(domain: string, counts: MessageStatusCounts): DomainRow {
   const success = deliveredOf(counts);
   const still_trying = counts.queued + counts.deferred;
   const { bounced, failed: failure } = counts;

@@ -1,7 +1,7 @@
 /** The deliverability report: rates of a window, reputation of each sending address and domain, bounces by category. */
 import type { Static } from "typebox";
 import { PAUSED_AT } from "#audience/mailing-lists/list-stats.ts";
-import type { Counts, StatusCounts } from "#messages/counters/counters.ts";
+import type { Counts, MessageStatusCounts } from "#messages/counters/counters.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
@@ -11,10 +11,10 @@ import {
   countsByCategory,
   countsByIp,
   countsBySender,
-} from "#reporting/counters/days-store.ts";
-import { attemptedOf, bouncesOf, deliveredOf, percent } from "#reporting/counters/rates.ts";
-import { totalsSince } from "#reporting/counters/store.ts";
-import { googlePostmasterOf } from "#reporting/postmaster/report.ts";
+} from "#reporting/counters/by-day-store.ts";
+import { attemptedOf, bouncesOf, deliveredOf, percentOf } from "#reporting/counters/rates.ts";
+import { totalsSince } from "#reporting/counters/totals-store.ts";
+import { googlePostmasterOf } from "#reporting/google-postmaster/report.ts";
 import { scoreOf } from "#reporting/sending/health.ts";
 import type { Deliverability } from "./shapes.ts";
 
@@ -96,7 +96,7 @@ export async function deliverabilityOf(
  * The score is 0 to 100: a bounce rate at which sending is paused costs half of it, a complaint rate at which sending is
  * paused the other half.
  */
-function reputationOf(counts: StatusCounts, listing: BlacklistStatus | undefined) {
+function reputationOf(counts: MessageStatusCounts, listing: BlacklistStatus | undefined) {
   const sent = attemptedOf(counts);
   const delivered = deliveredOf(counts);
   const rates = {
@@ -145,7 +145,7 @@ function breakdownOf(
   const all = sum(rows);
   const byCategory = [...Map.groupBy(rows, ({ category }) => category)].map(([category, ofCategory]) => {
     const count = sum(ofCategory);
-    return { category, count, percent: percent(count, all) };
+    return { category, count, percent: percentOf(count, all) };
   });
   return {
     hard: ofType("hard"),

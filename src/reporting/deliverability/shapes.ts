@@ -1,7 +1,7 @@
 /** What a workspace's reputation is made of. */
 import { Type } from "typebox";
 import { NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
-import { GooglePostmaster } from "#reporting/postmaster/report.ts";
+import { GooglePostmaster } from "#reporting/google-postmaster/report.ts";
 
 const ofSent = Type.Number({ description: "Of those sent in the window, 0 to 1." });
 const ofDelivered = Type.Number({ description: "Of those delivered in the window, 0 to 1." });

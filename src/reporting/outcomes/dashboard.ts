@@ -3,13 +3,13 @@
  * to `last_30_days` cover their own span; totals are of all time.
  */
 import { type Static, Type } from "typebox";
-import { messageSources } from "#messages/message/states.ts";
+import { messageSources } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { totalsEver } from "#reporting/counters/origins-store.ts";
-import { attemptedOf, bouncesOf, deliveredOf, percent } from "#reporting/counters/rates.ts";
-import { totals } from "#reporting/counters/store.ts";
+import { totalsEver } from "#reporting/counters/by-origin-store.ts";
+import { attemptedOf, bouncesOf, deliveredOf, percentOf } from "#reporting/counters/rates.ts";
+import { totals } from "#reporting/counters/totals-store.ts";
 import { countEvents, type EventDay, listBouncingDomains, listEventDays } from "./event-counts-store.ts";
 
 const DAY_MS = 86_400_000;
@@ -109,7 +109,7 @@ export async function bouncesComplaintsOf(
     top_bounce_domains: domains.map(({ domain, count }) => ({
       domain,
       count,
-      percent: percent(count, bounces),
+      percent: percentOf(count, bounces),
     })),
     complaint_sources: sourcesOf(days),
   };
@@ -144,7 +144,7 @@ function sourcesOf(days: readonly EventDay[]): Static<typeof BouncesComplaints>[
   return [...Map.groupBy(days, ({ source }) => source)]
     .map(([source, ofSource]) => {
       const count = sum(ofSource, (day) => day.complaints);
-      return { source, count, percent: percent(count, all) };
+      return { source, count, percent: percentOf(count, all) };
     })
     .filter(({ count }) => count > 0)
     .toSorted((a, b) => b.count - a.count);

@@ -1,6 +1,6 @@
 /** Bounces and complaints over HTTP: one row for each message that bounced or was complained about, and a dashboard. */
 import { Type } from "typebox";
-import { messageSources } from "#messages/message/states.ts";
+import { messageSources } from "#messages/message/status.ts";
 import { reports } from "#messages/resource.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -8,7 +8,7 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { totalsEver } from "#reporting/counters/origins-store.ts";
+import { totalsEver } from "#reporting/counters/by-origin-store.ts";
 import { bouncesOf } from "#reporting/counters/rates.ts";
 import { BouncesComplaints, bouncesComplaintsOf } from "./dashboard.ts";
 import { listBounces, listComplaints } from "./records-store.ts";

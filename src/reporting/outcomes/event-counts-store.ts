@@ -3,10 +3,10 @@
  * left of the one in which a span begins from the records themselves.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import { countedByTimeSql, dayStartsSql } from "#messages/counters/by-time-store.ts";
 import { eventCounters } from "#messages/counters/counters.ts";
 import { quarterOf } from "#messages/counters/deltas-store.ts";
-import { countedByTimeSql, dayStartsSql } from "#messages/counters/times-store.ts";
-import type { MessageSource } from "#messages/message/states.ts";
+import type { MessageSource } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

@@ -1,7 +1,7 @@
 /** Reads the records of bounces and complaints, which messages/record-outcomes.ts writes. */
 import sql from "sql-template-tag";
 import type { Classification } from "#messages/message/outcome.ts";
-import type { MessageSource } from "#messages/message/states.ts";
+import type { MessageSource } from "#messages/message/status.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

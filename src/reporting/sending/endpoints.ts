@@ -5,7 +5,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { dayField, startOfDay } from "#platform/http/request/day-range.ts";
-import { countsByDay, totals } from "#reporting/counters/store.ts";
+import { countsByDay, totals } from "#reporting/counters/totals-store.ts";
 import { ChartDay, chartOf, daysOf } from "./chart.ts";
 import { Health, healthOf } from "./health.ts";
 

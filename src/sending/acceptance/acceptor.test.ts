@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { suppressPerson } from "#audience/suppression-lists/suppress-after-outcome.ts";
-import { insertSendingDomain, updateDomainStanding } from "#identity/sending-domains/store.ts";
+import { insertSendingDomain, updateDomainVerification } from "#identity/sending-domains/store.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Reservation, release, reserve } from "#platform/http/idempotency/idempotency.ts";
@@ -10,7 +10,7 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { settle } from "#workspace/billing/meter.ts";
+import { settleAccount } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { createAcceptor } from "./acceptor.ts";
@@ -52,7 +52,7 @@ const outcomes = async (calls: Promise<void>[]) =>
 describe("a flood of messages", () => {
   beforeEach(async () => {
     await changeWorkspace(db, workspaceId, { plan: "enterprise" }, { clock: systemClock, plans });
-    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
   });
 
   test("shares its commits, and every message is in log, contents and queue", async () => {
@@ -143,7 +143,7 @@ describe("what is refused", () => {
     const now = new Date();
     const row = await insertSendingDomain(db, workspaceId, "own.test", now);
     const verified = { ownership: true, spf: false, dmarc: false, return_path: false };
-    await updateDomainStanding(db, workspaceId, row?.id ?? "", { verified, failedChecks: {}, now });
+    await updateDomainVerification(db, workspaceId, row?.id ?? "", { verified, failedChecks: {}, now });
     const acceptor = createAcceptor({ db: db, clock: systemClock, plans, onCommitted: () => {} });
     const [, own, foreign] = await outcomes([
       acceptor.accept(draft(workspaceId, "first@a.test")),
@@ -399,9 +399,9 @@ describe("an account that somebody else holds", () => {
   test("is waited for by its own workspace, and by nobody else", async () => {
     const acceptor = createAcceptor({ db, clock: systemClock, plans, onCommitted: () => {} });
     const other = await insertBareWorkspace(db);
-    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
     await db.transaction(async (tx) => {
-      await settle(tx, plans, workspaceId, new Date());
+      await settleAccount(tx, plans, workspaceId, new Date());
       let isAccepted = false;
       const held = [1, 2, 3].map((at) => acceptor.accept(draft(workspaceId, `held${at}@a.test`)));
       const ours = Promise.all(held).then(() => (isAccepted = true));
@@ -419,9 +419,9 @@ describe("an account that somebody else holds", () => {
   test("is waited for no longer than for anything else", async () => {
     const limits = { messages: 100, bytes: 1_000_000, waitMs: 100 };
     const acceptor = createAcceptor({ db, clock: systemClock, plans, onCommitted: () => {} }, limits);
-    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
     await db.transaction(async (tx) => {
-      await settle(tx, plans, workspaceId, new Date());
+      await settleAccount(tx, plans, workspaceId, new Date());
       const [late] = await outcomes([acceptor.accept(draft(workspaceId, "late@a.test"))]);
       expect(late).toMatchObject({ status: 503, headers: { "Retry-After": "1" } });
     });
@@ -430,7 +430,7 @@ describe("an account that somebody else holds", () => {
 
   test("does not lead other workspaces' messages the long way", async () => {
     const other = await insertBareWorkspace(db);
-    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
     const batches: string[] = [];
     const [free1Began, heldAgain] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const rows: Database["rows"] = async (statement, name) => {
@@ -448,7 +448,7 @@ describe("an account that somebody else holds", () => {
     const deps = { db: { ...db, rows }, clock: systemClock, plans, onCommitted: () => {} };
     const acceptor = createAcceptor(deps);
     const held = await db.transaction(async (tx) => {
-      await settle(tx, plans, workspaceId, new Date());
+      await settleAccount(tx, plans, workspaceId, new Date());
       const calls = [acceptor.accept(draft(workspaceId, "held@a.test"))];
       const free1 = acceptor.accept(draft(other, "free1@a.test"));
       await free1Began.promise;

@@ -15,20 +15,25 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { tryLockAccount } from "#workspace/billing/account-store.ts";
+import { limitError } from "#workspace/billing/limit-error.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
-import { getReading, settle } from "#workspace/billing/meter.ts";
-import { type Asked, isWideSql, noteStoredSql, noteUseSql } from "#workspace/billing/meter-store.ts";
+import { getMeterReading, settleAccount } from "#workspace/billing/meter.ts";
+import { type Capacity, capacityFor } from "#workspace/billing/meter-reading.ts";
+import {
+  addEntriesSql,
+  addStoredEntriesSql,
+  isFarFromLimitsSql,
+  type RequestedUsage,
+} from "#workspace/billing/meter-store.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { type Capacity, capacityFor } from "#workspace/billing/reading.ts";
-import { refusalError } from "#workspace/billing/refusal.ts";
-import { requireBytes, storageRefusal } from "#workspace/billing/storage.ts";
+import { requireBytes, storageRefusal } from "#workspace/billing/storage-limit.ts";
 
 /** Whether all of them are so far from their limits that none needs to be asked. */
 export function areCoveredSql(messages: readonly NewMessage[], now: Date): Sql {
-  return isWideSql(askedOf(messages), now);
+  return isFarFromLimitsSql(askedOf(messages), now);
 }
 
-function askedOf(messages: readonly NewMessage[]): Asked[] {
+function askedOf(messages: readonly NewMessage[]): RequestedUsage[] {
   const byWorkspace = Map.groupBy(messages.filter(isMetered), ({ workspaceId }) => workspaceId);
   return [...byWorkspace].map(([workspaceId, all]) => ({
     workspaceId,
@@ -45,7 +50,7 @@ export function takeAcceptedSql(messages: readonly NewMessage[], now: Date, isPl
   const isTaken = sql`status = 'queued' and source <> 'platform'`;
   if (isPlain) {
     const asked = askedOf(messages);
-    return noteStoredSql(
+    return addStoredEntriesSql(
       sql`(
         select workspace_id, count(*)::int as quantity, min(asked.bytes) as bytes
         from log join unnest(${uuidArray(asked.map(({ workspaceId }) => workspaceId))}::uuid[],
@@ -54,7 +59,7 @@ export function takeAcceptedSql(messages: readonly NewMessage[], now: Date, isPl
       now,
     );
   }
-  return noteStoredSql(
+  return addStoredEntriesSql(
     sql`(
       select workspace_id, sum(quantity)::int as quantity, sum(bytes)::bigint as bytes
       from (
@@ -71,7 +76,7 @@ export function takeAcceptedSql(messages: readonly NewMessage[], now: Date, isPl
 /** Takes what a step of a campaign or an autoresponder made: one for each row of `mail`. */
 export function takeBulkMailSql(workspaceId: WorkspaceId, now: Date): Sql {
   const made = sql`(select ${workspaceId}::uuid as workspace_id, count(*)::int as quantity from mail) made`;
-  return noteUseSql("email", made, now);
+  return addEntriesSql("email", made, now);
 }
 
 /**
@@ -115,7 +120,7 @@ export async function findUncovered(
       for (const message of ofWorkspace) busy.add(message);
       continue;
     }
-    const reading = await settle(tx, plans, workspaceId, now);
+    const reading = await settleAccount(tx, plans, workspaceId, now);
     const { most, refusal } = capacityFor(reading, "email");
     const room = reading.contentRoom;
     const isCovered = most === null || most >= asked.quantity;
@@ -124,7 +129,7 @@ export async function findUncovered(
     const costing = ofWorkspace.filter((_, at) => verdicts[at] === undefined);
     const covered = most === null ? costing : costing.slice(0, most);
     for (const message of costing.slice(covered.length)) {
-      refused.set(message, refusalError(refusal, reading, "email", now));
+      refused.set(message, limitError(refusal, reading, "email", now));
     }
     const limit = reading.plan.storage.bytes;
     if (room === null || limit === null) continue;
@@ -170,8 +175,8 @@ function storedBytes(messages: readonly NewMessage[]): number {
   return [...contents.values()].reduce((sum, message) => sum + contentBytes(message), 0);
 }
 
-async function isWide(db: Queryable, asked: Asked, now: Date): Promise<boolean> {
-  const row = await db.row<{ is_wide: boolean }>(isWideSql([asked], now));
+async function isWide(db: Queryable, asked: RequestedUsage, now: Date): Promise<boolean> {
+  const row = await db.row<{ is_wide: boolean }>(isFarFromLimitsSql([asked], now));
   return row?.is_wide === true;
 }
 
@@ -192,11 +197,11 @@ export async function requireOneMore(
   now: Date,
   onLimit?: OnLimit,
 ): Promise<void> {
-  const reading = await getReading(db, plans, workspaceId, now);
+  const reading = await getMeterReading(db, plans, workspaceId, now);
   const { most, refusal } = capacityFor(reading, "email");
   if (most !== 0 || refusal === "hourly_cap") return;
   onLimit?.(workspaceId, refusal);
-  throw refusalError(refusal, reading, "email", now);
+  throw limitError(refusal, reading, "email", now);
 }
 
 /** Whether one message would be accepted. @throws ApiError as requireOneMore does, also when its content has no room */
@@ -210,7 +215,7 @@ export async function requireAcceptable(
 }
 
 async function capacityOf(tx: Queryable, plans: Plans, workspaceId: WorkspaceId, now: Date) {
-  return capacityFor(await settle(tx, plans, workspaceId, now), "email");
+  return capacityFor(await settleAccount(tx, plans, workspaceId, now), "email");
 }
 
 function isMetered({ source }: NewMessage): boolean {

@@ -9,9 +9,9 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
 import { takenOver, updateAnswers } from "#platform/http/idempotency/idempotency.ts";
 import { NOT_VERIFIED } from "#sending/mail-fields.ts";
+import { limitOfError } from "#workspace/billing/limit-error.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { refusalOfError } from "#workspace/billing/refusal.ts";
 import { areCoveredSql, findUncovered } from "./allowance.ts";
 import { type AnnounceSuppressed, type Draft, insertDrafts, insertsOf } from "./statement.ts";
 
@@ -80,7 +80,7 @@ export async function commit(deps: Committing, batch: readonly Waiting[]): Promi
 }
 
 function tellLimit(onLimit: OnLimit | undefined, { drafts }: Waiting, refusal: ApiError): void {
-  const reached = refusalOfError(refusal);
+  const reached = limitOfError(refusal);
   const [first] = drafts;
   if (reached !== undefined && first !== undefined) onLimit?.(first.message.workspaceId, reached);
 }

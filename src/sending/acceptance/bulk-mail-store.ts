@@ -6,7 +6,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { suppressionSql } from "#audience/suppression-lists/suppression-check.ts";
 import { enqueueAllSql } from "#delivery/queue/queue-store.ts";
-import type { MessageOrigin } from "#messages/message/states.ts";
+import type { MessageOrigin } from "#messages/message/status.ts";
 import { insertQueuedSql } from "#messages/store.ts";
 import { takeBulkMailSql } from "./allowance.ts";
 

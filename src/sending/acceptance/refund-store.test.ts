@@ -4,7 +4,7 @@ import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
-import { getReading } from "#workspace/billing/meter.ts";
+import { getMeterReading } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { refundUnsent } from "./refund-store.ts";
 import { insertDrafts } from "./statement.ts";
@@ -36,7 +36,7 @@ async function usedAfter(
       recordOutcomes(tx, [outcome], (within, moved) => refundUnsent(within, moved, now)),
     );
   }
-  return (await getReading(db, plans, workspaceId, now)).used.email;
+  return (await getMeterReading(db, plans, workspaceId, now)).used.email;
 }
 
 /** Nobody was asked. */

@@ -8,7 +8,7 @@
 import sql from "sql-template-tag";
 import { type MovedMessage, OUR_FAULT } from "#messages/message/outcome.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { noteUseSql } from "#workspace/billing/meter-store.ts";
+import { addEntriesSql } from "#workspace/billing/meter-store.ts";
 
 type EndedMessage = Pick<
   MovedMessage,
@@ -51,5 +51,5 @@ async function noteRefund(
       where e.workspace_id = m.workspace_id and e.message_id = m.message_id and e.type = 'deferred'
         and (e.mx_host is not null or e.enhanced_code is null))
     group by workspace_id) unused`;
-  await tx.run(noteUseSql("email", unused, now));
+  await tx.run(addEntriesSql("email", unused, now));
 }

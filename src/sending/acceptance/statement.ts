@@ -6,7 +6,7 @@ import type { Priority } from "#delivery/message/message.ts";
 import { enqueueSql } from "#delivery/queue/queue-store.ts";
 import { expiryOf } from "#delivery/queue/retry.ts";
 import type { SenderQuestion } from "#identity/may-send-as.ts";
-import { insertMessagesSql, isKept, type NewMessage } from "#messages/store.ts";
+import { insertMessagesSql, type NewMessage, willBeSentSql } from "#messages/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Reservation } from "#platform/http/idempotency/idempotency.ts";
 import { recipientOf, takeAcceptedSql } from "./allowance.ts";
@@ -80,7 +80,7 @@ export function insertsOf(
       bytes: contentOctets(message),
       expiresAt: expiryOf(message.createdAt, retryHours),
     })),
-    sql`${condition} and ${isKept(judging)}`,
+    sql`${condition} and ${willBeSentSql(judging)}`,
   );
   return sql`
     suppressions as materialized (${entriesFor(recipients)}),

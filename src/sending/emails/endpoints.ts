@@ -5,7 +5,7 @@ import { comparable, headerTextFault, normalizeAddress } from "#mail/address.ts"
 import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "#mail/html/body-conversion.ts";
 import { parseMailbox, parseOnlyAddress } from "#mail/mailbox.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
-import type { Particulars } from "#messages/store.ts";
+import type { MessageOptions } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import { invalid } from "#platform/errors.ts";
 import { Rehearsed } from "#platform/http/answer.ts";
@@ -119,7 +119,7 @@ export function emailEndpoints(deps: {
 }
 
 /** Of mail whose opens and clicks are recorded, and which is like any other but for that. */
-const tracked: Particulars = {
+const tracked: MessageOptions = {
   headers: [],
   return_path_host: null,
   sending_ip: null,

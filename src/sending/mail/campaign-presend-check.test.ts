@@ -7,7 +7,7 @@ import { endUnsent, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { writeBatch } from "#delivery/worker/result-writer.ts";
 import { recordNews } from "#inbound/returns/record-outcome.ts";
-import { lostAmong, type OnMoved } from "#messages/message/outcome.ts";
+import { type OnMoved, suppressingAmong } from "#messages/message/outcome.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -96,7 +96,7 @@ async function deliver(results: readonly AttemptResult[], limit = results.length
   await writeBatch(db, conclusions, count);
 }
 const count: OnMoved = async (tx, moved) => {
-  await countRecipients(tx, moved, lostAmong(moved));
+  await countRecipients(tx, moved, suppressingAmong(moved));
   await countMoved(tx, moved);
 };
 /** One that was delivered comes back after all. */

@@ -8,8 +8,8 @@ import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision } from "#delivery/message/presend-check.ts";
 import type { Attachment } from "#mail/message/mime.ts";
-import { type KeptValues, keepShown } from "#messages/store.ts";
 import type { BulkOrigin } from "#sending/bulk-origin-store.ts";
+import { type ShownValues, saveShownValues } from "#messages/store.ts";
 import type { RecipientValues } from "#sending/content/render.ts";
 import { phoneIn } from "#sending/sms/phone-number.ts";
 import { fitsView, type MailLinks } from "#tracking/tokens.ts";
@@ -53,7 +53,7 @@ export async function checkRecipients(
   if (going.length === 0) return;
   const rows = await listRecipients(deps.db, origin, going.map(questionOf));
   const byMessage = new Map(rows.map((row) => [row.message_id, row]));
-  const kept: KeptValues[] = [];
+  const kept: ShownValues[] = [];
   for (const one of going) {
     const { message_id: id } = one.message;
     const recipient = judge(byMessage.get(id));
@@ -63,7 +63,7 @@ export async function checkRecipients(
         : mailTo(recipient, one, deps, kept);
     findings.set(id, finding);
   }
-  await keepShown(deps.db, kept);
+  await saveShownValues(deps.db, kept);
 }
 
 /** @param kept takes the values that the web view of the mail needs and its address does not carry */
@@ -71,7 +71,7 @@ function mailTo(
   recipient: Recipient,
   { message, outfit: { ready, place, attachments } }: MessageInContext,
   { clock, linksOf, smsCountry = null }: CampaignMailDeps,
-  kept: KeptValues[],
+  kept: ShownValues[],
 ): Decision {
   const { campaign, content } = ready;
   const isSms = campaign.message_type === "sms";

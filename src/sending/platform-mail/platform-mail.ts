@@ -7,7 +7,7 @@
 import type { SignupMailer } from "#audience/signup-forms/ask.ts";
 import { maySendAs } from "#identity/may-send-as.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
-import { listVerifiedDomains } from "#identity/store.ts";
+import { listVerifiedDomains } from "#identity/sender-permissions-store.ts";
 import { mailboxOf, normalizeAddress, parseAddress } from "#mail/address.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
 import type { Clock } from "#platform/clock.ts";

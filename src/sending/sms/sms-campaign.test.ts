@@ -32,7 +32,7 @@ import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { PASSWORD, type SmppServer, startSmppServer } from "#test/support/smpp-server.ts";
-import { getReading } from "#workspace/billing/meter.ts";
+import { getMeterReading } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 
 const THROTTLED = 0x58;
@@ -378,7 +378,7 @@ describe("over SMPP", () => {
     await removeCampaign(db, workspaceId, id, new Date());
     await startWorker();
     await reach(id, "cancelled", "cancelled");
-    expect((await getReading(db, plans, workspaceId, new Date())).used.email).toBe(0);
+    expect((await getMeterReading(db, plans, workspaceId, new Date())).used.email).toBe(0);
   });
 
   test("two workers share the messages, each sent once", async () => {

@@ -11,10 +11,10 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
 import { LONGEST_NAME, readName } from "#workspace/name.ts";
 import { ApiKey, IssuedKey } from "./api-key.ts";
-import { catalogueOf, PermissionCatalogue, readPermissions } from "./catalogue.ts";
 import { lockForChange, requireChangeable } from "./escalation.ts";
 import { readExpiry } from "./expiry.ts";
 import { issueKey } from "./issue.ts";
+import { catalogueOf, PermissionCatalogue, readPermissions } from "./permission-catalogue.ts";
 import { newSecret, prefixOf } from "./secret.ts";
 import { apiKeyRoom, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
 

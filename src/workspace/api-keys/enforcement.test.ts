@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { startService } from "#test/support/service.ts";
-import type { PermissionCatalogue } from "./catalogue.ts";
+import type { PermissionCatalogue } from "./permission-catalogue.ts";
 
 const service = await startService();
 

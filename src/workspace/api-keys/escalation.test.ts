@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiAnswer } from "#test/support/api-caller.ts";
 import { startService } from "#test/support/service.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
-import { catalogueOf, permissionValues } from "./catalogue.ts";
+import { catalogueOf, permissionValues } from "./permission-catalogue.ts";
 import { hashSecret } from "./secret.ts";
 import { findKey, findKeyByHash, listKeys, lockKeys, updateKey } from "./store.ts";
 

@@ -4,7 +4,7 @@ import { createLog } from "#platform/log/log.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { keepBooks } from "./billing-jobs.ts";
+import { billingTasks } from "./billing-jobs.ts";
 import { plans } from "./plans.ts";
 
 const db = await testDatabase();
@@ -30,7 +30,7 @@ test.each([
     select ${workspaceId}, ${kind}, ${value}, ${clock.now()}::timestamptz - n * interval '1 hour'
     from generate_series(0, ${MANY + 30 * 24}::int) n`);
     const forget = async (signal: AbortSignal) => {
-      const task = keepBooks({ db, clock, plans }).find((one) => one.name === name);
+      const task = billingTasks({ db, clock, plans }).find((one) => one.name === name);
       await task?.run({ signal, log: createLog("silent") });
       const { count } =
         (await db.row<{ count: number }>(sql`

@@ -5,8 +5,8 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { removeInBatches } from "#platform/jobs/batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
-import { settle } from "./meter.ts";
-import { listUnreadWorkspaces, removeOldHours } from "./meter-store.ts";
+import { settleAccount } from "./meter.ts";
+import { listWorkspacesWithEntries, removeOldHours } from "./meter-store.ts";
 import { failOldPayments, removeOldEvents } from "./payment-store.ts";
 import type { Plans } from "./plans.ts";
 import { renewSubscription } from "./subscribe.ts";
@@ -19,14 +19,22 @@ const HOURS_TO_PAY = 24;
 /** Gateways tell again for some days. */
 const EVENT_HOURS_KEPT = 30 * 24;
 
-export function keepBooks({ db, clock, plans }: { db: Database; clock: Clock; plans: Plans }): Recurring[] {
+export function billingTasks({
+  db,
+  clock,
+  plans,
+}: {
+  db: Database;
+  clock: Clock;
+  plans: Plans;
+}): Recurring[] {
   return [
     {
       name: "read-meters",
       seconds: 2,
       async run({ signal, log }) {
-        const unread = await listUnreadWorkspaces(db, MOST_AT_ONCE);
-        const read = (id: WorkspaceId) => db.transaction((tx) => settle(tx, plans, id, clock.now()));
+        const unread = await listWorkspacesWithEntries(db, MOST_AT_ONCE);
+        const read = (id: WorkspaceId) => db.transaction((tx) => settleAccount(tx, plans, id, clock.now()));
         await forEach(unread, read, signal, log);
       },
     },

@@ -9,30 +9,30 @@ import { choiceField, idField, pageFields } from "#platform/http/request/query.t
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { CanceledSubscription, Subscription as SubscriptionRow } from "./account.ts";
+import type { CanceledSubscription, Subscription } from "./account.ts";
+import { formatMoney } from "./format-money.ts";
 import { gateways, transactionStatuses } from "./ledger-store.ts";
-import { getReading, settle } from "./meter.ts";
-import { shownMoney } from "./money.ts";
+import { getMeterReading, settleAccount } from "./meter.ts";
+import { quotaOf } from "./meter-reading.ts";
 import { offeredPlans, type Plans } from "./plans.ts";
-import { standingOf } from "./reading.ts";
+import { capacityOf, remainingOf } from "./quota.ts";
 import { billing } from "./resource.ts";
 import {
   CURRENCY,
   Overview,
-  Plan,
-  planShape,
+  PlanShape,
   SubscriptionAnswer,
   SubscriptionInput,
-  subscriptionShape,
-  Transaction,
-  transactionShape,
+  shownPlan,
+  shownSubscription,
+  shownTransaction,
+  TransactionShape,
   Usage,
 } from "./shapes.ts";
-import { storedOf } from "./storage.ts";
+import { storageUsage } from "./storage-limit.ts";
 import { cancelSubscription, subscribe } from "./subscribe.ts";
 import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
-import { transactionLines } from "./transactions-file.ts";
-import { capacityOf, remainingOf } from "./usage.ts";
+import { transactionLines } from "./transactions-csv.ts";
 
 /** Below it the balance is called low: the price of a thousand emails beyond the allowance, and some. */
 const LOW_BALANCE = 1;
@@ -55,7 +55,7 @@ export interface BillingDeps {
 export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] {
   const read = need(billing, "read");
   const write = need(billing, "write");
-  const shown = (row: SubscriptionRow | CanceledSubscription) => subscriptionShape(row, plans);
+  const shown = (row: Subscription | CanceledSubscription) => shownSubscription(row, plans);
   return [
     endpoint({
       id: "getBillingOverview",
@@ -78,24 +78,24 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       async handle({ caller: { workspaceId } }) {
         const now = clock.now();
         // What was noted lately goes into the ledger first.
-        const { account, plan } = await db.transaction((tx) => settle(tx, plans, workspaceId, now));
+        const { account, plan } = await db.transaction((tx) => settleAccount(tx, plans, workspaceId, now));
         const monthStart = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
         const [this_month, recent_charges] = await Promise.all([
           spentSince(db, workspaceId, monthStart),
           listCharges(db, workspaceId, RECENT_CHARGES),
         ]);
         return {
-          balance: shownMoney(account.balance),
-          plan: planShape(plan),
+          balance: formatMoney(account.balance),
+          plan: shownPlan(plan),
           this_month: {
-            email: shownMoney(this_month.email),
-            validation: shownMoney(this_month.validation),
-            subscription: shownMoney(this_month.subscription),
+            email: formatMoney(this_month.email),
+            validation: formatMoney(this_month.validation),
+            subscription: formatMoney(this_month.subscription),
           },
           recent_charges: recent_charges.map((charge) => ({
             ...charge,
-            unit_rate: charge.unit_rate && shownMoney(charge.unit_rate),
-            amount: shownMoney(charge.amount),
+            unit_rate: charge.unit_rate && formatMoney(charge.unit_rate),
+            amount: formatMoney(charge.amount),
           })),
         };
       },
@@ -109,7 +109,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       answer: SubscriptionAnswer,
       message: "Subscription",
       async handle({ caller }) {
-        const { account } = await getReading(db, plans, caller.workspaceId, clock.now());
+        const { account } = await getMeterReading(db, plans, caller.workspaceId, clock.now());
         return { subscription: account.subscription && shown(account.subscription) };
       },
     }),
@@ -119,9 +119,9 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       path: "/billing/plans",
       summary: "Plans that can be subscribed to",
       needs: read,
-      answer: Type.Array(Plan),
+      answer: Type.Array(PlanShape),
       message: "Plans",
-      handle: async () => offeredPlans.map((id) => planShape(plans[id])),
+      handle: async () => offeredPlans.map((id) => shownPlan(plans[id])),
     }),
     endpoint({
       id: "subscribe",
@@ -168,14 +168,14 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       summary: "The ledger, newest first",
       needs: read,
       query: { ...pageFields(), ...filterFields },
-      answer: pageOf("transactions", Transaction),
+      answer: pageOf("transactions", TransactionShape),
       message: "Transactions",
       async handle({ caller: { workspaceId }, query }) {
         const [transactions, total] = await Promise.all([
           listTransactions(db, workspaceId, query, { limit: query.limit, offset: offsetOf(query) }),
           countTransactions(db, workspaceId, query),
         ]);
-        return { transactions: transactions.map(transactionShape), pagination: pagination(query, total) };
+        return { transactions: transactions.map(shownTransaction), pagination: pagination(query, total) };
       },
     }),
     endpoint({
@@ -201,13 +201,13 @@ async function overviewOf(
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<Static<typeof Overview>> {
-  const reading = await getReading(db, plans, workspaceId, now);
+  const reading = await getMeterReading(db, plans, workspaceId, now);
   const { account, plan, period, used } = reading;
   const allowance = plan.allowances.email;
   const emails_used = Math.max(0, used.email);
-  const standing = { ...standingOf(reading, "email"), used: emails_used };
+  const standing = { ...quotaOf(reading, "email"), used: emails_used };
   return {
-    balance: shownMoney(account.balance),
+    balance: formatMoney(account.balance),
     currency: CURRENCY,
     plan: { id: plan.id, name: plan.name },
     subscription_status: account.subscription?.status ?? null,
@@ -216,7 +216,7 @@ async function overviewOf(
     emails_remaining: remainingOf(standing),
     period_start: period.start,
     period_end: period.end,
-    storage: await storedOf(db, plan, workspaceId),
+    storage: await storageUsage(db, plan, workspaceId),
     // A cap of the hour is no matter of money.
     low_balance: standing.isPaying && capacityOf(standing) !== null && Number(account.balance) < LOW_BALANCE,
   };

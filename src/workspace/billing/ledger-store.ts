@@ -16,7 +16,7 @@ export type TransactionType = (typeof transactionTypes)[number];
 export const transactionStatuses = ["pending", "completed", "failed"] as const;
 export type TransactionStatus = (typeof transactionStatuses)[number];
 
-export interface Movement {
+export interface LedgerEntry {
   readonly gateway: Gateway | null;
   readonly transaction_type: TransactionType;
   /** USD, signed, at most six places. */
@@ -25,10 +25,10 @@ export interface Movement {
 }
 
 /** @returns the id of the completed transaction */
-export async function insertMovement(
+export async function insertLedgerEntry(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { gateway, transaction_type, amount, description }: Movement,
+  { gateway, transaction_type, amount, description }: LedgerEntry,
   now: Date,
 ): Promise<string> {
   const id = newId();
@@ -42,7 +42,7 @@ export async function insertMovement(
   return id;
 }
 
-export interface DayMovement {
+export interface DailyCharge {
   readonly transaction_type: "usage" | "refund";
   readonly kind: MeterKind;
   /** Of those beyond the allowance. */
@@ -53,10 +53,10 @@ export interface DayMovement {
 }
 
 /** What is used and given back stands in one row a day, kind and rate: the ledger of a million messages is short. */
-export async function addToDay(
+export async function addDailyCharge(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  movement: DayMovement,
+  movement: DailyCharge,
   now: Date,
 ): Promise<void> {
   const { transaction_type, kind, quantity, unit_rate, amount, description } = movement;

@@ -6,9 +6,9 @@ import { stubClock } from "#test/support/clock.ts";
 import { draft } from "#test/support/drafts.ts";
 import { startService } from "#test/support/service.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
-import { plansInForce } from "./current-plans.ts";
 import { LimitNotices } from "./limit-notices.ts";
 import { plans } from "./plans.ts";
+import { plansInForce } from "./plans-in-force.ts";
 
 const service = await startService();
 const { database, clock } = service;

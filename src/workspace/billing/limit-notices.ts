@@ -6,7 +6,7 @@
 import { ExpiringMap } from "#platform/cache.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
-import type { Capacity } from "./reading.ts";
+import type { Capacity } from "./meter-reading.ts";
 
 /** Told that a workspace has reached a limit. */
 export type OnLimit = (workspaceId: WorkspaceId, refusal: Capacity["refusal"]) => void;

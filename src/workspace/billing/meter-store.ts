@@ -2,22 +2,22 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { MeterReading, MeterRow, UnappliedUse, Use } from "./meter-reading.ts";
 import type { MeterKind } from "./plans.ts";
-import type { Metered, NotedUse, Reading, Use } from "./reading.ts";
 
 const NARROW = 25_000;
 /** What one process accepts at one time (sending/acceptance/acceptor.ts). Several machines may go beyond the limit by as much each. */
 const NARROW_BYTES = 256 * 1024 * 1024;
 
 /** What is about to be accepted for a workspace: emails, and bytes of their contents. */
-export interface Asked {
+export interface RequestedUsage {
   readonly workspaceId: WorkspaceId;
   readonly quantity: number;
   readonly bytes: number;
 }
 
 /** Whether all workspaces are so far from their limits that each may take and store that without asking: `is_wide`. */
-export function isWideSql(asked: readonly Asked[], now: Date): Sql {
+export function isFarFromLimitsSql(asked: readonly RequestedUsage[], now: Date): Sql {
   return sql`
     select coalesce(bool_and(case
       when a.headroom_until is null or a.headroom_until <= ${now} then false
@@ -35,14 +35,14 @@ export function isWideSql(asked: readonly Asked[], now: Date): Sql {
 }
 
 /** Notes use, or below zero what is given back. `uses` is a relation of workspace_id and quantity. */
-export function noteUseSql(kind: MeterKind, uses: Sql, now: Date): Sql {
+export function addEntriesSql(kind: MeterKind, uses: Sql, now: Date): Sql {
   return sql`
     insert into meter_entries (workspace_id, kind, quantity, created_at)
     select workspace_id, ${kind}, quantity, ${now} from ${uses} where quantity <> 0`;
 }
 
 /** The same of emails whose contents are stored: a relation of workspace_id, quantity and bytes. */
-export function noteStoredSql(uses: Sql, now: Date): Sql {
+export function addStoredEntriesSql(uses: Sql, now: Date): Sql {
   return sql`
     insert into meter_entries (workspace_id, kind, quantity, bytes, created_at)
     select workspace_id, 'email', quantity, bytes, ${now} from ${uses} where quantity <> 0`;
@@ -62,7 +62,7 @@ export function takeEntries(
   tx: Queryable,
   workspaceId: WorkspaceId,
   moments: readonly Date[],
-): Promise<NotedUse[]> {
+): Promise<UnappliedUse[]> {
   return tx.rows(sql`
     with gone as (delete from meter_entries where workspace_id = ${workspaceId} returning kind, quantity, bytes, created_at)
     ${byHour(sql`gone`, moments)}`);
@@ -72,7 +72,7 @@ export function listEntries(
   db: Queryable,
   workspaceId: WorkspaceId,
   moments: readonly Date[],
-): Promise<NotedUse[]> {
+): Promise<UnappliedUse[]> {
   const entries = sql`(
     select kind, quantity, bytes, created_at from meter_entries where workspace_id = ${workspaceId}) e`;
   return db.rows(byHour(entries, moments));
@@ -84,7 +84,7 @@ export function listUse(
   workspaceId: WorkspaceId,
   periodStart: Date,
   hour: Date,
-): Promise<Metered[]> {
+): Promise<MeterRow[]> {
   return db.rows(sql`
     select kind, coalesce(sum(used), 0)::bigint as used, coalesce(sum(paid), 0)::numeric(20, 6) as paid,
       coalesce(sum(covered), 0)::bigint as covered, coalesce(sum(used_in_hour), 0)::bigint as used_in_hour
@@ -97,10 +97,10 @@ export function listUse(
 }
 
 /** Writes how `kinds`, those of `uses` among them, stand now. An hour keeps what was taken in it, whatever came back. */
-export async function putMeter(
+export async function saveMeter(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { period, used, paid, covered }: Reading,
+  { period, used, paid, covered }: MeterReading,
   uses: readonly Use[],
   kinds: readonly MeterKind[],
 ): Promise<void> {
@@ -124,7 +124,7 @@ export async function putMeter(
 }
 
 /** Workspaces that used something since their meter was last read. */
-export async function listUnreadWorkspaces(db: Queryable, most: number): Promise<WorkspaceId[]> {
+export async function listWorkspacesWithEntries(db: Queryable, most: number): Promise<WorkspaceId[]> {
   const rows = await db.rows<{ workspace_id: WorkspaceId }>(sql`
     select distinct workspace_id from meter_entries limit ${most}`);
   return rows.map(({ workspace_id }) => workspace_id);

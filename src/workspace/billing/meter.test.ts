@@ -3,10 +3,10 @@ import { beforeEach, expect, test } from "vitest";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { getReading, settle, takeUpTo } from "./meter.ts";
-import { isWideSql, noteUseSql } from "./meter-store.ts";
+import { getMeterReading, settleAccount, takeUpTo } from "./meter.ts";
+import { capacityFor } from "./meter-reading.ts";
+import { addEntriesSql, isFarFromLimitsSql } from "./meter-store.ts";
 import { plans } from "./plans.ts";
-import { capacityFor } from "./reading.ts";
 import { topUp } from "./top-up.ts";
 
 const db = await testDatabase();
@@ -25,18 +25,19 @@ const pay = (amount: string, at = now) =>
   );
 const note = (quantity: number, at = now) =>
   db.run(
-    noteUseSql(
+    addEntriesSql(
       "email",
       sql`(values (${workspaceId}::uuid, ${quantity}::int)) u (workspace_id, quantity)`,
       at,
     ),
   );
-const read = (at = now) => getReading(db, plans, workspaceId, at);
+const read = (at = now) => getMeterReading(db, plans, workspaceId, at);
 const isWide = async (at = now) =>
-  (await db.row<{ is_wide: boolean }>(isWideSql([{ workspaceId, quantity: 1, bytes: 0 }], at)))?.is_wide;
+  (await db.row<{ is_wide: boolean }>(isFarFromLimitsSql([{ workspaceId, quantity: 1, bytes: 0 }], at)))
+    ?.is_wide;
 const setPlan = async (plan: string, cap: number | null = null) => {
   await db.run(sql`update workspaces set plan = ${plan}, hourly_cap = ${cap} where id = ${workspaceId}`);
-  await db.transaction((tx) => settle(tx, plans, workspaceId, now));
+  await db.transaction((tx) => settleAccount(tx, plans, workspaceId, now));
 };
 
 /** The ledger's sum and rows beside the balance. */
@@ -87,7 +88,8 @@ test("what was noted is read and charged once, and what comes back is given back
   await note(-2);
   expect((await read()).used.email).toBe(3_003);
   expect((await read()).account.balance).toBe("9.997600");
-  for (let again = 0; again < 2; again++) await db.transaction((tx) => settle(tx, plans, workspaceId, now));
+  for (let again = 0; again < 2; again++)
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, now));
   expect((await read()).used.email).toBe(3_003);
   expect(await books()).toMatchObject({ balance: "9.997600" });
   const rows = await db.rows(sql`
@@ -130,7 +132,7 @@ test("with the month the allowance begins anew", async () => {
 test("what allowance and balance no longer cover is let go, and never makes the balance negative", async () => {
   await pay("0.01");
   await note(4_000);
-  await db.transaction((tx) => settle(tx, plans, workspaceId, now));
+  await db.transaction((tx) => settleAccount(tx, plans, workspaceId, now));
   expect(await books()).toMatchObject({ balance: "0.000400" });
   expect(await take(1)).toEqual({ taken: 0, refusal: "insufficient_balance" });
 });

@@ -16,31 +16,31 @@ import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Account, allowancePeriod } from "./account.ts";
 import { findAccount, lockAccount, updateHeadroom } from "./account-store.ts";
-import { addToDay } from "./ledger-store.ts";
-import { listEntries, listUse, putMeter, takeEntries } from "./meter-store.ts";
-import type { MeterKind, Plans } from "./plans.ts";
+import { addDailyCharge } from "./ledger-store.ts";
+import { limitError } from "./limit-error.ts";
 import {
+  afterUse,
   type Capacity,
   capacityFor,
   hourOf,
-  type Metered,
-  type NotedUse,
-  type Reading,
-  readingOf,
+  type MeterReading,
+  type MeterRow,
+  meterReadingOf,
+  type UnappliedUse,
   type Use,
-  withUse,
-} from "./reading.ts";
-import { refusalError } from "./refusal.ts";
-import { contentRoom } from "./storage.ts";
+} from "./meter-reading.ts";
+import { listEntries, listUse, saveMeter, takeEntries } from "./meter-store.ts";
+import type { MeterKind, Plans } from "./plans.ts";
+import { contentRoom } from "./storage-limit.ts";
 import { addContents } from "./storage-store.ts";
 
 /** Reads the meter without writing it. @throws ApiError NOT_FOUND for a workspace that is not there */
-export async function getReading(
+export async function getMeterReading(
   db: Queryable,
   plans: Plans,
   workspaceId: WorkspaceId,
   now: Date,
-): Promise<Reading> {
+): Promise<MeterReading> {
   return (await readMeter(db, plans, workspaceId, now, listEntries)).reading;
 }
 
@@ -48,12 +48,12 @@ export async function getReading(
  * Locks the account, and brings meter, ledger and balance up to date, in the caller's transaction. What it says holds
  * until that ends.
  */
-export async function settle(
+export async function settleAccount(
   tx: Queryable,
   plans: Plans,
   workspaceId: WorkspaceId,
   now: Date,
-): Promise<Settled> {
+): Promise<SettledAccount> {
   await lockAccount(tx, workspaceId);
   const { reading, steps, uses } = await readMeter(tx, plans, workspaceId, now, takeEntries);
   for (const step of steps) await write(tx, workspaceId, step, now);
@@ -65,7 +65,7 @@ export async function settle(
 }
 
 /** A reading that is written, with the bytes of contents that can still be stored; null is no limit. */
-export interface Settled extends Reading {
+export interface SettledAccount extends MeterReading {
   readonly contentRoom: number | null;
 }
 
@@ -92,7 +92,7 @@ export async function takeAll(
   now: Date,
 ): Promise<void> {
   const { taken, refusal, before } = await takeFrom(tx, plans, workspaceId, kind, wanted, now);
-  if (taken < wanted) throw refusalError(refusal, before, kind, now, wanted);
+  if (taken < wanted) throw limitError(refusal, before, kind, now, wanted);
 }
 
 async function takeFrom(
@@ -103,7 +103,7 @@ async function takeFrom(
   wanted: number,
   now: Date,
 ) {
-  const before = await settle(tx, plans, workspaceId, now);
+  const before = await settleAccount(tx, plans, workspaceId, now);
   const { most, refusal } = capacityFor(before, kind);
   const taken = Math.min(wanted, most ?? wanted);
   if (taken > 0) {
@@ -115,17 +115,17 @@ async function takeFrom(
 }
 
 /** What was used in a period, and what that comes to. */
-interface Step extends ReturnType<typeof withUse> {
+interface Step extends ReturnType<typeof afterUse> {
   readonly uses: readonly Use[];
   /** Those whose row says less than the reading. */
   readonly kinds: readonly MeterKind[];
 }
 
 /** @param rows those that `before` was read from */
-function stepFrom(before: Reading, uses: readonly Use[], rows: readonly Metered[] = []): Step {
+function stepFrom(before: MeterReading, uses: readonly Use[], rows: readonly MeterRow[] = []): Step {
   const newlyCovered = rows.filter(({ kind, covered }) => covered !== before.covered[kind]);
   const kinds = [...new Set([...uses, ...newlyCovered].map(({ kind }) => kind))];
-  return { uses, kinds, ...withUse(before, uses) };
+  return { uses, kinds, ...afterUse(before, uses) };
 }
 
 /** The meter with the entries that are given: period by period, the one of `now` among them. */
@@ -136,9 +136,9 @@ async function readMeter(
   now: Date,
   entriesOf: typeof listEntries,
 ): Promise<{
-  readonly reading: Reading;
+  readonly reading: MeterReading;
   readonly steps: readonly Step[];
-  readonly uses: readonly NotedUse[];
+  readonly uses: readonly UnappliedUse[];
 }> {
   const account = await findAccount(db, workspaceId);
   if (account === undefined) throw notFound("Workspace");
@@ -148,10 +148,10 @@ async function readMeter(
   const steps: Step[] = [];
   let { balance } = account;
   for (const [start, time] of [...times].sort(([a], [b]) => a - b)) {
-    const before = readingOf({ ...account, balance }, plans, time);
+    const before = meterReadingOf({ ...account, balance }, plans, time);
     const rows = await listUse(db, workspaceId, before.period.start, before.hour);
     const ofPeriod = uses.filter(({ last }) => startOf(last) === start);
-    const step = stepFrom(readingOf(before.account, plans, time, rows), ofPeriod, rows);
+    const step = stepFrom(meterReadingOf(before.account, plans, time, rows), ofPeriod, rows);
     steps.push(step);
     balance = step.reading.account.balance;
   }
@@ -174,14 +174,14 @@ async function write(
   { reading, movements, uses, kinds }: Step,
   now: Date,
 ): Promise<void> {
-  await putMeter(tx, workspaceId, reading, uses, kinds);
-  for (const movement of movements) await addToDay(tx, workspaceId, movement, now);
+  await saveMeter(tx, workspaceId, reading, uses, kinds);
+  for (const movement of movements) await addDailyCharge(tx, workspaceId, movement, now);
 }
 
 function writeHeadroom(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  reading: Reading,
+  reading: MeterReading,
   contents: number | null,
 ): Promise<void> {
   const { most } = capacityFor(reading, "email");

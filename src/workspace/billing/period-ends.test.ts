@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { getReading, settle, takeUpTo } from "./meter.ts";
-import { noteUseSql } from "./meter-store.ts";
+import { getMeterReading, settleAccount, takeUpTo } from "./meter.ts";
+import { addEntriesSql } from "./meter-store.ts";
 import { periodAt } from "./periods.ts";
 import { plans } from "./plans.ts";
-import { cancelSubscription, renewSubscription, subscribe, type Wish } from "./subscribe.ts";
+import { cancelSubscription, renewSubscription, type SubscriptionRequest, subscribe } from "./subscribe.ts";
 import { topUp } from "./top-up.ts";
 
 const db = await testDatabase();
@@ -22,17 +22,17 @@ const pay = (amount: string, day: string) =>
   db.transaction((tx) =>
     topUp(tx, plans, workspaceId, { amount, gateway: "manual", description: "Test" }, at(day)),
   );
-const begin = (wish: Wish, day: string) =>
+const begin = (wish: SubscriptionRequest, day: string) =>
   db.transaction((tx) => subscribe(tx, plans, workspaceId, wish, at(day)));
 const cancel = (day: string) => db.transaction((tx) => cancelSubscription(tx, plans, workspaceId, at(day)));
 const renew = (day: string) => db.transaction((tx) => renewSubscription(tx, plans, workspaceId, at(day)));
-const read = (day: string) => getReading(db, plans, workspaceId, at(day));
-const settleAt = (day: string) => db.transaction((tx) => settle(tx, plans, workspaceId, at(day)));
+const read = (day: string) => getMeterReading(db, plans, workspaceId, at(day));
+const settleAt = (day: string) => db.transaction((tx) => settleAccount(tx, plans, workspaceId, at(day)));
 const take = (emails: number, day: string) =>
   db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "email", emails, at(day)));
 const note = (quantity: number, day: string) =>
   db.run(
-    noteUseSql(
+    addEntriesSql(
       "email",
       sql`(values (${workspaceId}::uuid, ${quantity}::int)) u (workspace_id, quantity)`,
       at(day),
@@ -45,8 +45,8 @@ const charges = async () =>
       where workspace_id = ${workspaceId} and transaction_type = 'subscription'`)
   )?.count;
 
-const monthly: Wish = { plan_id: "growth", billing_interval: "monthly" };
-const yearly: Wish = { plan_id: "growth", billing_interval: "yearly" };
+const monthly: SubscriptionRequest = { plan_id: "growth", billing_interval: "monthly" };
+const yearly: SubscriptionRequest = { plan_id: "growth", billing_interval: "yearly" };
 
 describe("periods follow the day on which they began", () => {
   test.each([

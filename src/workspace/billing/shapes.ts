@@ -2,22 +2,18 @@
 import { type Static, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { planNames } from "#workspace/workspaces/workspace.ts";
-import {
-  type CanceledSubscription,
-  type Subscription as SubscriptionRow,
-  subscriptionStatuses,
-} from "./account.ts";
+import { type CanceledSubscription, type Subscription, subscriptionStatuses } from "./account.ts";
+import { formatMoney } from "./format-money.ts";
 import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
-import { shownMoney } from "./money.ts";
 import { billingIntervals } from "./periods.ts";
-import { type Plan as PlanData, type Plans, type StorageKind, storageKinds } from "./plans.ts";
+import { type Plan, type Plans, type StorageKind, storageKinds } from "./plans.ts";
 import type { TransactionRow } from "./transaction-store.ts";
 
 export const CURRENCY = "USD";
 const Money = Type.String({ description: "US dollars, an exact decimal." });
 const Count = nullable(Type.Integer({ description: "Null is no limit." }));
 
-export const Plan = Type.Object(
+export const PlanShape = Type.Object(
   {
     id: Type.Enum([...planNames]),
     name: Type.String(),
@@ -40,7 +36,7 @@ export const Plan = Type.Object(
   { $id: "Plan" },
 );
 
-export const Subscription = Type.Object(
+export const SubscriptionShape = Type.Object(
   {
     plan_id: Type.Enum([...planNames]),
     status: Type.Enum([...subscriptionStatuses, "canceled"], {
@@ -51,12 +47,12 @@ export const Subscription = Type.Object(
     current_period_end: Timestamp,
     cancel_at_period_end: Type.Boolean(),
     past_due_since: NullableTimestamp,
-    plan: Plan,
+    plan: PlanShape,
   },
   { $id: "Subscription" },
 );
 
-export const SubscriptionAnswer = Type.Object({ subscription: nullable(Subscription) });
+export const SubscriptionAnswer = Type.Object({ subscription: nullable(SubscriptionShape) });
 
 export const SubscriptionInput = Type.Object(
   {
@@ -99,7 +95,7 @@ export const Overview = Type.Object(
 export const Usage = Type.Object(
   {
     balance: Money,
-    plan: Plan,
+    plan: PlanShape,
     this_month: Type.Object({ email: Money, validation: Money, subscription: Money }),
     recent_charges: Type.Array(
       Type.Object({
@@ -116,7 +112,7 @@ export const Usage = Type.Object(
   { $id: "BillingUsage" },
 );
 
-export const Transaction = Type.Object(
+export const TransactionShape = Type.Object(
   {
     id: Id,
     gateway: nullable(Type.Enum([...gateways])),
@@ -131,7 +127,7 @@ export const Transaction = Type.Object(
   { $id: "Transaction" },
 );
 
-export function planShape(plan: PlanData): Static<typeof Plan> {
+export function shownPlan(plan: Plan): Static<typeof PlanShape> {
   const { id, name, description, price_monthly, price_yearly, allowances, rates, features } = plan;
   return {
     id,
@@ -152,17 +148,17 @@ export function planShape(plan: PlanData): Static<typeof Plan> {
   };
 }
 
-export function subscriptionShape(
-  row: SubscriptionRow | CanceledSubscription,
+export function shownSubscription(
+  row: Subscription | CanceledSubscription,
   plans: Plans,
-): Static<typeof Subscription> {
+): Static<typeof SubscriptionShape> {
   const { plan_id, status, billing_interval, cancel_at_period_end, past_due_since } = row;
   const { current_period_start, current_period_end } = row;
   const period = { current_period_start, current_period_end };
-  const plan = planShape(plans[plan_id]);
+  const plan = shownPlan(plans[plan_id]);
   return { plan_id, status, billing_interval, ...period, cancel_at_period_end, past_due_since, plan };
 }
 
-export function transactionShape(row: TransactionRow): TransactionRow {
-  return { ...row, amount: shownMoney(row.amount) };
+export function shownTransaction(row: TransactionRow): TransactionRow {
+  return { ...row, amount: formatMoney(row.amount) };
 }

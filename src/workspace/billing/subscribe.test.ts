@@ -4,7 +4,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import type { PlanName } from "#workspace/workspaces/workspace.ts";
-import { getReading, takeUpTo } from "./meter.ts";
+import { getMeterReading, takeUpTo } from "./meter.ts";
 import type { BillingInterval } from "./periods.ts";
 import { periodAt } from "./periods.ts";
 import { plans } from "./plans.ts";
@@ -28,7 +28,7 @@ const take = (plan_id: PlanName, now = january, billing_interval: BillingInterva
   db.transaction((tx) => subscribe(tx, plans, workspaceId, { plan_id, billing_interval }, now));
 const cancel = (now = january) => db.transaction((tx) => cancelSubscription(tx, plans, workspaceId, now));
 const renew = (now: Date) => db.transaction((tx) => renewSubscription(tx, plans, workspaceId, now));
-const account = async (now: Date) => (await getReading(db, plans, workspaceId, now)).account;
+const account = async (now: Date) => (await getMeterReading(db, plans, workspaceId, now)).account;
 const balance = async (now = january) => (await account(now)).balance;
 const status = async (now = january) => (await account(now)).subscription?.status ?? null;
 const at = (text: string) => new Date(`${text}T10:00:00Z`);
@@ -156,7 +156,7 @@ describe("renewal", () => {
     await take("growth");
     await renew(at("2026-02-28"));
     expect(await status()).toBe("past_due");
-    const allowance = async (day: string) => (await getReading(db, plans, workspaceId, at(day))).plan.id;
+    const allowance = async (day: string) => (await getMeterReading(db, plans, workspaceId, at(day))).plan.id;
     expect(await allowance("2026-03-01")).toBe("growth");
     for (const day of ["03-01", "03-02", "03-03", "03-04", "03-05", "03-06"]) await renew(at(`2026-${day}`));
     expect(await status()).toBe("past_due");
@@ -192,8 +192,8 @@ test("a year's plan has its allowance by the month", async () => {
   await take("growth", january, "yearly");
   const send = (now: Date) => db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "email", 50_000, now));
   await send(at("2026-02-10"));
-  expect((await getReading(db, plans, workspaceId, at("2026-02-20"))).used.email).toBe(50_000);
-  expect((await getReading(db, plans, workspaceId, at("2026-03-01"))).used.email).toBe(0);
+  expect((await getMeterReading(db, plans, workspaceId, at("2026-02-20"))).used.email).toBe(50_000);
+  expect((await getMeterReading(db, plans, workspaceId, at("2026-03-01"))).used.email).toBe(0);
 });
 
 test("a period is the one that holds the moment, through leap years and month ends", () => {

@@ -5,15 +5,15 @@ import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { PlanName } from "#workspace/workspaces/workspace.ts";
 import type { CanceledSubscription, Subscription } from "./account.ts";
-import { insertMovement } from "./ledger-store.ts";
-import { settle } from "./meter.ts";
-import { shownMoney } from "./money.ts";
+import { formatMoney } from "./format-money.ts";
+import { insertLedgerEntry } from "./ledger-store.ts";
+import { settleAccount } from "./meter.ts";
 import type { BillingInterval } from "./periods.ts";
 import type { Plans } from "./plans.ts";
 import { changeTo, priceOf, renewed } from "./subscription.ts";
 import { putSubscription, removeSubscription } from "./subscription-store.ts";
 
-export interface Wish {
+export interface SubscriptionRequest {
   readonly plan_id: PlanName;
   /** As it is, when not said; monthly to begin with. */
   readonly billing_interval: BillingInterval | undefined;
@@ -28,7 +28,7 @@ export async function subscribe(
   tx: Queryable,
   plans: Plans,
   workspaceId: WorkspaceId,
-  { plan_id, billing_interval }: Wish,
+  { plan_id, billing_interval }: SubscriptionRequest,
   now: Date,
 ): Promise<Subscription> {
   const plan = plans[plan_id];
@@ -41,7 +41,7 @@ export async function subscribe(
   if (plan.price_monthly === null) {
     throw new ApiError("BAD_REQUEST", `${plan.name} is negotiated: contact whoever runs this service`);
   }
-  const { account } = await settle(tx, plans, workspaceId, now);
+  const { account } = await settleAccount(tx, plans, workspaceId, now);
   const current = account.subscription;
   if (current === null && account.plan !== "free") {
     throw new ApiError(
@@ -69,11 +69,11 @@ export async function subscribe(
   if (!isCovered) {
     throw new ApiError(
       "INSUFFICIENT_BALANCE",
-      `This costs ${price} USD, the balance is ${shownMoney(account.balance)} USD: top up`,
+      `This costs ${price} USD, the balance is ${formatMoney(account.balance)} USD: top up`,
     );
   }
   await putSubscription(tx, workspaceId, next, now);
-  await settle(tx, plans, workspaceId, now);
+  await settleAccount(tx, plans, workspaceId, now);
   return next;
 }
 
@@ -84,7 +84,7 @@ export async function cancelSubscription(
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<Subscription | CanceledSubscription> {
-  const { account } = await settle(tx, plans, workspaceId, now);
+  const { account } = await settleAccount(tx, plans, workspaceId, now);
   const current = account.subscription;
   if (current === null) throw notFound("Subscription");
   if (current.cancel_at_period_end) {
@@ -97,7 +97,7 @@ export async function cancelSubscription(
   }
   // Of one that is not paid no period is left that it could last for.
   await removeSubscription(tx, workspaceId);
-  await settle(tx, plans, workspaceId, now);
+  await settleAccount(tx, plans, workspaceId, now);
   return { ...next, status: "canceled", current_period_end: now, past_due_since: null, retry_at: null };
 }
 
@@ -108,7 +108,7 @@ export async function renewSubscription(
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<void> {
-  const { account } = await settle(tx, plans, workspaceId, now);
+  const { account } = await settleAccount(tx, plans, workspaceId, now);
   const current = account.subscription;
   const isDue =
     current !== null &&
@@ -118,13 +118,13 @@ export async function renewSubscription(
 }
 
 /** After a top-up: what is past due or was suspended is paid where the balance covers it now. */
-export async function payWhatIsOwed(
+export async function payOverdue(
   tx: Queryable,
   plans: Plans,
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<void> {
-  const { account } = await settle(tx, plans, workspaceId, now);
+  const { account } = await settleAccount(tx, plans, workspaceId, now);
   const current = account.subscription;
   if (current === null || current.status === "active" || current.cancel_at_period_end) return;
   const plan = plans[current.plan_id];
@@ -155,7 +155,7 @@ async function payFor(
   const next = isCovered ? paid : unpaid;
   if (next === null) await removeSubscription(tx, workspaceId);
   else await putSubscription(tx, workspaceId, next, now);
-  await settle(tx, plans, workspaceId, now);
+  await settleAccount(tx, plans, workspaceId, now);
 }
 
 /** @returns false, and nothing taken, when the balance does not cover the price */
@@ -170,7 +170,7 @@ async function pay(
   if (new Big(price).gt(balance)) return false;
   if (new Big(price).eq(0)) return true;
   const amount = new Big(price).times(-1).toFixed(6);
-  await insertMovement(
+  await insertLedgerEntry(
     tx,
     workspaceId,
     { gateway: null, transaction_type: "subscription", amount, description: `Subscription: ${description}` },

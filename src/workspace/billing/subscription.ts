@@ -11,7 +11,7 @@ const DAY_MS = 24 * 3_600_000;
 /** A renewal that the balance did not cover is tried daily, and so long. */
 const PAST_DUE_DAYS = 7;
 
-export interface Step {
+export interface PricedChange {
   readonly next: Subscription;
   /** What it costs: USD, two places; 0.00 where nothing is due. */
   readonly price: string;
@@ -33,7 +33,7 @@ export function changeTo(
   interval: BillingInterval,
   currentPlan: Plan | null,
   now: Date,
-): Step {
+): PricedChange {
   const price = new Big(priceOf(plan, interval));
   const isPaid = current?.status === "active" && current.current_period_end > now;
   if (current === null || currentPlan === null || !isPaid) {

@@ -4,10 +4,10 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { markPrepaid } from "./account-store.ts";
-import { type Gateway, insertMovement } from "./ledger-store.ts";
-import { settle } from "./meter.ts";
+import { type Gateway, insertLedgerEntry } from "./ledger-store.ts";
+import { settleAccount } from "./meter.ts";
 import type { Plans } from "./plans.ts";
-import { payWhatIsOwed } from "./subscribe.ts";
+import { payOverdue } from "./subscribe.ts";
 
 /** Beyond it somebody mistyped. */
 const LARGEST = "1000000";
@@ -35,20 +35,20 @@ export async function topUp(
   }: { readonly amount: string; readonly gateway: Gateway; readonly description: string },
   now: Date,
 ): Promise<{ readonly transactionId: string }> {
-  await settle(tx, plans, workspaceId, now);
+  await settleAccount(tx, plans, workspaceId, now);
   const movement = { gateway, transaction_type: "topup", amount, description } as const;
-  const transactionId = await insertMovement(tx, workspaceId, movement, now);
-  await markPaidIn(tx, plans, workspaceId, now);
+  const transactionId = await insertLedgerEntry(tx, workspaceId, movement, now);
+  await afterTopUp(tx, plans, workspaceId, now);
   return { transactionId };
 }
 
 /** What follows from money that has been added to the balance. */
-export async function markPaidIn(
+export async function afterTopUp(
   tx: Queryable,
   plans: Plans,
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<void> {
   await markPrepaid(tx, workspaceId);
-  await payWhatIsOwed(tx, plans, workspaceId, now);
+  await payOverdue(tx, plans, workspaceId, now);
 }

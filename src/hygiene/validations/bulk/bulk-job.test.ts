@@ -27,7 +27,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { readJobFile, writeJobFile } from "#test/support/job-files.ts";
-import { getReading } from "#workspace/billing/meter.ts";
+import { getMeterReading } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { BULK_JOB, bulkHandler } from "./bulk-job.ts";
@@ -143,7 +143,7 @@ async function ended(workspaceId: WorkspaceId, id: string) {
 }
 
 const used = async (workspaceId: WorkspaceId) =>
-  (await getReading(db, plans, workspaceId, systemClock.now())).used.validation;
+  (await getMeterReading(db, plans, workspaceId, systemClock.now())).used.validation;
 const historyOf = (workspaceId: WorkspaceId) =>
   listValidations(db, workspaceId, { limit: 100_000, offset: 0 });
 const lines = (count: number, domains = 10) =>

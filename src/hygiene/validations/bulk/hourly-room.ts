@@ -1,7 +1,7 @@
 /** What the workspace's hourly cap leaves to a job, so that no server is asked about more addresses than can be paid for. */
 import type { WorkspaceId } from "#platform/ids.ts";
-import { getReading } from "#workspace/billing/meter.ts";
-import { capacityFor, nextHour } from "#workspace/billing/reading.ts";
+import { getMeterReading } from "#workspace/billing/meter.ts";
+import { capacityFor, nextHour } from "#workspace/billing/meter-reading.ts";
 import type { FileAddress } from "./address-file.ts";
 import type { WriteDeps } from "./write-batch.ts";
 
@@ -17,7 +17,7 @@ export class HourlyRoom {
 
   static async open({ db, plans, clock }: WriteDeps, workspaceId: WorkspaceId): Promise<HourlyRoom> {
     const now = clock.now();
-    const { most, refusal } = capacityFor(await getReading(db, plans, workspaceId, now), "validation");
+    const { most, refusal } = capacityFor(await getMeterReading(db, plans, workspaceId, now), "validation");
     return new HourlyRoom(refusal === "hourly_cap" && most !== null ? most : Infinity, nextHour(now));
   }
 

@@ -9,12 +9,12 @@ import type { UploadedFile } from "#platform/http/request/uploads.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
 import { requireFewOpen, requirePlace, startJob } from "#platform/jobs/queue.ts";
-import { getReading } from "#workspace/billing/meter.ts";
+import { limitError } from "#workspace/billing/limit-error.ts";
+import { getMeterReading } from "#workspace/billing/meter.ts";
+import { quotaOf } from "#workspace/billing/meter-reading.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { standingOf } from "#workspace/billing/reading.ts";
-import { refusalError } from "#workspace/billing/refusal.ts";
-import { requireBytes } from "#workspace/billing/storage.ts";
-import { capacityOf, refusalOf } from "#workspace/billing/usage.ts";
+import { capacityOf, refusalOf } from "#workspace/billing/quota.ts";
+import { requireBytes } from "#workspace/billing/storage-limit.ts";
 import { readAddressFile } from "./address-file.ts";
 import { BULK_JOB, type BulkInput } from "./bulk-job.ts";
 
@@ -38,12 +38,12 @@ export async function startBulkValidation(
   await requireFewOpen(db, workspaceId, BULK_JOB, "validations");
   const { addresses, duplicates } = await readAddressFile(file.path, encoding);
   const now = clock.now();
-  const reading = await getReading(db, plans, workspaceId, now);
-  const standing = standingOf(reading, "validation");
+  const reading = await getMeterReading(db, plans, workspaceId, now);
+  const standing = quotaOf(reading, "validation");
   const most = capacityOf(standing);
   const cost = addresses.filter(({ syntax }) => syntax.ok).length;
   if (most !== null && most < cost) {
-    throw refusalError(refusalOf(standing), reading, "validation", now, cost);
+    throw limitError(refusalOf(standing), reading, "validation", now, cost);
   }
   const input: BulkInput = { file_name: file.name, encoding: encoding ?? null };
   const total = addresses.length + duplicates;

@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Refusal } from "#workspace/billing/usage.ts";
+import type { LimitReason } from "#workspace/billing/quota.ts";
 
 export interface BatchKey {
   readonly jobId: string;
@@ -21,7 +21,7 @@ export interface DoneBatch {
   /** Places of those that had no turn: nobody could be asked, or the hour's cap was reached. */
   readonly put_back: readonly number[];
   /** Why not everything was answered. */
-  readonly stopped_by: Refusal | null;
+  readonly stopped_by: LimitReason | null;
   readonly done_at: Date;
 }
 

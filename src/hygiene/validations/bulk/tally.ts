@@ -2,7 +2,7 @@
 
 import { names } from "#hygiene/validations/stats.ts";
 import type { Status } from "#hygiene/validations/verdict.ts";
-import type { Refusal } from "#workspace/billing/usage.ts";
+import type { LimitReason } from "#workspace/billing/quota.ts";
 import type { AddressFile } from "./address-file.ts";
 import type { DoneBatch } from "./store.ts";
 
@@ -11,7 +11,7 @@ export class Tally {
   /** By the names that statuses have in statistics. */
   readonly #counts = Object.fromEntries(Object.values(names).map((name) => [name, 0]));
   #answered = 0;
-  #stoppedBy: Refusal | null = null;
+  #stoppedBy: LimitReason | null = null;
 
   /** Each batch counts once. */
   add(batches: readonly DoneBatch[]): void {
@@ -32,7 +32,7 @@ export class Tally {
   }
 
   /** Why nothing more is answered; null as long as something is. */
-  get stoppedBy(): Refusal | null {
+  get stoppedBy(): LimitReason | null {
     return this.#stoppedBy;
   }
 

@@ -1,8 +1,8 @@
 /** What came of a campaign, over HTTP (contract, "Campaign analytics shapes"). */
 import { type Static, Type } from "typebox";
 import { DomainStats, withShare } from "#messages/domain-stats.ts";
-import { recipientField, SearchedSince } from "#messages/log.ts";
-import { messageStatuses } from "#messages/message/states.ts";
+import { recipientField, SearchedSince } from "#messages/find-messages.ts";
+import { messageStatuses } from "#messages/message/status.ts";
 import { listMessages, type MessageRow } from "#messages/store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";

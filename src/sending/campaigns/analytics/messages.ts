@@ -1,7 +1,7 @@
 /** A campaign's part of the message log. */
 import { type Found, searchMessages } from "#messages/log-search-store.ts";
-import { findPage } from "#messages/log-store.ts";
-import type { MessageStatus } from "#messages/message/states.ts";
+import { findMessagePage } from "#messages/log-store.ts";
+import type { MessageStatus } from "#messages/message/status.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -41,7 +41,7 @@ export async function findCampaignMessages(
     return { ...found, rows: byThemselves(ids) };
   }
   const [ids, total] = await Promise.all([
-    findPage(db, workspaceId, filter, page),
+    findMessagePage(db, workspaceId, filter, page),
     countShown(db, workspaceId, campaignId, status),
   ]);
   return { rows: byThemselves(ids), total, since: null };

@@ -2,7 +2,7 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { DomainRow } from "#messages/domain-stats.ts";
 import { canBeHeld, countHeldSql, storedAs } from "#messages/log-filter-store.ts";
-import { type MessageStatus, storedStatuses } from "#messages/message/states.ts";
+import { type MessageStatus, storedStatuses } from "#messages/message/status.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";

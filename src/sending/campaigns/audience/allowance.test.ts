@@ -13,7 +13,7 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { getReading, takeUpTo } from "#workspace/billing/meter.ts";
+import { getMeterReading, takeUpTo } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
 import type { WorkspaceChanges } from "#workspace/change-workspace.ts";
@@ -45,7 +45,7 @@ const work = () =>
 const use = (emails: number) =>
   db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "email", emails, clock.now()));
 const find = async () => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
-const reading = () => getReading(db, plans, workspaceId, clock.now());
+const reading = () => getMeterReading(db, plans, workspaceId, clock.now());
 
 test("a campaign that uses up the plan pauses, says so, and goes on where it stopped once it is paid for", async () => {
   await set({ plan: "free" });

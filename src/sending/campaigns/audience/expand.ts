@@ -22,8 +22,8 @@ import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { tracksOf } from "#sending/content/tracking.ts";
 import { findUnreachable } from "#sending/sms/phone-numbers-store.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import { nextHour } from "#workspace/billing/meter-reading.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { nextHour } from "#workspace/billing/reading.ts";
 import { type CampaignAudience, findAudience, isOfWorkspace } from "./audience.ts";
 import {
   advanceExpansion,

@@ -6,8 +6,8 @@
 import sql from "sql-template-tag";
 import { countMailOfLists, countMailOfPeople, lockDays } from "#audience/subscribers/mail-counters-store.ts";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
-import type { LostMessage, MovedMessage } from "#messages/message/outcome.ts";
-import type { MessageStatus, StoredStatus } from "#messages/message/states.ts";
+import type { MovedMessage, SuppressingMessage } from "#messages/message/outcome.ts";
+import type { MessageStatus, StoredStatus } from "#messages/message/status.ts";
 import { integerArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-store.ts";
@@ -41,7 +41,7 @@ const listOfMail = listOfMailSql(sql`m.written_by`, sql`m.written_by`);
 export async function countRecipients(
   tx: Queryable,
   moved: readonly MovedMessage[],
-  lost: readonly LostMessage[],
+  lost: readonly SuppressingMessage[],
 ): Promise<void> {
   const news = moved.filter(isCounted).filter(isNewsOfMail);
   if (news.length === 0) return;
@@ -77,7 +77,7 @@ export async function countRecipients(
 export async function holdDays(
   tx: Queryable,
   moved: readonly MovedMessage[],
-  lost: readonly LostMessage[],
+  lost: readonly SuppressingMessage[],
   now: Date,
 ): Promise<void> {
   const news = moved.filter(isCounted).filter(isNewsOfMail);

@@ -5,7 +5,7 @@
  * counted first stands nowhere.
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { storedStatuses } from "#messages/message/states.ts";
+import { storedStatuses } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type BulkOrigin, tablesOf } from "#sending/bulk-origin-store.ts";
 

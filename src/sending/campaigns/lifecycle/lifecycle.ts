@@ -40,7 +40,7 @@ import {
   sendDraft,
   unscheduleCampaign,
 } from "#sending/campaigns/transitions-store.ts";
-import { type StorageDeps, withinBytes } from "#workspace/billing/storage.ts";
+import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
 import { LONGEST_NAME, readName } from "#workspace/name.ts";
 import { advanceCampaignsNow } from "./advance.ts";
 import { type CampaignReader, readCampaign, requireAudience } from "./read-campaign.ts";

@@ -5,8 +5,8 @@
 
 import type { CountryCode } from "libphonenumber-js";
 import { findMailingList, lockListsForUse } from "#audience/mailing-lists/store.ts";
-import { holdSenders, maySendAs } from "#identity/may-send-as.ts";
-import { holdRouting } from "#identity/sending-ips/store.ts";
+import { lockSenderRights, maySendAs } from "#identity/may-send-as.ts";
+import { lockRouting } from "#identity/sending-ips/store.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
@@ -122,8 +122,8 @@ export async function lockUsed(
 ): Promise<void> {
   const { id, from_email, sender_email, virtual_mta_ip, routing_rule_id } = campaign;
   await lockCampaignLists(tx, workspaceId, id);
-  if (virtual_mta_ip !== null || routing_rule_id !== null) await holdRouting(tx, workspaceId);
-  await holdSenders(tx, workspaceId, [from_email, ...(sender_email === null ? [] : [sender_email])]);
+  if (virtual_mta_ip !== null || routing_rule_id !== null) await lockRouting(tx, workspaceId);
+  await lockSenderRights(tx, workspaceId, [from_email, ...(sender_email === null ? [] : [sender_email])]);
   await requireUsed(reader, tx, workspaceId, campaign, now);
   await requireSender(tx, workspaceId, from_email);
 }

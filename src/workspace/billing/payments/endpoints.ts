@@ -6,10 +6,10 @@ import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { Log } from "#platform/log/log.ts";
 import { billing } from "#workspace/billing/resource.ts";
-import { Transaction, transactionShape } from "#workspace/billing/shapes.ts";
+import { shownTransaction, TransactionShape } from "#workspace/billing/shapes.ts";
 import { getTransaction } from "#workspace/billing/transaction-store.ts";
+import { beginCardTopUp } from "./card-top-up.ts";
 import type { PaymentGateway } from "./gateway.ts";
-import { beginPayIn } from "./pay-in.ts";
 
 const TopUpInput = Type.Object(
   {
@@ -20,7 +20,7 @@ const TopUpInput = Type.Object(
 
 const TopUp = Type.Object(
   {
-    transaction: Transaction,
+    transaction: TransactionShape,
     checkout_url: Type.String({ description: "Where a person pays it, within 23 hours." }),
   },
   { $id: "TopUp" },
@@ -56,9 +56,9 @@ export function topUpEndpoints({ db, clock, log, gateway, publicUrl }: TopUpDeps
         if (gateway === null) throw new ApiError("BAD_REQUEST", "no payment gateway configured");
         const wish = { workspaceId, amount, returnUrl: `${publicUrl()}/payments/done` };
         const requestLog = log.child({ request_id: requestId });
-        const { transactionId, url } = await beginPayIn(db, gateway, wish, clock.now(), requestLog);
+        const { transactionId, url } = await beginCardTopUp(db, gateway, wish, clock.now(), requestLog);
         const transaction = await getTransaction(db, workspaceId, transactionId);
-        return { transaction: transactionShape(transaction), checkout_url: url };
+        return { transaction: shownTransaction(transaction), checkout_url: url };
       },
     }),
   ];

@@ -6,8 +6,8 @@ import { ApiError } from "#platform/errors.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";
 import { html, sendPage } from "#platform/http/response/page.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
+import { applyPaymentEvent } from "./card-top-up.ts";
 import type { PaymentGateway } from "./gateway.ts";
-import { hearPayment } from "./pay-in.ts";
 
 /** Events of checkout sessions have a few thousand bytes. */
 const MOST_BYTES = 256 * 1024;
@@ -34,7 +34,7 @@ export function registerPaymentPages(
       const event = gateway.readEvent(rawBody, typeof signature === "string" ? signature : undefined, now);
       if (event === undefined)
         throw new ApiError("BAD_REQUEST", "This is not signed by the payment provider");
-      const ignored = await db.transaction((tx) => hearPayment(tx, plans, gateway, event, now));
+      const ignored = await db.transaction((tx) => applyPaymentEvent(tx, plans, gateway, event, now));
       if (ignored !== null) {
         const { because, isUncredited } = ignored;
         const { workspaceId, transactionId, reference } = event.payment ?? {};

@@ -6,11 +6,11 @@ import { createLog } from "#platform/log/log.ts";
 import { startBareServer } from "#test/support/bare-server.ts";
 import { type EventChange, startFakeStripe } from "#test/support/fake-stripe.ts";
 import { startService } from "#test/support/service.ts";
-import { keepBooks } from "#workspace/billing/billing-jobs.ts";
+import { billingTasks } from "#workspace/billing/billing-jobs.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
+import { applyPaymentEvent } from "./card-top-up.ts";
 import { registerPaymentPages } from "./pages.ts";
-import { hearPayment } from "./pay-in.ts";
 import { stripeOf } from "./stripe.ts";
 
 const stripe = await startFakeStripe();
@@ -44,7 +44,7 @@ const find = async (id: string) =>
   );
 const balance = async () => Number((await call("GET", "/billing/overview")).body.data.balance);
 const runTask = (name: string) =>
-  keepBooks({ db: database, clock, plans })
+  billingTasks({ db: database, clock, plans })
     .find((task) => task.name === name)
     ?.run({ signal: new AbortController().signal, log: createLog("silent") });
 
@@ -249,7 +249,7 @@ describe("money that came in and is credited to nobody", () => {
     const body = stripe.event(id, change);
     const event = gateway?.readEvent(Buffer.from(body), stripe.sign(body, clock.now()), clock.now());
     if (!gateway || !event) throw new Error("no event");
-    return database.transaction((tx) => hearPayment(tx, plans, gateway, event, clock.now()));
+    return database.transaction((tx) => applyPaymentEvent(tx, plans, gateway, event, clock.now()));
   };
   const nobody = "019a0000-0000-7000-8000-000000000000";
 

@@ -1,12 +1,12 @@
 /** What the meter of a workspace says, and what it says after some use: arithmetic, without a database. */
 import { Big } from "big.js";
 import { type Account, allowancePeriod, planOf } from "./account.ts";
-import type { DayMovement } from "./ledger-store.ts";
+import type { DailyCharge } from "./ledger-store.ts";
 import type { Period } from "./periods.ts";
 import { type MeterKind, meterKinds, type Plan, type Plans } from "./plans.ts";
-import { capacityOf, chargedOf, freeOf, type Refusal, refusalOf, type Standing } from "./usage.ts";
+import { capacityOf, chargedOf, freeOf, type LimitReason, type MeterQuota, refusalOf } from "./quota.ts";
 
-export interface Reading {
+export interface MeterReading {
   readonly account: Account;
   readonly plan: Plan;
   readonly period: Period;
@@ -32,7 +32,7 @@ export interface Use {
 }
 
 /** As it was noted, with the bytes of contents that were stored. */
-export interface NotedUse extends Use {
+export interface UnappliedUse extends Use {
   readonly bytes: number;
 }
 
@@ -41,7 +41,7 @@ export interface Capacity {
   /** Null is no limit. */
   readonly most: number | null;
   /** Why not more. */
-  readonly refusal: Refusal | "hourly_cap";
+  readonly refusal: LimitReason | "hourly_cap";
 }
 
 export function hourOf(time: Date): Date {
@@ -61,7 +61,7 @@ function byKind<Value>(of: (kind: MeterKind) => Value): Record<MeterKind, Value>
 }
 
 /** A row of the meter. */
-export interface Metered {
+export interface MeterRow {
   readonly kind: MeterKind;
   readonly used: number;
   readonly paid: string;
@@ -75,7 +75,12 @@ export interface Metered {
  * and is used again. So while a plan holds for all of a period, the order of what is taken and given back does not change
  * what that costs; over changes of plan, no more is paid for than once lay beyond an allowance.
  */
-export function readingOf(account: Account, plans: Plans, now: Date, rows: readonly Metered[] = []): Reading {
+export function meterReadingOf(
+  account: Account,
+  plans: Plans,
+  now: Date,
+  rows: readonly MeterRow[] = [],
+): MeterReading {
   const rowOf = (kind: MeterKind) => rows.find((row) => row.kind === kind);
   const reading = {
     account,
@@ -88,14 +93,14 @@ export function readingOf(account: Account, plans: Plans, now: Date, rows: reado
     usedInHour: byKind((kind) => rowOf(kind)?.used_in_hour ?? 0),
   };
   const coveredOf = (kind: MeterKind) => {
-    const standing = standingOf(reading, kind);
+    const standing = quotaOf(reading, kind);
     const free = freeOf(standing);
     return standing.allowance !== null && free > standing.allowance ? free : reading.covered[kind];
   };
   return { ...reading, covered: byKind(coveredOf) };
 }
 
-export function standingOf({ account, plan, used, paid, covered }: Reading, kind: MeterKind): Standing {
+export function quotaOf({ account, plan, used, paid, covered }: MeterReading, kind: MeterKind): MeterQuota {
   const allowance = plan.allowances[kind];
   return {
     used: used[kind],
@@ -108,8 +113,8 @@ export function standingOf({ account, plan, used, paid, covered }: Reading, kind
 }
 
 /** Allowance, balance and, where one is set, the hourly cap. Blacklist checks send nothing and know no cap. */
-export function capacityFor(reading: Reading, kind: MeterKind): Capacity {
-  const standing = standingOf(reading, kind);
+export function capacityFor(reading: MeterReading, kind: MeterKind): Capacity {
+  const standing = quotaOf(reading, kind);
   const most = capacityOf(standing);
   const cap = kind === "blacklist_check" ? null : reading.account.hourly_cap;
   const leftInHour = cap === null ? null : Math.max(0, cap - reading.usedInHour[kind]);
@@ -120,15 +125,15 @@ export function capacityFor(reading: Reading, kind: MeterKind): Capacity {
 }
 
 /** The meter after use, and what the ledger has to be told. */
-export function withUse(
-  before: Reading,
+export function afterUse(
+  before: MeterReading,
   uses: readonly Use[],
-): { readonly reading: Reading; readonly movements: readonly DayMovement[] } {
+): { readonly reading: MeterReading; readonly movements: readonly DailyCharge[] } {
   let reading = before;
-  const movements: DayMovement[] = [];
+  const movements: DailyCharge[] = [];
   const move = (kind: MeterKind, quantity: number, transaction_type: "usage" | "refund") => {
     const { account, used, paid } = reading;
-    const standing = standingOf(reading, kind);
+    const standing = quotaOf(reading, kind);
     const charged = chargedOf(standing, quantity);
     reading = { ...reading, used: { ...used, [kind]: used[kind] + quantity } };
     const { rate } = standing;

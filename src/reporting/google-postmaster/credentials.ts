@@ -29,14 +29,14 @@ const AuthorisedUser = Type.Object({
   ...tokenUri,
 });
 
-export interface Credentials {
+export interface GoogleCredentials {
   readonly tokenUri: URL;
   /** The form that is posted there. */
   tokenRequest(now: Date): URLSearchParams;
 }
 
 /** @throws an Error for the operator that names the field */
-export function readCredentials(file: unknown): Credentials {
+export function readCredentials(file: unknown): GoogleCredentials {
   const isPerson = Value.Check(Type.Object({ refresh_token: Type.Unknown() }), file);
   return isPerson ? ofPerson(read(AuthorisedUser, file)) : ofServiceAccount(read(ServiceAccount, file));
 }
@@ -51,7 +51,7 @@ function read<Shape extends typeof ServiceAccount | typeof AuthorisedUser>(
   throw refusal(`${fault?.instancePath || "/"} ${fault?.message ?? "is wrong"}`);
 }
 
-function ofPerson({ token_uri, ...fields }: Static<typeof AuthorisedUser>): Credentials {
+function ofPerson({ token_uri, ...fields }: Static<typeof AuthorisedUser>): GoogleCredentials {
   return {
     tokenUri: addressOf(token_uri),
     tokenRequest: () =>
@@ -64,7 +64,7 @@ function ofPerson({ token_uri, ...fields }: Static<typeof AuthorisedUser>): Cred
   };
 }
 
-function ofServiceAccount(account: Static<typeof ServiceAccount>): Credentials {
+function ofServiceAccount(account: Static<typeof ServiceAccount>): GoogleCredentials {
   const { token_uri: aud, client_email: iss, private_key_id: kid, subject: sub } = account;
   const key = privateKeyOf(account.private_key);
   return {

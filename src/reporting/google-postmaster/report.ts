@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { nullable } from "#platform/shapes.ts";
-import { findStanding, listDomainStats } from "./store.ts";
+import { findAuthorisation, listDomainStats } from "./store.ts";
 
 const MOST_DOMAINS = 100;
 
@@ -50,7 +50,7 @@ export async function googlePostmasterOf(
 ): Promise<Static<typeof GooglePostmaster>> {
   if (!isConfigured) return { connected: false, domains: [] };
   const [connected, domains] = await Promise.all([
-    findStanding(db),
+    findAuthorisation(db),
     listDomainStats(db, workspaceId, MOST_DOMAINS),
   ]);
   return { connected: connected ?? false, domains };

@@ -5,7 +5,7 @@ import { ApiError, invalid, overloaded } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import { lockAccount } from "#workspace/billing/account-store.ts";
-import { settle } from "#workspace/billing/meter.ts";
+import { settleAccount } from "#workspace/billing/meter.ts";
 import {
   completePayment,
   countPending,
@@ -16,14 +16,14 @@ import {
   updateReference,
 } from "#workspace/billing/payment-store.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { markPaidIn, readAmount } from "#workspace/billing/top-up.ts";
+import { afterTopUp, readAmount } from "#workspace/billing/top-up.ts";
 import type { PaymentEvent, PaymentGateway } from "./gateway.ts";
 
 /** The gateway's page closes a while before the transaction fails by itself (billing-jobs.ts). */
 const PAGE_HOURS = 23;
 const MOST_PENDING = 20;
 
-export interface PayIn {
+export interface CardTopUp {
   readonly workspaceId: WorkspaceId;
   readonly amount: string;
   readonly returnUrl: string;
@@ -33,10 +33,10 @@ export interface PayIn {
  * Makes a pending transaction and the page where it is paid.
  * @throws ApiError VALIDATION_ERROR for the amount, CONFLICT where too many wait, 503 when the gateway does not answer
  */
-export async function beginPayIn(
+export async function beginCardTopUp(
   db: Database,
   gateway: PaymentGateway,
-  { workspaceId, amount: given, returnUrl }: PayIn,
+  { workspaceId, amount: given, returnUrl }: CardTopUp,
   now: Date,
   log: Pick<Log, "warn">,
 ): Promise<{ readonly transactionId: string; readonly url: string }> {
@@ -85,7 +85,7 @@ export interface Ignored {
  * paid in time, and was paid after all, is completed: the money is there.
  * @returns why nothing changed; null when something did
  */
-export async function hearPayment(
+export async function applyPaymentEvent(
   tx: Queryable,
   plans: Plans,
   gateway: PaymentGateway,
@@ -104,7 +104,7 @@ export async function hearPayment(
   const hearing = await insertEvent(tx, workspaceId, gateway.name, event.id, now);
   if (hearing === "heard before") return harmless("it was heard before");
   if (hearing === "unknown workspace") return uncredited("the workspace is unknown");
-  await settle(tx, plans, workspaceId, now);
+  await settleAccount(tx, plans, workspaceId, now);
   const known = await findPayment(tx, workspaceId, transactionId, gateway.name);
   if (known === undefined) return uncredited("the transaction is unknown");
   if (known.gateway_reference !== null && known.gateway_reference !== reference)
@@ -119,6 +119,6 @@ export async function hearPayment(
   }
   await updateReference(tx, workspaceId, transactionId, reference);
   await completePayment(tx, workspaceId, transactionId, known.amount, now);
-  await markPaidIn(tx, plans, workspaceId, now);
+  await afterTopUp(tx, plans, workspaceId, now);
   return null;
 }

@@ -6,7 +6,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { nullable, Timestamp } from "#platform/shapes.ts";
 import type { LogFilter } from "./log-filter-store.ts";
 import { type Found, MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
-import { countMessages, findPage } from "./log-store.ts";
+import { countMessages, findMessagePage } from "./log-store.ts";
 
 export const recipientField = textField(
   320,
@@ -28,7 +28,7 @@ export async function findMessages(
   const { email, source, status } = filter;
   if (email !== undefined) return searchMessages(db, workspaceId, { source, status, email }, page);
   const [ids, total] = await Promise.all([
-    findPage(db, workspaceId, { source, status }, page),
+    findMessagePage(db, workspaceId, { source, status }, page),
     countMessages(db, workspaceId, { source, status }),
   ]);
   return { ids, total, since: null };

@@ -6,16 +6,16 @@
  * queued or deferred. Times are rounded down to quarter-hours.
  */
 import sql from "sql-template-tag";
+import { countedByTimeSql, dayStartsSql, type TimeSpan } from "#messages/counters/by-time-store.ts";
 import { type Counts, columnsSql, counters, sumsSql } from "#messages/counters/counters.ts";
 import { quarterOf } from "#messages/counters/deltas-store.ts";
-import { countedByTimeSql, dayStartsSql, type Span } from "#messages/counters/times-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { totalOf } from "./counted-store.ts";
+import { totalSums } from "./sums-store.ts";
 
 /** Everything in a span. */
-export function totals(db: Queryable, workspaceId: WorkspaceId, span: Span): Promise<Counts> {
-  return totalOf(db, countedByTimeSql(workspaceId, span));
+export function totals(db: Queryable, workspaceId: WorkspaceId, span: TimeSpan): Promise<Counts> {
+  return totalSums(db, countedByTimeSql(workspaceId, span));
 }
 
 /** Everything since each of some moments, in their order. */

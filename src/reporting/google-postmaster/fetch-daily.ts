@@ -7,8 +7,8 @@ import type { Database } from "#platform/database/pool.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
-import { type DomainStats, type Google, NotAuthorised, type PostmasterAccount } from "./google.ts";
-import { type DueDomain, listDueDomains, saveStanding, saveStats, updateDueAt } from "./store.ts";
+import { type GoogleApi, type GoogleDomainStats, NotAuthorised, type PostmasterAccount } from "./api.ts";
+import { type DueDomain, listDueDomains, saveAuthorisation, saveStats, updateDueAt } from "./store.ts";
 
 /** How often it is looked which domains are due, and whether the credentials are good. */
 const SECONDS = 3_600;
@@ -24,10 +24,10 @@ const MOST_FAULTS = 3;
 export interface PostmasterDeps {
   readonly db: Database;
   readonly clock: Clock;
-  readonly google: Google;
+  readonly google: GoogleApi;
 }
 
-export function askGoogleDaily(deps: PostmasterDeps): Recurring {
+export function fetchGoogleStatsDaily(deps: PostmasterDeps): Recurring {
   return {
     name: "ask-google-postmaster",
     seconds: SECONDS,
@@ -60,10 +60,10 @@ async function askAbout(
   } catch (fault) {
     if (!(fault instanceof NotAuthorised)) throw fault;
     log.warn({ reason: fault.message }, "Google Postmaster Tools does not take the credentials");
-    await saveStanding(db, false, clock.now());
+    await saveAuthorisation(db, false, clock.now());
     return false;
   }
-  if (hasAnswered) await saveStanding(db, true, clock.now());
+  if (hasAnswered) await saveAuthorisation(db, true, clock.now());
   return faults < MOST_FAULTS;
 }
 
@@ -80,7 +80,7 @@ async function askAboutOne(
 ): Promise<boolean> {
   const now = clock.now();
   const later = (milliseconds: number) => new Date(now.getTime() + milliseconds);
-  let stats: DomainStats | undefined;
+  let stats: GoogleDomainStats | undefined;
   try {
     stats = await account.findStats(domain, now, signal);
   } catch (err) {

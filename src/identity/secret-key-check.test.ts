@@ -8,7 +8,7 @@ import { createLog, type Log } from "#platform/log/log.ts";
 import { retireSecretKey } from "#platform/secrets/secret-key-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
-import { KeyHolding, requireOwnKeys } from "./own-key.ts";
+import { requireUsableKeys, SecretKeyRegistration } from "./secret-key-check.ts";
 
 const service = await startService();
 const db = service.database;
@@ -18,7 +18,7 @@ const own = createSecrets(SECRET_KEY);
 const OTHER_KEY = "another secret key that only tests use";
 const other = createSecrets(OTHER_KEY);
 
-const admit = (secrets: Secrets) => db.transaction((tx) => requireOwnKeys(tx, secrets));
+const admit = (secrets: Secrets) => db.transaction((tx) => requireUsableKeys(tx, secrets));
 
 beforeEach(async () => {
   await db.run(sql`delete from secret_keys`);
@@ -61,8 +61,8 @@ test("where the key is lost for good, the operator has the database go on with a
 });
 
 /** A process that runs with these keys until the test is done. */
-async function run(secrets: Secrets): Promise<KeyHolding> {
-  const holding = await KeyHolding.begin(db, secrets, createLog("silent"));
+async function run(secrets: Secrets): Promise<SecretKeyRegistration> {
+  const holding = await SecretKeyRegistration.begin(db, secrets, createLog("silent"));
   onTestFinished(() => holding.stop());
   return holding;
 }
@@ -104,7 +104,7 @@ test("a retired key may be missing or in the ring, but not come first again", as
 });
 
 test("a process that was killed is forgotten, and one that stopped is so at once", async () => {
-  const killed = await KeyHolding.begin(db, own, createLog("silent"));
+  const killed = await SecretKeyRegistration.begin(db, own, createLog("silent"));
   const promoted = createSecrets(OTHER_KEY, SECRET_KEY);
   await db.run(sql`update secret_key_rings set seen_at = now() - interval '89 s'`);
   await expect(admit(promoted)).rejects.toThrow("is new");
@@ -116,7 +116,7 @@ test("a process that was killed is forgotten, and one that stopped is so at once
 test("a running process whose keys are out of date says so in its log, again and again", async () => {
   const lines: string[] = [];
   const log = { error: (text: string) => lines.push(text), warn: () => {} } as unknown as Log;
-  const holding = await KeyHolding.begin(db, own, log);
+  const holding = await SecretKeyRegistration.begin(db, own, log);
   onTestFinished(() => holding.stop());
   await holding.renew();
   expect(lines).toEqual([]);

@@ -11,7 +11,7 @@ export interface Paged<Row> {
 }
 
 /** Counters and notes of a workspace, by the columns `keys`. */
-export function countedSql(
+export function countersAndDeltasSql(
   workspaceId: WorkspaceId,
   table: "report_origins" | "report_sender_days" | "report_ip_days",
   {
@@ -36,14 +36,14 @@ export function countedSql(
 }
 
 /** All of it added up. */
-export async function totalOf(db: Queryable, counted: Sql): Promise<Counts> {
+export async function totalSums(db: Queryable, counted: Sql): Promise<Counts> {
   const total = await db.row<Counts>(sql`select ${sumsSql(counters)} from ${counted}`);
   if (total === undefined) throw new Error("no row");
   return total;
 }
 
 /** A page of what is counted, added up by `key`. Behind the last page there is the total alone. */
-export async function pageOf<Row extends object>(
+export async function pageOfSums<Row extends object>(
   db: Queryable,
   key: string,
   counted: Sql,

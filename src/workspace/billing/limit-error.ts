@@ -2,9 +2,9 @@
 import { Big } from "big.js";
 import { counted } from "#platform/counted.ts";
 import { ApiError } from "#platform/errors.ts";
+import { type Capacity, type MeterReading, nextHour, quotaOf } from "./meter-reading.ts";
 import type { MeterKind } from "./plans.ts";
-import { type Capacity, nextHour, type Reading, standingOf } from "./reading.ts";
-import { remainingOf, type Standing } from "./usage.ts";
+import { type MeterQuota, remainingOf } from "./quota.ts";
 
 const nouns: Readonly<Record<MeterKind, string>> = {
   email: "email",
@@ -15,7 +15,7 @@ const nouns: Readonly<Record<MeterKind, string>> = {
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
 
 /** Which of them a refusal of acceptance says; undefined for any other. */
-export function refusalOfError({ code }: ApiError): Capacity["refusal"] | undefined {
+export function limitOfError({ code }: ApiError): Capacity["refusal"] | undefined {
   if (code === "PLAN_LIMIT_REACHED") return "plan_limit_reached";
   if (code === "INSUFFICIENT_BALANCE") return "insufficient_balance";
   return code === "RATE_LIMIT_EXCEEDED" ? "hourly_cap" : undefined;
@@ -25,15 +25,15 @@ export function refusalOfError({ code }: ApiError): Capacity["refusal"] | undefi
  * @param reading of the workspace, before anything was taken
  * @param wanted how many were asked for at once
  */
-export function refusalError(
+export function limitError(
   refusal: Capacity["refusal"],
-  reading: Reading,
+  reading: MeterReading,
   kind: MeterKind,
   now: Date,
   wanted = 1,
 ): ApiError {
   if (refusal === "hourly_cap") return hourlyCapError(reading, kind, now);
-  const standing = standingOf(reading, kind);
+  const standing = quotaOf(reading, kind);
   const used = usedText(reading, standing, kind, wanted);
   if (refusal === "plan_limit_reached") {
     const way = standing.rate === null ? "" : ", or top up to pay as you go";
@@ -47,7 +47,7 @@ export function refusalError(
   );
 }
 
-function hourlyCapError({ account }: Reading, kind: MeterKind, now: Date): ApiError {
+function hourlyCapError({ account }: MeterReading, kind: MeterKind, now: Date): ApiError {
   const next = nextHour(now);
   const cap = counted(account.hourly_cap ?? 0, nouns[kind]);
   const message = `The hourly cap of ${cap} is reached; it begins anew at ${next.toISOString().slice(11, 16)} UTC. The operator can raise it`;
@@ -56,7 +56,12 @@ function hourlyCapError({ account }: Reading, kind: MeterKind, now: Date): ApiEr
 }
 
 /** Such as "The plan Free has 3,000 emails a month, and all are used until 1 December". */
-function usedText({ plan, period }: Reading, standing: Standing, kind: MeterKind, wanted: number): string {
+function usedText(
+  { plan, period }: MeterReading,
+  standing: MeterQuota,
+  kind: MeterKind,
+  wanted: number,
+): string {
   const allowance = standing.allowance ?? 0;
   if (allowance === 0) return `The plan ${plan.name} includes no ${nouns[kind]}s`;
   const left = remainingOf(standing) ?? 0;

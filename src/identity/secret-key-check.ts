@@ -24,18 +24,18 @@ import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 const RENEW_MS = 20_000;
 
 /** Why a process with these keys must not start, as an Error for the operator; null where it may. Looks only. */
-export async function keyFault(db: Queryable, secrets: Secrets): Promise<Error | null> {
+export async function secretKeyFault(db: Queryable, secrets: Secrets): Promise<Error | null> {
   const known = await listSecretKeys(db);
   const needed = known.filter(({ retired_at }) => retired_at === null);
   const [first, ...others] = secrets.fingerprints;
   const has = (fingerprint: Buffer) => secrets.fingerprints.some((own) => own.equals(fingerprint));
   if (needed.length === 0) {
     // New, or from before there were fingerprints: the sealed DKIM keys tell whose it is.
-    return (await canOpenDkimKeys(db, secrets)) ? null : foreignKey();
+    return (await canOpenDkimKeys(db, secrets)) ? null : foreignKeyError();
   }
   const missing = needed.filter(({ fingerprint }) => !has(fingerprint));
-  if (missing.length === needed.length) return foreignKey();
-  if (missing.length > 0) return missingKeys(missing.map(({ fingerprint }) => fingerprint));
+  if (missing.length === needed.length) return foreignKeyError();
+  if (missing.length > 0) return missingKeysError(missing.map(({ fingerprint }) => fingerprint));
   const kept = known.find(({ fingerprint }) => fingerprint.equals(first));
   if (kept?.retired_at) {
     const order = others.map(shortFingerprint).join(" or ");
@@ -45,12 +45,12 @@ export async function keyFault(db: Queryable, secrets: Secrets): Promise<Error |
   }
   if (kept !== undefined) return null;
   const behind = await processesWithout(db, first);
-  return behind.length === 0 ? null : notEverywhere(first, behind);
+  return behind.length === 0 ? null : notEverywhereError(first, behind);
 }
 
 /** Why a machine without a secret key must not make one: the database was used with another. Null where it may. */
 export function firstKeyFault(db: Queryable): Promise<Error | null> {
-  return keyFault(db, createSecrets(newSecretKey()));
+  return secretKeyFault(db, createSecrets(newSecretKey()));
 }
 
 /** The running processes that could not open what this key seals. */
@@ -60,7 +60,7 @@ export async function processesWithout(db: Queryable, fingerprint: Buffer): Prom
 }
 
 /** Such as "mail1 (process 4711), mail2 (process 12)". */
-export function namesOf(processes: readonly Pick<RunningRing, "host" | "pid">[]): string {
+export function processNames(processes: readonly Pick<RunningRing, "host" | "pid">[]): string {
   return processes.map(({ host, pid }) => `${host} (process ${pid})`).join(", ");
 }
 
@@ -68,7 +68,7 @@ export function namesOf(processes: readonly Pick<RunningRing, "host" | "pid">[])
  * What the operator has to do so that every running process signs with the first of these keys, such as "restart the
  * service (mail1, process 4711), which still signs with 783e02c4"; null where all do.
  */
-export function lateText(running: readonly RunningRing[], secrets: Secrets): string | null {
+export function restartAdvice(running: readonly RunningRing[], secrets: Secrets): string | null {
   const [own] = secrets.fingerprints;
   const late = running.filter(({ fingerprints }) => fingerprints[0]?.equals(own) === false);
   if (late.length === 0) return null;
@@ -83,9 +83,9 @@ export function lateText(running: readonly RunningRing[], secrets: Secrets): str
 }
 
 /** Takes the first key of the ring into use unless it is. @throws an Error for the operator when that must not be */
-export async function requireOwnKeys(tx: Queryable, secrets: Secrets): Promise<void> {
+export async function requireUsableKeys(tx: Queryable, secrets: Secrets): Promise<void> {
   await lockSecretKeys(tx);
-  const fault = await keyFault(tx, secrets);
+  const fault = await secretKeyFault(tx, secrets);
   if (fault !== null) throw fault;
   const [first] = secrets.fingerprints;
   const known = await listSecretKeys(tx);
@@ -93,7 +93,7 @@ export async function requireOwnKeys(tx: Queryable, secrets: Secrets): Promise<v
 }
 
 /** The keys of a process that runs: the database knows of them, so that no key comes into use that it does not have. */
-export class KeyHolding {
+export class SecretKeyRegistration {
   readonly #db: Database;
   readonly #secrets: Secrets;
   readonly #log: Log;
@@ -110,14 +110,14 @@ export class KeyHolding {
   }
 
   /** @throws an Error for the operator when a process with these keys must not start */
-  static async begin(db: Database, secrets: Secrets, log: Log): Promise<KeyHolding> {
+  static async begin(db: Database, secrets: Secrets, log: Log): Promise<SecretKeyRegistration> {
     const { fingerprints } = secrets;
     const ring = { process_id: newId(), host: hostname(), pid: process.pid, fingerprints };
     await db.transaction(async (tx) => {
-      await requireOwnKeys(tx, secrets);
+      await requireUsableKeys(tx, secrets);
       await saveRing(tx, ring);
     });
-    return new KeyHolding(db, secrets, log, ring);
+    return new SecretKeyRegistration(db, secrets, log, ring);
   }
 
   /** Tells the database that the process runs, and the log when it has no longer the keys that it needs. */
@@ -137,7 +137,7 @@ export class KeyHolding {
   async #renew(): Promise<void> {
     try {
       await saveRing(this.#db, this.#ring);
-      const fault = await keyFault(this.#db, this.#secrets);
+      const fault = await secretKeyFault(this.#db, this.#secrets);
       if (fault !== null)
         this.#log.error(`the secret keys of this process are out of date: ${fault.message}`);
     } catch (err) {
@@ -146,7 +146,7 @@ export class KeyHolding {
   }
 }
 
-export function foreignKey(): Error {
+export function foreignKeyError(): Error {
   return new Error(
     "the database belongs to another secret key than this machine has (SECRET_KEY, or secret.key in DATA_DIR). " +
       "Start with the key that the database was used with: every machine has the same, and a backup of it belongs to " +
@@ -155,7 +155,7 @@ export function foreignKey(): Error {
   );
 }
 
-function missingKeys(missing: readonly Buffer[]): Error {
+function missingKeysError(missing: readonly Buffer[]): Error {
   const names = missing.map(shortFingerprint).join(", ");
   return new Error(
     `this machine lacks a secret key that the database needs: ${names}. Add it to SECRET_KEY (or to secret.key in ` +
@@ -164,10 +164,10 @@ function missingKeys(missing: readonly Buffer[]): Error {
   );
 }
 
-function notEverywhere(first: Buffer, behind: readonly RunningRing[]): Error {
+function notEverywhereError(first: Buffer, behind: readonly RunningRing[]): Error {
   return new Error(
     `the first secret key of this machine, ${shortFingerprint(first)}, is new, and what it seals could not be opened by ` +
-      `${namesOf(behind)}. Put the new key behind the one in use (SECRET_KEY=old,new), restart every machine so, and only ` +
+      `${processNames(behind)}. Put the new key behind the one in use (SECRET_KEY=old,new), restart every machine so, and only ` +
       "then put it first; a process that was killed is forgotten after 90 s. docs/operations.md#rotate-the-secret-key",
   );
 }

@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { isActiveSql } from "./sending-domains/switch-store.ts";
+import { isActiveSql } from "./sending-domains/operator-switch-store.ts";
 
 export interface SenderOfWorkspace {
   readonly workspaceId: WorkspaceId;
@@ -11,14 +11,14 @@ export interface SenderOfWorkspace {
   readonly domain: string;
 }
 
-export interface SenderStanding {
+export interface SenderPermission {
   /** Ownership of the domain is proved, or the owner of the address confirmed; and nobody switched the domain off. */
   readonly may_send: boolean;
   readonly by_domain: boolean;
 }
 
 /** A row for each asked sender. Three look-ups by unique index for each. */
-function standings(asked: readonly SenderOfWorkspace[]): Sql {
+function permissionsSql(asked: readonly SenderOfWorkspace[]): Sql {
   return sql`
     select (coalesce(own.is_verified, false) or coalesce(sender.is_verified, false))
         and ${isActiveSql(sql`asked.workspace_id`, sql`asked.domain`)} as may_send,
@@ -30,12 +30,12 @@ function standings(asked: readonly SenderOfWorkspace[]): Sql {
 }
 
 /** For each asked sender, in the order asked. */
-export function listSenderStandings(
+export function listSenderPermissions(
   db: Queryable,
   asked: readonly SenderOfWorkspace[],
-): Promise<SenderStanding[]> {
+): Promise<SenderPermission[]> {
   return db.rows(
-    sql`select may_send, by_domain from (${standings(asked)}) as standing order by position`,
+    sql`select may_send, by_domain from (${permissionsSql(asked)}) as standing order by position`,
     "sender standings",
   );
 }
@@ -70,5 +70,5 @@ export async function lockSenders(
 
 /** A part of the statement that accepts a batch: one row, whose `may_send` is true when that holds for all. */
 export function allMaySendSql(asked: readonly SenderOfWorkspace[]): Sql {
-  return sql`select coalesce(bool_and(may_send), true) as may_send from (${standings(asked)}) as standing`;
+  return sql`select coalesce(bool_and(may_send), true) as may_send from (${permissionsSql(asked)}) as standing`;
 }

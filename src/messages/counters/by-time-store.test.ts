@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { applyDeltas } from "./apply-deltas-store.ts";
-import { countedByTimeSql, dayStartsSql } from "./times-store.ts";
+import { countedByTimeSql, dayStartsSql } from "./by-time-store.ts";
 
 const db = await testDatabase();
 const MINUTE_MS = 60_000;

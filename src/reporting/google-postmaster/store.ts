@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { DomainStats } from "./google.ts";
+import type { GoogleDomainStats } from "./api.ts";
 
 export interface DueDomain {
   readonly workspace_id: WorkspaceId;
@@ -24,7 +24,7 @@ export async function saveStats(
   db: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
-  stats: DomainStats | undefined,
+  stats: GoogleDomainStats | undefined,
   dueAt: Date,
 ): Promise<void> {
   await db.run(sql`
@@ -61,7 +61,7 @@ export function listDomainStats(
   db: Queryable,
   workspaceId: WorkspaceId,
   most: number,
-): Promise<(DomainStats & { readonly domain: string })[]> {
+): Promise<(GoogleDomainStats & { readonly domain: string })[]> {
   return db.rows(sql`
     select domain, day::text as date, spam_rate, spf_success_rate, dkim_success_rate, dmarc_success_rate,
       encryption_rate, delivery_error_rate
@@ -72,12 +72,12 @@ export function listDomainStats(
 }
 
 /** Before Google has said anything: undefined. */
-export async function findStanding(db: Queryable): Promise<boolean | undefined> {
+export async function findAuthorisation(db: Queryable): Promise<boolean | undefined> {
   const row = await db.row<{ is_authorised: boolean }>(sql`select is_authorised from postmaster_standing`);
   return row?.is_authorised;
 }
 
-export async function saveStanding(db: Queryable, isAuthorised: boolean, now: Date): Promise<void> {
+export async function saveAuthorisation(db: Queryable, isAuthorised: boolean, now: Date): Promise<void> {
   await db.run(sql`
     insert into postmaster_standing (is_authorised, told_at) values (${isAuthorised}, ${now})
     on conflict (only_row) do update set is_authorised = excluded.is_authorised, told_at = excluded.told_at`);

@@ -13,7 +13,7 @@ import { apiCaller, type CallApi } from "#test/support/api-caller.ts";
 import { draft } from "#test/support/drafts.ts";
 import { startService } from "#test/support/service.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
-import { settle } from "./meter.ts";
+import { settleAccount } from "./meter.ts";
 import { plans as shipped } from "./plans.ts";
 import { readPlans } from "./plans-file.ts";
 import { addContents, measureBytes, removeDroppedMonths } from "./storage-store.ts";
@@ -85,13 +85,13 @@ describe("contents of messages", () => {
 
   test("are noted far from the limit, and added up when the meter is read", async () => {
     await setPlan("growth");
-    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
     await accept(60_000);
     await accept(70_000);
     expect(
       await db.rows(sql`select bytes from meter_entries where workspace_id = ${workspaceId} order by bytes`),
     ).toEqual([{ bytes: 60_000 }, { bytes: 70_000 }]);
-    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
     expect(await db.rows(sql`select bytes from content_months where workspace_id = ${workspaceId}`)).toEqual([
       { bytes: 130_000 },
     ]);
@@ -117,7 +117,7 @@ describe("contents of messages", () => {
     await accept(500, { source: "platform" });
     await Promise.all(["gone@a.test", "ada@a.test"].map((to) => acceptor.accept(draft(workspaceId, to))));
     expect(await counted()).toBe(await truth());
-    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+    await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
     expect(await counted()).toBe(await truth());
   });
 

@@ -26,7 +26,7 @@ export const sealedDkimKeys: SealedColumn = {
  * came before are stored, so that what is refused costs no key.
  * @throws ApiError RATE_LIMIT_EXCEEDED when the workspace has more keys made than there is time for
  */
-export const takeKeyTurn = createWorkspaceLimiter(
+export const limitKeyGeneration = createWorkspaceLimiter(
   { ...QUERY_BOUNDS, concurrency: 1 },
   "Too many DKIM keys of this workspace are being made: try again in a moment",
 );

@@ -5,7 +5,7 @@
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { readResponseText } from "#platform/network/fetch-response.ts";
-import type { Credentials } from "./credentials.ts";
+import type { GoogleCredentials } from "./credentials.ts";
 
 const API_URL = new URL("https://gmailpostmastertools.googleapis.com");
 const DEADLINE_MS = 15_000;
@@ -34,7 +34,7 @@ export type Metric = keyof typeof metrics;
 const metricNames = Object.keys(metrics) as Metric[];
 
 /** Of one day; parts of 1, null where Google says nothing. */
-export type DomainStats = Readonly<Record<Metric, number | null>> & {
+export type GoogleDomainStats = Readonly<Record<Metric, number | null>> & {
   /** YYYY-MM-DD; null with all figures null: there was too little mail in the last 30 days. */
   readonly date: string | null;
 };
@@ -42,7 +42,7 @@ export type DomainStats = Readonly<Record<Metric, number | null>> & {
 /** Google has answered, and does not take the credentials: nothing else need be asked. */
 export class NotAuthorised extends Error {}
 
-export interface Google {
+export interface GoogleApi {
   /** @throws NotAuthorised, or an Error when Google cannot be asked now */
   authorise(now: Date, signal: AbortSignal): Promise<PostmasterAccount>;
 }
@@ -53,7 +53,7 @@ export interface PostmasterAccount {
    * The figures of the newest day that has any; undefined where the account has no such domain.
    * @throws as `authorise`
    */
-  findStats(domain: string, now: Date, signal: AbortSignal): Promise<DomainStats | undefined>;
+  findStats(domain: string, now: Date, signal: AbortSignal): Promise<GoogleDomainStats | undefined>;
 }
 
 const Token = Type.Object({ access_token: Type.String({ minLength: 1, maxLength: 16_384 }) });
@@ -95,10 +95,10 @@ const TokenRefusal = Type.Object({
 });
 
 /** @param options others for tests */
-export function createGoogle(
-  credentials: Credentials,
+export function createGoogleApi(
+  credentials: GoogleCredentials,
   { apiUrl = API_URL, deadlineMs = DEADLINE_MS } = {},
-): Google {
+): GoogleApi {
   const ask: Ask = (url, request, stop) =>
     fetchText(url, { ...request, signal: AbortSignal.any([stop, AbortSignal.timeout(deadlineMs)]) });
   return {
@@ -169,7 +169,7 @@ function dateOf(time: Date): Stat["date"] {
   return { year: time.getUTCFullYear(), month: time.getUTCMonth() + 1, day: time.getUTCDate() };
 }
 
-function newestOf(stats: readonly Stat[]): DomainStats {
+function newestOf(stats: readonly Stat[]): GoogleDomainStats {
   const byDay = Map.groupBy(
     stats.filter((stat) => rateOf(stat) !== null),
     ({ date }) => new Date(Date.UTC(date.year, date.month - 1, date.day)).toISOString().slice(0, 10),

@@ -14,7 +14,7 @@ import type { Plan, Plans, StorageKind } from "./plans.ts";
 import { countRows, measureBytes } from "./storage-store.ts";
 
 /** Used and allowed; null is no limit. */
-export interface Stored {
+export interface StorageUse {
   readonly used: number;
   readonly limit: number | null;
 }
@@ -25,14 +25,14 @@ export interface StorageDeps {
 }
 
 /** Of every kind, for whoever looks at it. */
-export async function storedOf(
+export async function storageUsage(
   db: Queryable,
   plan: Plan,
   workspaceId: WorkspaceId,
-): Promise<Readonly<Record<StorageKind, Stored>>> {
+): Promise<Readonly<Record<StorageKind, StorageUse>>> {
   const rows = await countRows(db, workspaceId);
   const used = { ...rows, bytes: await bytesOf(db, workspaceId) };
-  const of = (kind: StorageKind): Stored => ({ used: used[kind], limit: plan.storage[kind] });
+  const of = (kind: StorageKind): StorageUse => ({ used: used[kind], limit: plan.storage[kind] });
   return {
     bytes: of("bytes"),
     subscribers: of("subscribers"),

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Account } from "./account.ts";
+import { afterUse, type MeterReading, type MeterRow, meterReadingOf, quotaOf } from "./meter-reading.ts";
 import { type MeterKind, type Plans, plans as realPlans } from "./plans.ts";
-import { type Metered, type Reading, readingOf, standingOf, withUse } from "./reading.ts";
 
 const now = new Date("2026-03-15T12:34:56Z");
 const KIND: MeterKind = "email";
@@ -32,14 +32,14 @@ interface Move {
 }
 
 /** The meter after each move, read from its row every time, as the database keeps it. */
-function meterAfter(moves: readonly Move[]): Reading[] {
-  let row: Metered = { kind: KIND, used: 0, paid: "0", covered: 0, used_in_hour: 0 };
+function meterAfter(moves: readonly Move[]): MeterReading[] {
+  let row: MeterRow = { kind: KIND, used: 0, paid: "0", covered: 0, used_in_hour: 0 };
   let balance = String(BALANCE);
   return moves.map(({ plan, taken, back }) => {
     const account: Account = { balance, is_prepaid: true, plan, hourly_cap: null, subscription: null };
     const given_back = Math.min(back, row.used + taken);
-    const before = readingOf(account, plans, now, [row]);
-    const { reading } = withUse(before, [{ kind: KIND, hour: before.hour, last: now, taken, given_back }]);
+    const before = meterReadingOf(account, plans, now, [row]);
+    const { reading } = afterUse(before, [{ kind: KIND, hour: before.hour, last: now, taken, given_back }]);
     row = {
       kind: KIND,
       used: reading.used.email,
@@ -82,7 +82,7 @@ test("over any changes of plan, whatever lies beyond what is included is paid fo
   fc.assert(
     fc.property(anyMoves, (moves) => {
       for (const reading of meterAfter(moves)) {
-        const { used, allowance } = standingOf(reading, KIND);
+        const { used, allowance } = quotaOf(reading, KIND);
         expect(Number(reading.paid.email)).toBeGreaterThanOrEqual(used - (allowance ?? used));
       }
     }),

@@ -8,7 +8,7 @@ import { columnsSql, counters } from "./counters.ts";
 import { eighthOf, quarterOf } from "./deltas-store.ts";
 
 /** From the quarter-hour that `from` is in to the one before `to`; null: until now. */
-export interface Span {
+export interface TimeSpan {
   readonly from: Date;
   readonly to: Date | null;
 }
@@ -21,7 +21,7 @@ export interface Span {
  */
 export function countedByTimeSql(
   workspaceId: WorkspaceId,
-  { from, to }: Span,
+  { from, to }: TimeSpan,
   {
     columns = counters,
     cuts,

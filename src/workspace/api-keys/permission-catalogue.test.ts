@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { expect, test } from "vitest";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { catalogueOf, permissionValues, readPermissions } from "./catalogue.ts";
+import { catalogueOf, permissionValues, readPermissions } from "./permission-catalogue.ts";
 
 const cats = { name: "cats", label: "Cats", group: "Animals" };
 const owls = { name: "owls", label: "Owls", group: "Birds" };

@@ -6,15 +6,15 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { insertSendingDomain, updateDomainStanding } from "#identity/sending-domains/store.ts";
+import { insertSendingDomain, updateDomainVerification } from "#identity/sending-domains/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { answerWith, type Misbehaviour, refuseWith, startFakeGoogle } from "#test/support/fake-google.ts";
 import { startService } from "#test/support/service.ts";
-import { askGoogleDaily } from "./ask-daily.ts";
+import { createGoogleApi } from "./api.ts";
 import { readCredentials } from "./credentials.ts";
-import { createGoogle } from "./google.ts";
+import { fetchGoogleStatsDaily } from "./fetch-daily.ts";
 
 const google = await startFakeGoogle(() => service.clock.now());
 const folder = await mkdtemp(join(tmpdir(), "posthaste-google-"));
@@ -60,10 +60,10 @@ const log = pino(
   }),
 );
 const ask = (credentials: object = google.serviceAccount, signal = new AbortController().signal) =>
-  askGoogleDaily({
+  fetchGoogleStatsDaily({
     db: database,
     clock,
-    google: createGoogle(readCredentials(credentials), { apiUrl: google.apiUrl, deadlineMs: 500 }),
+    google: createGoogleApi(readCredentials(credentials), { apiUrl: google.apiUrl, deadlineMs: 500 }),
   }).run({ signal, log });
 const shown = async (call = service.call) =>
   (await call("GET", "/deliverability")).body.data.google_postmaster;
@@ -72,7 +72,7 @@ const addDomain = async (domain: string, owner: WorkspaceId = workspaceId) => {
   const row = await insertSendingDomain(database, owner, domain, now);
   if (row === undefined) throw new Error(`${domain} is there already`);
   const verified = { ownership: true, spf: true, dmarc: true, return_path: false };
-  await updateDomainStanding(database, owner, row.id, { verified, failedChecks: {}, now });
+  await updateDomainVerification(database, owner, row.id, { verified, failedChecks: {}, now });
 };
 
 beforeEach(async () => {

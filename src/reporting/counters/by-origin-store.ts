@@ -1,11 +1,11 @@
 /** Figures of all time, by what sent: exact at every moment, as those of a span (store.ts). */
 import sql, { type Sql } from "sql-template-tag";
 import { type Counts, counters, sumsSql } from "#messages/counters/counters.ts";
-import type { MessageSource } from "#messages/message/states.ts";
+import type { MessageSource } from "#messages/message/status.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { countedSql, type Paged, pageOf, totalOf } from "./counted-store.ts";
+import { countersAndDeltasSql, type Paged, pageOfSums, totalSums } from "./sums-store.ts";
 
 export interface OriginCounts extends Counts {
   readonly origin_id: string;
@@ -13,11 +13,11 @@ export interface OriginCounts extends Counts {
 
 /** Everything that there ever was. */
 export function totalsEver(db: Queryable, workspaceId: WorkspaceId): Promise<Counts> {
-  return totalOf(db, countedSql(workspaceId, "report_origins", { keys: [] }));
+  return totalSums(db, countersAndDeltasSql(workspaceId, "report_origins", { keys: [] }));
 }
 
 const ofOrigins = (workspaceId: WorkspaceId, where: Sql) =>
-  countedSql(workspaceId, "report_origins", { keys: ["origin_id"], where });
+  countersAndDeltasSql(workspaceId, "report_origins", { keys: ["origin_id"], where });
 
 /** Newest origin first (ids carry the time). What was never sent by is not among them. */
 export function countsByOrigin(
@@ -27,7 +27,7 @@ export function countsByOrigin(
   page: Page,
 ): Promise<Paged<OriginCounts>> {
   const counted = ofOrigins(workspaceId, sql`and source = ${source}`);
-  return pageOf(db, "origin_id", counted, { page, order: sql`origin_id desc` });
+  return pageOfSums(db, "origin_id", counted, { page, order: sql`origin_id desc` });
 }
 
 /** By id; what was never sent by is not among them. */

@@ -5,7 +5,7 @@
 import { Big } from "big.js";
 
 /** How one kind of use stands in its period. */
-export interface Standing {
+export interface MeterQuota {
   readonly used: number;
   /** What is included; null is no limit. */
   readonly allowance: number | null;
@@ -19,31 +19,31 @@ export interface Standing {
 }
 
 /** Why there is no more: the words a campaign gives as its pause_reason. */
-export type Refusal = "plan_limit_reached" | "insufficient_balance";
+export type LimitReason = "plan_limit_reached" | "insufficient_balance";
 
 /**
  * How many more cost nothing, because they are included, or were paid for and came back where a bigger plan had them
  * covered; null is no limit.
  */
-export function remainingOf(standing: Standing): number | null {
+export function remainingOf(standing: MeterQuota): number | null {
   const { used, allowance } = standing;
   return allowance === null ? null : Math.max(0, allowance + paidUnitsOf(standing) - used);
 }
 
 /** How many more may be used; null is no limit. */
-export function capacityOf(standing: Standing): number | null {
+export function capacityOf(standing: MeterQuota): number | null {
   const { rate, balance, isPaying } = standing;
   const remaining = remainingOf(standing);
   if (remaining === null || rate === null || !isPaying) return remaining;
   return isGratis(rate) ? null : remaining + wholeUnits(balance, rate);
 }
 
-export function refusalOf({ rate, isPaying }: Standing): Refusal {
+export function refusalOf({ rate, isPaying }: MeterQuota): LimitReason {
   return rate !== null && isPaying ? "insufficient_balance" : "plan_limit_reached";
 }
 
 /** How many of the used ones were not paid for. */
-export function freeOf(standing: Standing): number {
+export function freeOf(standing: MeterQuota): number {
   return standing.used - paidUnitsOf(standing);
 }
 
@@ -52,7 +52,7 @@ export function freeOf(standing: Standing): number {
  * for under a smaller plan and came back under a bigger one is not paid for again. What a wider limit of a moment ago let
  * through and the balance does not cover is not owed; what was never paid for, under another plan, is not paid back.
  */
-export function chargedOf(standing: Standing, quantity: number): number {
+export function chargedOf(standing: MeterQuota, quantity: number): number {
   const { used, allowance, rate, balance, isPaying } = standing;
   if (allowance === null || rate === null || !isPaying || isGratis(rate)) return 0;
   const before = Math.max(0, used - allowance);
@@ -63,7 +63,7 @@ export function chargedOf(standing: Standing, quantity: number): number {
     : Math.min(Math.max(0, after - Math.max(before, paid)), wholeUnits(balance, rate));
 }
 
-function paidUnitsOf({ paid, rate }: Standing): number {
+function paidUnitsOf({ paid, rate }: MeterQuota): number {
   return rate === null || isGratis(rate) ? 0 : wholeUnits(paid, rate);
 }
 

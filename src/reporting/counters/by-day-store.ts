@@ -3,13 +3,13 @@
  * Exact at every moment, as those of a span (store.ts).
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import { type Counts, columnsSql, counters, type StatusCounts } from "#messages/counters/counters.ts";
+import { type Counts, columnsSql, counters, type MessageStatusCounts } from "#messages/counters/counters.ts";
 import { DAY } from "#messages/counters/deltas-store.ts";
-import { type StoredStatus, storedStatuses } from "#messages/message/states.ts";
+import { type StoredStatus, storedStatuses } from "#messages/message/status.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { countedSql, type Paged, pageOf, totalOf } from "./counted-store.ts";
+import { countersAndDeltasSql, type Paged, pageOfSums, totalSums } from "./sums-store.ts";
 
 /** Days from the one on that `since` is in; null: all of them. */
 function byDay(
@@ -20,7 +20,7 @@ function byDay(
   columns = counters as readonly string[],
 ) {
   const { first } = daysSince(since);
-  return countedSql(workspaceId, table, {
+  return countersAndDeltasSql(workspaceId, table, {
     keys: [key],
     columns,
     where: since === null ? empty : sql`and day >= ${first}`,
@@ -39,7 +39,7 @@ const volume = messagesIn(
   storedStatuses.filter((status) => status !== "suppressed" && status !== "cancelled"),
 );
 
-export interface DomainCounts extends StatusCounts {
+export interface DomainCounts extends MessageStatusCounts {
   readonly domain: string;
 }
 
@@ -65,7 +65,7 @@ export function countsByDomain(
     select ${columns} from report_notes
     where workspace_id = ${workspaceId} and source_ip is null ${since === null ? empty : sql`and ${raw(DAY)} >= ${first}`}
   ) counted`;
-  return pageOf(db, "domain", counted, {
+  return pageOfSums(db, "domain", counted, {
     page,
     order: sql`${volume} desc, domain`,
     columns: storedStatuses,
@@ -82,7 +82,7 @@ function daysSince(since: Date | null): { readonly first: Sql; readonly firstWee
 /** Everything. */
 export function totalsOfDays(db: Queryable, workspaceId: WorkspaceId, since: Date | null): Promise<Counts> {
   // Of senders there are fewer than of recipient domains.
-  return totalOf(db, byDay(workspaceId, "report_sender_days", "from_domain", since));
+  return totalSums(db, byDay(workspaceId, "report_sender_days", "from_domain", since));
 }
 
 /** By the domain in From, most messages first. */
@@ -94,7 +94,7 @@ export function countsBySender(
 ): Promise<Paged<Counts & { readonly from_domain: string }>> {
   const counted = byDay(workspaceId, "report_sender_days", "from_domain", since);
   const order = sql`${mostMessages}, from_domain`;
-  return pageOf(db, "from_domain", counted, { page, order });
+  return pageOfSums(db, "from_domain", counted, { page, order });
 }
 
 /** By the address of ours that messages were last tried from, most first; one that all of them have left since is left out. */
@@ -103,10 +103,10 @@ export function countsByIp(
   workspaceId: WorkspaceId,
   since: Date | null,
   page: Page,
-): Promise<Paged<StatusCounts & { readonly source_ip: string }>> {
+): Promise<Paged<MessageStatusCounts & { readonly source_ip: string }>> {
   const counted = byDay(workspaceId, "report_ip_days", "source_ip", since, storedStatuses);
   const order = sql`${mostMessages}, source_ip`;
-  return pageOf(db, "source_ip", counted, {
+  return pageOfSums(db, "source_ip", counted, {
     page,
     order,
     columns: storedStatuses,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Account } from "./account.ts";
+import { limitError } from "./limit-error.ts";
+import { meterReadingOf } from "./meter-reading.ts";
 import { type MeterKind, type Plans, plans as realPlans } from "./plans.ts";
-import { readingOf } from "./reading.ts";
-import { refusalError } from "./refusal.ts";
 
 const now = new Date("2026-11-25T22:34:56Z");
 
@@ -21,7 +21,7 @@ function reading(used: number, kind: MeterKind, plans: Plans, settings: Partial<
     subscription: null,
     ...settings,
   };
-  return readingOf(account, plans, now, [{ kind, used, paid: "0", covered: 0, used_in_hour: used }]);
+  return meterReadingOf(account, plans, now, [{ kind, used, paid: "0", covered: 0, used_in_hour: used }]);
 }
 
 describe("a refusal names the limit, its figure, until when it holds and what to do", () => {
@@ -69,16 +69,16 @@ describe("a refusal names the limit, its figure, until when it holds and what to
       "The plan Free has 2 emails a month, and all are used until 1 December; the balance of 0.0005 USD does not cover this at 0.0008 USD for each email more: top up",
     ],
   ] as const)("%s of %s after %i, for %i more", (refusal, kind, used, wanted, expected) => {
-    expect(refusalError(refusal, reading(used, kind, small), kind, now, wanted).message).toBe(expected);
+    expect(limitError(refusal, reading(used, kind, small), kind, now, wanted).message).toBe(expected);
   });
 
   test("large figures are written with separators", () => {
     const full = reading(3_000, "email", realPlans);
-    expect(refusalError("plan_limit_reached", full, "email", now).message).toMatch(
+    expect(limitError("plan_limit_reached", full, "email", now).message).toMatch(
       /^The plan Free has 3,000 emails/,
     );
     const capped = reading(0, "email", realPlans, { hourly_cap: 20_000 });
-    expect(refusalError("hourly_cap", capped, "email", now)).toMatchObject({
+    expect(limitError("hourly_cap", capped, "email", now)).toMatchObject({
       message: expect.stringContaining("The hourly cap of 20,000 emails is reached"),
       headers: { "Retry-After": "1504" },
     });

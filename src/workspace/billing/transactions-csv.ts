@@ -2,7 +2,7 @@
 import { csvLine } from "#platform/csv/write.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { transactionShape } from "./shapes.ts";
+import { shownTransaction } from "./shapes.ts";
 import { readTransactions, type TransactionFilter } from "./transaction-store.ts";
 
 const exportedColumns = [
@@ -22,7 +22,7 @@ export async function* transactionLines(db: Queryable, workspaceId: WorkspaceId,
   yield csvLine(exportedColumns);
   for await (const rows of readTransactions(db, workspaceId, filter)) {
     yield rows
-      .map(transactionShape)
+      .map(shownTransaction)
       .map((row) =>
         csvLine(
           exportedColumns.map((column) => {
