@@ -47,7 +47,7 @@ export function readSyntax(text: string): AddressSyntax {
     return refuse(
       local === ""
         ? "There is nothing before the @."
-        : "The part before the @ has a character or dot too many.",
+        : "The part before the @ contains a character or dot that is not allowed.",
     );
   }
   if (Buffer.byteLength(local) > maxLocalOctets) {

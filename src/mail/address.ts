@@ -219,7 +219,7 @@ function asciiDomain(text: string): ParsedDomain {
   }
   const impossible = impossibleLabel(domain);
   if (impossible !== null) {
-    return refuse(`Correct "${impossible}" in the domain: no registry gives out such a name.`);
+    return refuse(`Correct "${impossible}" in the domain: no registry can assign such a name.`);
   }
   if (/^[0-9]/.test(labels.at(-1) ?? "")) {
     return refuse("Enter a domain name, such as example.com, instead of an IP address.");

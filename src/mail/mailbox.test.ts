@@ -90,7 +90,7 @@ describe("a mailbox", () => {
     ["Jane <a@example.com>, b@example.com", /not several/],
     ["b@example.com, Jane <a@example.com>", /not several/],
     ["<a@example.com> <b@example.com>", /not several/],
-    ["Jane <a@example.com> Doe", /Remove what is behind the address/],
+    ["Jane <a@example.com> Doe", /Remove the text after the address/],
     ["Friends: a@example.com;", /this is a group/],
     ["a(x)@example.com", /Remove the parentheses/],
     ["Jane <a b@example.com>", /Remove the blank before the @/],

@@ -32,7 +32,7 @@ const KINDS = { '"': "quoted", "(": "comment", "<": "address" } as const;
 const UNCLOSED = {
   '"': 'Close the double quote, or remove it: "Jane Doe" <name@example.com>.',
   "(": "Close the parenthesis, or remove it.",
-  "<": "Close the angle bracket behind the address.",
+  "<": "Close the angle bracket after the address.",
 };
 /** Characters that an unquoted word of a display name must not contain (RFC 5322 section 3.2.3). */
 const SPECIAL = /[\\,:;@[\]]/;
@@ -72,7 +72,7 @@ function namedMailbox(pieces: readonly Piece[], at: number): ParsedMailbox {
   const rest = behind.find(({ kind }) => kind !== "comment");
   if (rest !== undefined) {
     const isList = behind.some(({ kind, content }) => kind === "address" || content.includes("@"));
-    return refuse(isList ? several : "Remove what is behind the address in angle brackets.");
+    return refuse(isList ? several : "Remove the text after the address in angle brackets.");
   }
   const words = before.flatMap(({ kind, content }) => (kind === "text" ? [content] : []));
   if (words.some((word) => /@[^,;]*[,;]/.test(word))) return refuse(several);
@@ -103,7 +103,7 @@ function bareMailbox(pieces: readonly Piece[]): ParsedMailbox {
   if (text.split(/[,;]/).filter((part) => part.includes("@")).length > 1) return refuse(several);
   if (/^[^:]+:.*;$/.test(text)) return refuse("Enter one address; this is a group.");
   return /\S\s+[^\s@]+@[^\s@]+$/.test(text)
-    ? refuse("Put the address in angle brackets behind the name: Jane Doe <name@example.com>.")
+    ? refuse("Put the address in angle brackets after the name: Jane Doe <name@example.com>.")
     : parsed;
 }
 

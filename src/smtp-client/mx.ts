@@ -122,7 +122,7 @@ async function locate(look: HostLookups, domain: string, options: MailHostOption
   const records = isImplicit ? [{ preference: 0, exchange: domain }] : answer.records;
   const exchanges = considered(records, options.random ?? Math.random);
   if (exchanges.length === 0)
-    return unroutable("bounced", "5.1.10", `the domain ${domain} takes no mail (null MX)`);
+    return unroutable("bounced", "5.1.10", `the domain ${domain} accepts no mail (null MX)`);
 
   const candidates = await Promise.all(
     exchanges.map(({ exchange }) => lookUpHost(look, exchange, options.allowPrivate)),

@@ -25,7 +25,7 @@ test.each<[string, DnsZone, string, string]>([
     "an SPF record with a slip",
     { [`spf.${mailHostname}`]: { TXT: ["v=spf1 ipv4:127.0.0.1 -all"] } },
     "SPF",
-    'is invalid ("ipv4:127.0.0.1": "ipv4" is no mechanism of SPF)',
+    'is invalid ("ipv4:127.0.0.1": "ipv4" is not an SPF mechanism)',
   ],
   [
     "a second SPF record",

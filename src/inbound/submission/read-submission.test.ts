@@ -66,7 +66,7 @@ test("of a header with blanks before colons nothing else is changed, and a signe
   expect(headerOf(`From: a@shop.test\r\n${rest}`)).toBe(`From: a@shop.test\r\n${rest}`);
   expect(headerOf(`From: a@shop.test\r\nX : y\r\n${rest}`)).toBe(`From: a@shop.test\r\nX: y\r\n${rest}`);
   const signed = `DKIM-Signature: v=1\r\nFrom: a@shop.test\r\nX : y\r\n${rest}`;
-  expect(() => headerOf(signed)).toThrow("Line 3 of the header is no field.");
+  expect(() => headerOf(signed)).toThrow("Line 3 of the header is not a field.");
 });
 
 test("two From fields are two, with and without a blank before the colon", () => {

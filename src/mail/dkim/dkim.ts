@@ -135,7 +135,7 @@ export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string)
   if (key === "") return mismatch("The record revokes the key: its p= is empty; publish the expected value.");
   if (!/^[a-z0-9+/]+={0,2}$/i.test(key)) {
     return mismatch(
-      "The p= of the record is no base64: publish the key alone and once, without its BEGIN and END lines.",
+      "The p= of the record is not base64: publish only the key, once, without its BEGIN and END lines.",
     );
   }
   if (Buffer.from(key, "base64").equals(Buffer.from(publicKey, "base64"))) {
@@ -207,7 +207,7 @@ function restrictionFault(record: string): string | null {
   if (publishedKey(record) === null || tags === null) return null;
   const type = tags.get("k") ?? "rsa";
   if (type.toLowerCase() === "rsa" && type !== "rsa")
-    return `The record says k=${type}: write it in small letters.`;
+    return `The record says k=${type}: write it in lower case.`;
   if (type !== "rsa") return `The record says k=${type}, but the key is an RSA key: publish k=rsa.`;
   const allows = (tag: string, ...wanted: string[]) =>
     (tags.get(tag) ?? wanted[0] ?? "").split(":").some((word) => wanted.includes(word));

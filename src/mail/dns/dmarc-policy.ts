@@ -146,7 +146,7 @@ function readTags(text: string): readonly Tag[] | RecordFault {
     const value = given?.replace(/^[ \t\r\n]+/, "").replace(/(?<![ \t\r\n])[ \t\r\n]+$/, "");
     if (name === undefined || value === undefined) return { fault: `"${written}" is not a tag with a value` };
     const key = name.toLowerCase();
-    if (names.has(key)) return { fault: `the tag "${name}" stands twice` };
+    if (names.has(key)) return { fault: `the tag "${name}" occurs twice` };
     names.add(key);
     tags.push({ name: key, value, written });
   }
@@ -161,7 +161,7 @@ function valueRemarks(tags: readonly Tag[]): string[] {
     if (name === "rua" || name === "ruf")
       return value.split(",").flatMap((uri) => uriRemark(name, uri.trim()));
     const isIgnored = READABLE.get(name)?.test(value) === false;
-    return isIgnored ? `Receivers ignore "${written.slice(0, 150)}", which has no value that they know.` : [];
+    return isIgnored ? `Receivers ignore "${written.slice(0, 150)}", because its value is invalid.` : [];
   });
 }
 

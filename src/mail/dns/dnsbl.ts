@@ -30,15 +30,15 @@ export interface DnsblResult {
 
 /** Codes that any zone may use; defined by Spamhaus. */
 const generalErrors: Readonly<Record<string, string>> = {
-  "127.0.0.1": "no code of a blacklist (RFC 5782 section 2.1): something on the way blocks the question",
+  "127.0.0.1": "not a blacklist code (RFC 5782 section 2.1): something on the way blocks the query",
   "127.255.255.252": "the name of the zone is wrong",
   "127.255.255.254":
-    "the zone does not answer public or open resolvers: use a resolver of your own, or a key of the zone's operator",
-  "127.255.255.255": "too many questions: use a resolver of your own, or a key of the zone's operator",
+    "the zone does not answer public or open resolvers: use your own resolver, or a key from the zone's operator",
+  "127.255.255.255": "too many queries: use your own resolver, or a key from the zone's operator",
 };
 
 const failures: Readonly<Record<string, string>> = {
-  EREFUSED: "the DNS server refused the question",
+  EREFUSED: "the DNS server refused the query",
   ESERVFAIL: "the DNS server could not answer (SERVFAIL)",
 };
 
@@ -55,7 +55,7 @@ export function readDnsblAnswer(meanings: DnsblCodes, answer: Lookup<string>): D
   if (answer.outcome === "failed") {
     const { reason } = answer;
     if (reason === "ETIMEOUT") return { status: "timeout", description: "no answer in time" };
-    return { status: "error", description: failures[reason] ?? `the DNS could not be asked (${reason})` };
+    return { status: "error", description: failures[reason] ?? `the DNS query failed (${reason})` };
   }
   const readings = answer.records.toSorted(byNumber).map((code) => readCode(meanings, code));
   const status = (["error", "listed"] as const).find((one) => readings.some((read) => read.status === one));
@@ -75,15 +75,18 @@ function readCode(
   const refusal = errors?.[code] ?? generalErrors[code];
   if (refusal !== undefined) return error(code, refusal);
   if (!code.startsWith("127."))
-    return error(code, "no code of a blacklist: the zone is dead, or a resolver rewrites answers");
-  if (code.startsWith("127.255.255.")) return error(code, "the zone refused the question");
+    return error(
+      code,
+      "not a blacklist code: the zone is no longer operated, or a resolver rewrites answers",
+    );
+  if (code.startsWith("127.255.255.")) return error(code, "the zone refused the query");
   const meaning = codes?.[code];
   if (meaning !== undefined) return { status: "listed", description: meaning };
   if (only_known_codes) return { status: "not_listed", description: null };
   if (bits === undefined) return { status: "listed", description: `listed (${code})` };
   const octet = Number(code.split(".").at(-1));
   const lists = Object.entries(bits).filter(([bit]) => (octet & Number(bit)) !== 0);
-  if (lists.length === 0) return error(code, "a code that the zone does not explain");
+  if (lists.length === 0) return error(code, "a code that the zone does not define");
   return { status: "listed", description: lists.map(([, list]) => list).join("; ") };
 }
 

@@ -54,7 +54,7 @@ export function readStsPolicy(text: string): StsPolicyText {
     .filter(({ key }) => key === "mx")
     .map(({ value }) => value.toLowerCase().replace(/\.$/, ""));
   if (mx.length > MOST_MX) return { fault: `it names more than ${MOST_MX} hosts` };
-  if (!mx.every(isHostPattern)) return { fault: "an mx is no host name" };
+  if (!mx.every(isHostPattern)) return { fault: "an mx is not a host name" };
   if (mx.length === 0 && mode !== "none") return { fault: "it names no mx" };
   return { policy: { mode, mx, maxAgeSeconds: Math.min(Number(age), LONGEST_AGE_SECONDS) } };
 }

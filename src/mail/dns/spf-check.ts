@@ -140,7 +140,7 @@ export async function checkSpf(
     const limit = `receivers accept ${MOST_VOID_LOOKUPS}`;
     const names = walk.voidNames.join(", ");
     const found = `${walk.voidLookups} of the record's look-ups find nothing (${names}); ${limit}`;
-    return conclude("mismatch", `${found}: take their terms out.`);
+    return conclude("mismatch", `${found}: remove their terms.`);
   }
   if (walk.obstacle !== null) return conclude("mismatch", walk.obstacle);
   if (walk.fault !== null) {
@@ -150,8 +150,8 @@ export async function checkSpf(
     const refused = record.directives.find(
       ({ mechanism, value, qualifier }) => mechanism === "include" && value === required && qualifier !== "+",
     );
-    const missing = `The record does not contain include:${required} in front of its "all"`;
-    const cure = `: with "${refused?.qualifier}" in front of it the include permits nothing, take that sign out`;
+    const missing = `The record does not contain include:${required} before its "all"`;
+    const cure = `: with "${refused?.qualifier}" in front of it the include permits nothing; remove that sign`;
     return conclude("mismatch", `${missing}${refused === undefined ? "" : cure}.`);
   }
   return conclude(
@@ -172,7 +172,7 @@ function unseenBeside(answer: Lookup<string>, right: string): string[] {
   return written.length === 0
     ? []
     : [
-        `Receivers do not take ${written.join(" and ")} for an SPF record: add what it permits to the right one.`,
+        `Receivers do not recognize ${written.join(" and ")} as an SPF record: add what it permits to the right one.`,
       ];
 }
 
@@ -214,7 +214,7 @@ async function followReference(
   if (hasMacro(target)) return;
   const required = target === walk.required;
   if (required && passes) walk.reached = true;
-  if (path.includes(target)) return addObstacle(walk, `The record leads in a circle through ${target}.`);
+  if (path.includes(target)) return addObstacle(walk, `The record includes itself through ${target}.`);
   const { answer, published } = await findSpfRecord(walk.resolver, target);
   countVoid(walk, answer, target, ours || required);
   switch (published.kind) {

@@ -28,7 +28,7 @@ export function domainSpecFault(text: string): string | null {
     return `the name has ${name.length} characters, and the DNS allows ${LONGEST_NAME}`;
   }
   const impossible = hasMacros ? null : impossibleLabel(name);
-  if (impossible !== null) return `"${impossible}" is no valid international label`;
+  if (impossible !== null) return `"${impossible}" is not a valid international label`;
   return endsInMacro ? null : topLevelFault(labels);
 }
 
@@ -37,7 +37,7 @@ function topLevelFault(labels: readonly string[]): string | null {
   const last = labels.at(-1) ?? "";
   if (labels.length < 2) return `"${last}" is not a complete domain name`;
   const isTopLevel = /^xn--[a-z0-9-]+$/.test(last) || (/^[a-z0-9]+$/.test(last) && /[a-z]/.test(last));
-  return isTopLevel ? null : `"${last}" is no top-level domain`;
+  return isTopLevel ? null : `"${last}" is not a top-level domain`;
 }
 
 /** What is wrong with the macros of a macro-string (section 7.1); null if nothing is. */
@@ -53,7 +53,7 @@ export function macroFault(text: string): string | null {
     if (/^[crt]$/i.test(letter)) return `the macro ${macro} is for explanation texts only`;
     const isKnown = /^[slodiphv]$/i.test(letter);
     const parts = Number(digits || 1);
-    if (!isKnown || parts < 1 || parts > MOST_PARTS) return `${macro} is no macro`;
+    if (!isKnown || parts < 1 || parts > MOST_PARTS) return `${macro} is not a macro`;
   }
   return null;
 }

@@ -83,7 +83,7 @@ function missingBlankMessage(term: string): string | null {
   const joined = splitJoinedTerms(term);
   if (joined === null) return null;
   const named = joined.map((one) => `"${one}"`).join(" and ");
-  return `the blank between ${named} is missing; where a TXT record is split into strings, receivers join them without one, so write the blank at the end of a string`;
+  return `the blank between ${named} is missing; if a TXT record is split into strings, receivers join them without a blank, so put the blank at the end of a string`;
 }
 
 /** Remarks on terms that are valid but not what the owner meant. */
@@ -94,11 +94,11 @@ export function spfRemarks(text: string): string[] {
   return read.flatMap((term, place) => {
     const written = shownTerm(terms[place] ?? "");
     if (term.kind === "modifier") {
-      if (term.name === "v") return `${written} stands a second time: take it out.`;
+      if (term.name === "v") return `${written} occurs twice: remove it.`;
       if (mechanisms.some((mechanism) => mechanism === term.name)) {
         return `Receivers ignore ${written}, because it has "=" where a mechanism has ":": write "${term.name}:".`;
       }
-      if (term.name === "redirect" && all >= 0) return `Receivers ignore ${written} beside an "all".`;
+      if (term.name === "redirect" && all >= 0) return `Receivers ignore ${written} next to an "all".`;
     }
     const isUnread = term.kind === "directive" && all >= 0 && place > all;
     return isUnread ? `Receivers never read ${written}, which comes after "all": put "all" at the end.` : [];

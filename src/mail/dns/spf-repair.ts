@@ -44,7 +44,7 @@ export function repairSpf(text: string): RepairedTerms {
     const to = repairedTerm(term);
     const read = readTerm(term);
     if (to === null) {
-      leftOut.push({ term, why: read.kind === "fault" ? read.why : "its meaning is not plain" });
+      leftOut.push({ term, why: read.kind === "fault" ? read.why : "its meaning is unclear" });
       continue;
     }
     const kept = to.filter((one) => !/^v=spf1$/i.test(one));

@@ -31,13 +31,13 @@ const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,2})$/;
 export function readTerm(term: string): SpfTerm {
   if (term.length > LONGEST_TERM) return fault(`it has ${term.length} characters`);
   const [stray] = /[^\x21-\x7e]/u.exec(term) ?? [];
-  if (stray !== undefined) return fault(`${shownCharacter(stray)} is not a character of a term`);
+  if (stray !== undefined) return fault(`${shownCharacter(stray)} is not allowed in a term`);
   const [, name, value] = MODIFIER.exec(term) ?? [];
   if (name !== undefined && value !== undefined) return readModifier(name.toLowerCase(), value);
   const [, qualifier = "", word, rest = ""] = DIRECTIVE.exec(term) ?? [];
   if (word === undefined) return fault("it is neither a mechanism nor a modifier");
   const mechanism = mechanisms.find((known) => known === word.toLowerCase());
-  if (mechanism === undefined) return fault(`"${word}" is no mechanism of SPF`);
+  if (mechanism === undefined) return fault(`"${word}" is not an SPF mechanism`);
   const read = readArgument(mechanism, rest);
   if (typeof read === "string") return fault(read);
   return {
@@ -63,7 +63,7 @@ const wholeAddress = { ipv4: 32, ipv6: 128 } as const;
 function readArgument(mechanism: SpfMechanism, rest: string): Argument | string {
   switch (mechanism) {
     case "all":
-      return rest === "" ? { value: null, prefix: wholeAddress } : '"all" has nothing behind it';
+      return rest === "" ? { value: null, prefix: wholeAddress } : '"all" takes no argument';
     case "ip4":
     case "ip6":
       return readNetwork(mechanism, rest);
@@ -103,7 +103,7 @@ function readNetwork(mechanism: "ip4" | "ip6", rest: string): Argument | string 
   const address = rest.slice(1, slash < 0 ? undefined : slash);
   const prefix = slash < 0 ? undefined : rest.slice(slash + 1);
   const isRight = mechanism === "ip4" ? isIPv4(address) : isIPv6(address) && !address.includes("%");
-  if (!isRight) return `"${address}" is no IPv${mechanism.slice(2)} address`;
+  if (!isRight) return `"${address}" is not an IPv${mechanism.slice(2)} address`;
   const most = mechanism === "ip4" ? 32 : 128;
   const why = prefixFault(prefix, most);
   if (why !== null) return why;
@@ -115,7 +115,7 @@ function readNetwork(mechanism: "ip4" | "ip6", rest: string): Argument | string 
 
 function prefixFault(prefix: string | undefined, most: number): string | null {
   if (prefix === undefined || (WHOLE_NUMBER.test(prefix) && Number(prefix) <= most)) return null;
-  return `"/${prefix}" is no prefix length from 0 to ${most}`;
+  return `"/${prefix}" is not a prefix length from 0 to ${most}`;
 }
 
 function fault(why: string): SpfTerm {

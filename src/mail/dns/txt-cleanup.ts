@@ -33,15 +33,15 @@ export function cleanTxt(text: string): CleanTxt {
     plain = changed;
   };
   const blanks = plain.replace(/[\s\u2800]/gu, " ");
-  if (blanks !== plain) faults.push("it has blanks or line breaks of another kind than the plain one");
+  if (blanks !== plain) faults.push("it has unusual blanks or line breaks");
   plain = blanks;
   replace(UNSEEN, "", "it has invisible characters");
   plain = plain.trim();
-  replace(ZONE_FILE_LINE, "", "it begins with a part of the line of a zone file");
+  replace(ZONE_FILE_LINE, "", "it begins with part of a zone file line");
   replace(/\\(?=.)|\\$/g, "", "it has backslashes");
-  replace(QUOTES, "", "it has quotation marks, which are part of the text to receivers");
-  replace(DASHES, "-", "it has dashes in the place of hyphens");
-  replace(TILDES, "~", "it has another sign in the place of a tilde");
+  replace(QUOTES, "", "it has quotation marks, which receivers read as part of the text");
+  replace(DASHES, "-", "it has dashes instead of hyphens");
+  replace(TILDES, "~", "it has another character instead of a tilde");
   const normal = plain.normalize("NFKC");
   if (normal !== plain) faults.push("it has typographic forms of plain characters");
   plain = normal.trim();
@@ -66,5 +66,5 @@ export function resembles(word: string, wanted: string): boolean {
 export function unrecognizedRecordMessage(kind: string, texts: readonly string[]): string {
   const faults = [...new Set(texts.flatMap((text) => cleanTxt(text).faults))];
   const why = faults.length > 0 ? faults.join("; ") : "its beginning or its tags are misspelled";
-  return `A TXT record is meant as ${kind} record, and receivers do not take it for one: ${why}. Publish the expected value.`;
+  return `A TXT record is probably meant as ${kind}, but receivers do not recognize it: ${why}. Publish the expected value.`;
 }

@@ -1,8 +1,8 @@
 /**
  * The cost of filters, comparisons and outputs in units of the render budget. The costs were measured with the worst
  * values of each, so that every template gets about the same amount of work out of its budget.
- * LiquidJS's own limits do not suffice: its memoryLimit counts only some filters, and its renderLimit is checked only
- * between tags, so one filter on a long value can run for minutes (render-budget.test.ts shows it).
+ * LiquidJS's own limits do not suffice: its memoryLimit charges a search only by the length of the text, and its
+ * renderLimit is checked only between tags, so that a single filter can run for seconds (render-cost.test.ts shows one).
  */
 import {
   CaseTag,

@@ -13,7 +13,7 @@ const strayBranch = /^tag "(else|elsif|when|end\w+)" not found$/;
 const sentences: readonly (readonly [RegExp, string])[] = [
   [/^undefined filter: raw$/, "There is no filter raw: values are always escaped."],
   [/^undefined filter: (.*)$/s, "There is no filter $1."],
-  [strayBranch, "{% $1 %} stands outside of its block."],
+  [strayBranch, "{% $1 %} is outside of its block."],
   [/^tag "(.*)" not found$/s, "There is no tag {% $1 %}."],
   [/^output ".*" not closed$/s, "This merge tag is not closed with }}."],
   [/^tag ".*" not closed$/s, "This tag is not closed with %}."],
@@ -21,7 +21,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/^tag {%-?\s*(\w+).* not closed$/s, unclosed("$1")],
   [/^invalid value expression: ""$/, "A name is missing here."],
   [/^invalid value expression: (.*)$/s, "This is not the name of a value: $1."],
-  [/^illegal tag: {%-?\s*for\b.*$/s, "This is written {% for name in values %}."],
+  [/^illegal tag: {%-?\s*for\b.*$/s, "Write this as {% for name in values %}."],
 ];
 
 /** The sentence about a block without its end. */

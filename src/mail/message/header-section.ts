@@ -45,15 +45,15 @@ export function readHeaderSection(message: Buffer, most: HeaderLimits = NO_LIMIT
     while (lineEnd !== -1 && isBlank(text[lineEnd + 2])) {
       const next = text.indexOf("\r\n", lineEnd + 2);
       if (next !== -1 && text.slice(lineEnd + 2, next).trim() === "") {
-        return refuse(`Line ${lineAt(text, next)} of the header holds nothing but blanks.`);
+        return refuse(`Line ${lineAt(text, next)} of the header contains only blanks.`);
       }
       lineEnd = next;
     }
-    if (lineEnd === -1) return refuse("The header breaks off in the middle of a line.");
+    if (lineEnd === -1) return refuse("The header ends in the middle of a line.");
     const colon = text.indexOf(":", start);
     const name = text.slice(start, colon);
     if (colon === -1 || colon > lineEnd || !fieldName.test(name)) {
-      return refuse(`Line ${lineAt(text, start)} of the header is no field.`);
+      return refuse(`Line ${lineAt(text, start)} of the header is not a field.`);
     }
     if (fields.length >= most.fields) return tooLarge(most);
     const value = section.toString("utf8", colon + 1, lineEnd);

@@ -1,0 +1,29 @@
+import { Liquid } from "liquidjs";
+import { expect, test } from "vitest";
+import { workedMs } from "#test/support/cpu-time.ts";
+import { compileTemplate } from "./compile.ts";
+
+/** Searches a word of 16,385 characters from the end of a text of 32,768: every position matches up to the last one. */
+const bomb = [
+  '{% assign text = "aaaaaaaaaaaaaaaa" %}',
+  "{% for i in (1..11) %}{% assign text = text | append: text %}{% endfor %}",
+  '{% assign word = text | slice: 0, 16384 | append: "b" %}',
+  "{{ text | remove_last: word | size }}",
+].join("");
+
+test("a template that LiquidJS's own limits let work for long is stopped before it works", () => {
+  const limited = new Liquid({ parseLimit: 10_000, renderLimit: 50, memoryLimit: 2_000_000 });
+  const before = workedMs();
+  expect(limited.parseAndRenderSync(bomb)).toBe("32768");
+  expect(workedMs() - before).toBeGreaterThan(100);
+
+  const render = compileTemplate(bomb, "text", "UTC");
+  const start = workedMs();
+  const rendered = render({
+    variables: {},
+    more: {},
+    links: { pixel: null, tracked: (_, target) => target },
+  });
+  expect(rendered).toEqual({ ok: false, message: "This could not be rendered: it handles too much text." });
+  expect(workedMs() - start).toBeLessThan(100);
+});
