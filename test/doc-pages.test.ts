@@ -93,7 +93,46 @@ function pathsNamedIn(text: string): string[] {
   );
 }
 
+/** What pages quote of the program's logs, errors and answers: the part of each that is written in one piece. */
+const quotes: readonly (readonly [page: string, text: string])[] = [
+  ["docs/api.md", "is not a known field and was ignored"],
+  ["docs/api.md", "still running"],
+  ["docs/audience.md", "This list takes no more sign-ups"],
+  ["docs/billing.md", "a payment was made and not credited"],
+  ["docs/campaigns.md", "The subscriber was deleted"],
+  ["docs/delivery.md", "demands secure TLS"],
+  ["docs/delivery.md", "the server takes mail under TLS only"],
+  ["docs/identity.md", "A workspace of this service"],
+  ["docs/import-export.md", "An import of this file would be refused"],
+  ["docs/import-export.md", "The import has started"],
+  ["docs/inbound.md", "A count is missing, negative, a fraction or too large."],
+  ["docs/inbound.md", "The archive is damaged."],
+  ["docs/operations.md", "All migrations are applied."],
+  ["docs/operations.md", "All settings can be read."],
+  ["docs/operations.md", "is in use by another program"],
+  ["docs/operations.md", "PostgreSQL runs"],
+  ["docs/operations.md", "request failed"],
+  ["docs/routing.md", "no delivery machine has the sending IP"],
+  ["docs/segments.md", "is being deleted"],
+  ["docs/sms.md", "No SMS gateway is configured"],
+  ["docs/submission.md", "Too many large messages of this workspace are being accepted"],
+  ["docs/tracking.md", "is no alias; add the CNAME record"],
+  ["docs/validations.md", "The list of disposable domains has"],
+  ["docs/validations.md", "The validation has started"],
+];
+
 describe("a page", () => {
+  test("quotes texts that the program has", async () => {
+    const names = (await namesIn("src", /\.ts$/)).filter((name) => !name.endsWith(".test.ts"));
+    const sources = await Promise.all(names.map(textOf));
+    const stale: string[] = [];
+    for (const [page, text] of quotes) {
+      if (!(await textOf(page)).includes(text)) stale.push(`${page} does not quote "${text}" any more`);
+      if (!sources.some((source) => source.includes(text))) stale.push(`the program does not say "${text}"`);
+    }
+    expect(stale).toEqual([]);
+  });
+
   test.each(pages)("links to files and headings that exist: %s", async (page) => {
     expect(await missingOf(linksOf(page, await textOf(page)))).toEqual([]);
   });
