@@ -1,6 +1,6 @@
 /**
- * Every fault at every command, as a message meets it (hardening catalogue, outbound peers 26 to 29 and 32): put off
- * with the reason, never lost, never sent in two copies by itself. The conversations are in smtp/session-faults.test.ts.
+ * Every fault of a mail server at every SMTP command, for a message: it is deferred with the reason, never lost, and never sent
+ * twice without a retry. The conversations are tested in smtp-client/session-faults.test.ts.
  */
 import { expect, test } from "vitest";
 import { standardDeadlines } from "#smtp-client/deadlines.ts";

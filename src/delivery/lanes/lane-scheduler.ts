@@ -40,10 +40,10 @@ export class LaneScheduler {
   readonly #throttle: LaneThrottle;
   readonly #composing: ComposeOptions;
   readonly #events: TransportEvents;
-  readonly #line = new FairQueue();
+  readonly #waiting = new FairQueue();
   #runners = 0;
   /** Messages under way in addition to the first of each runner. */
-  #pipelined = 0;
+  #pipelinedCount = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(lane: Lane, settings: SessionSettings, composing: ComposeOptions, events: TransportEvents) {
@@ -55,7 +55,7 @@ export class LaneScheduler {
 
   /** Messages waiting or under way. */
   get load(): number {
-    return this.#line.length + this.#runners + this.#pipelined;
+    return this.#waiting.length + this.#runners + this.#pipelinedCount;
   }
 
   /** Whether a new scheduler would behave the same: no messages, no failures remembered. */
@@ -65,15 +65,15 @@ export class LaneScheduler {
 
   /** Whether no more messages of this lane should be leased. Half its share stays free for the batch being leased now. */
   isSaturated(priority: Priority): boolean {
-    const ahead = priority === 0 ? this.load - this.#line.bulkLength : this.load;
+    const ahead = priority === 0 ? this.load - this.#waiting.bulkLength : this.load;
     return this.#throttle.pauseLeft > 0 || ahead >= this.#throttle.share / 2;
   }
 
   /** Adds a message; if more wait than the share allows, the last one is requeued. */
   add(routed: RoutedMessage): void {
-    this.#line.add(routed);
-    if (this.#line.length > this.#throttle.share) {
-      const last = this.#line.takeLast();
+    this.#waiting.add(routed);
+    if (this.#waiting.length > this.#throttle.share) {
+      const last = this.#waiting.takeLast();
       if (last) this.#requeue(last.message, this.#throttle.returnIn());
     }
     this.#requeueForPause();
@@ -82,7 +82,7 @@ export class LaneScheduler {
 
   close(): void {
     clearTimeout(this.#timer);
-    for (const { message } of this.#line.takeAll()) this.#release(message);
+    for (const { message } of this.#waiting.takeAll()) this.#release(message);
     this.#sessions.close();
   }
 
@@ -99,10 +99,10 @@ export class LaneScheduler {
     this.#runners += 1;
     try {
       for (let start: StartableMessage | undefined = first; start !== undefined; ) {
-        const behind = this.#takePipelined(start);
-        this.#pipelined += behind.length;
-        const used = await this.#sendAll([start, ...behind], start.used);
-        this.#pipelined -= behind.length;
+        const following = this.#takePipelined(start);
+        this.#pipelinedCount += following.length;
+        const used = await this.#sendAll([start, ...following], start.used);
+        this.#pipelinedCount -= following.length;
         if (used) await this.#sessions.putAway(used);
         start = this.#runners > this.#throttle.connections ? undefined : this.#next(start.destination.site);
       }
@@ -113,7 +113,7 @@ export class LaneScheduler {
 
   /** The next message that may start now: transactional mail first, then mail for `site`. Sets the timer if there is none. */
   #next(site?: string): StartableMessage | undefined {
-    while (this.#line.length > 0) {
+    while (this.#waiting.length > 0) {
       const wait = this.#throttle.untilMessage();
       const routed = wait > 0 ? undefined : this.#pick(site);
       if (routed === undefined) {
@@ -131,7 +131,7 @@ export class LaneScheduler {
   /** The next message whose site has an idle session; any message, if a new session may be opened. */
   #pick(site: string | undefined): RoutedMessage | undefined {
     const mayConnect = this.#throttle.untilConnection() === 0;
-    return this.#line.take(({ destination }) => mayConnect || this.#sessions.has(destination.site), site);
+    return this.#waiting.take(({ destination }) => mayConnect || this.#sessions.has(destination.site), site);
   }
 
   /** Counts the message and its connection against the limits; undefined when the message was ended instead. */
@@ -158,18 +158,18 @@ export class LaneScheduler {
 
   /** The messages that follow `start` on its connection: at most one connection's share of the waiting messages. */
   #takePipelined({ destination: { site }, used }: StartableMessage): RoutedMessage[] {
-    const share = Math.floor(this.#line.length / this.#throttle.connections);
+    const share = Math.floor(this.#waiting.length / this.#throttle.connections);
     const most = Math.min(share, MOST_AT_ONCE - 1, this.#sessions.roomIn(used) - 1);
-    const behind: RoutedMessage[] = [];
-    while (behind.length < most && this.#throttle.untilMessage() === 0) {
-      const routed = this.#line.take(({ destination }) => destination.site === site, site);
+    const following: RoutedMessage[] = [];
+    while (following.length < most && this.#throttle.untilMessage() === 0) {
+      const routed = this.#waiting.take(({ destination }) => destination.site === site, site);
       if (routed === undefined) break;
       if (this.#events.mayStart(routed.message)) {
         this.#throttle.takeMessage();
-        behind.push(routed);
+        following.push(routed);
       } else this.#release(routed.message);
     }
-    return behind;
+    return following;
   }
 
   /** Sends messages of one site, in order. Resolves to the last session used, if it is still open; never rejects. */
@@ -285,7 +285,7 @@ export class LaneScheduler {
   #requeueForPause(): void {
     const pause = this.#throttle.pauseLeft;
     if (pause <= LONGEST_HOLD_MS) return;
-    for (const { message } of this.#line.takeAll()) this.#requeue(message, pause);
+    for (const { message } of this.#waiting.takeAll()) this.#requeue(message, pause);
   }
 }
 

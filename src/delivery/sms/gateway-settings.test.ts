@@ -35,7 +35,7 @@ test.each([
   ["smpp://shop:123456789@smsc.test?source=Shop", /password/],
   ["smpp://shop:p@smsc.test", /source/],
   ["smpp://shop:p@smsc.test?source=much-too-long-a-name", /source/],
-  ["smpp://shop:p@smsc.test?source=Shop&windows=3", /does not know windows/],
+  ["smpp://shop:p@smsc.test?source=Shop&windows=3", /unknown option windows/],
   ["smpp://shop:p@smsc.test?source=Shop&window=0", /window/],
   ["smpp://shop:p@smsc.test?source=Shop&receipts=maybe", /receipts/],
   ["https://sms.test/send", /source/],

@@ -3,8 +3,8 @@
  *
  * 1. At the start and with every heartbeat it replays the journals of dead workers on this machine and releases their leases
  *    (recovery.ts).
- * 2. It leases a batch, transactional mail first, while there is room (leasing.ts), and checks it: messages to suppressed
- *    recipients and of cancelled campaigns end here, and content that is not stored is made (presend-check.ts).
+ * 2. It leases a batch, transactional mail first, while there is room (leasing.ts), and checks it (dispatcher.ts): messages
+ *    to suppressed recipients and of cancelled campaigns end here, and content that is not stored is made.
  * 3. The transport finds the route of each message and sends it (smtp-transport.ts, lanes/lane-scheduler.ts, sms/), and reports
  *    how it ended (message/attempt.ts).
  * 4. The result (queue/result-of.ts) is journaled and written to the database in batches (result-writer.ts).
@@ -15,7 +15,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Ending } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import { type Decision, type PresendCheck, UnfitValues } from "#delivery/message/presend-check.ts";
+import { type PresendCheck, UnfitValues } from "#delivery/message/presend-check.ts";
 import type { Transport, TransportEvents } from "#delivery/message/transport.ts";
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 import { HeldMessages } from "#delivery/queue/held-messages.ts";
@@ -24,7 +24,6 @@ import { DELIVERY_CHANNEL } from "#delivery/queue/notify-workers.ts";
 import { releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
 import { resultOf } from "#delivery/queue/result-of.ts";
 import { holdWorkerLock } from "#delivery/queue/worker-lock.ts";
-import { declined } from "#delivery/sms/gateway.ts";
 import type { SmsTransport } from "#delivery/sms/sms-transport.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -32,6 +31,7 @@ import { type Database, listen } from "#platform/database/pool.ts";
 import type { ProcessLock } from "#platform/database/process-lock.ts";
 import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
+import { Dispatcher } from "./dispatcher.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { Journal } from "./journal.ts";
 import { Recovery } from "./recovery.ts";
@@ -45,8 +45,6 @@ const LEASE_MARGIN_MS = 10_000;
  */
 const AFTER_OUTAGE_MS = 3_000;
 const STOP_MS = 25_000;
-/** Until messages are leased again whose pre-send check failed. */
-const CHECK_AGAIN_SECONDS = 5;
 /** With more unwritten results than this nothing is leased. */
 const MOST_UNWRITTEN = 5_000;
 
@@ -111,13 +109,22 @@ export class DeliveryWorker {
     };
     this.#transport = options.createTransport(events);
     this.#smsTransport = options.createSmsTransport?.(events) ?? null;
+    const dispatcher = new Dispatcher({
+      clock: options.clock,
+      log,
+      held: this.#held,
+      check: options.check,
+      transport: this.#transport,
+      smsTransport: this.#smsTransport,
+      onEnd: (message, ending) => this.#onEnd(message, ending),
+    });
     this.#leasing = new Leasing({
       db,
       workerId,
       held: this.#held,
       saturatedDomains: (priority) => this.#transport.saturatedDomains(priority),
       haltedCampaigns: () => this.#unleasedCampaigns(),
-      receive: (messages, until) => this.#receive(messages, until),
+      receive: (messages, until) => dispatcher.dispatch(messages, until),
     });
   }
 
@@ -256,54 +263,6 @@ export class DeliveryWorker {
       ...(this.#transport.foreignCampaigns?.() ?? []),
     ];
   }
-
-  async #receive(messages: readonly LeasedMessage[], until: number): Promise<void> {
-    const decisions = await this.#check(
-      messages.filter(({ is_stale, has_content }) => is_stale || !has_content),
-    );
-    for (const leased of messages) {
-      const message = withLocalExpiry(leased, this.#options.clock.now());
-      this.#begin(message, decisions.get(message.message_id), until);
-    }
-  }
-
-  /** If the check fails, all its messages are requeued. */
-  async #check(messages: readonly LeasedMessage[]): Promise<ReadonlyMap<string, Decision>> {
-    if (messages.length === 0) return new Map();
-    try {
-      return await this.#options.check(messages);
-    } catch (error) {
-      this.#options.log.error({ err: error }, "pre-send check failed: its messages are requeued");
-      return new Map(
-        messages.map(({ message_id }) => [message_id, { kind: "requeue", seconds: CHECK_AGAIN_SECONDS }]),
-      );
-    }
-  }
-
-  #begin(message: LeasedMessage, decision: Decision | undefined, until: number): void {
-    if (decision?.kind === "sms") {
-      const sms = { ...message, sms: decision.sms };
-      this.#held.add(sms, until);
-      if (this.#smsTransport !== null) this.#smsTransport.send(sms);
-      else {
-        // Retried until it expires, like with a gateway that cannot be reached.
-        const attempt = { result: declined("No SMS gateway is configured", true), gateway: null };
-        this.#onEnd(sms, { kind: "attempted", attempt });
-      }
-      return;
-    }
-    const mail = { ...message, content: decision?.kind === "email" ? decision.content : null };
-    this.#held.add(mail, until);
-    if (decision?.kind === "end") this.#onEnd(mail, decision);
-    else if (decision?.kind === "requeue") {
-      this.#onEnd(mail, { kind: "release", seconds: decision.seconds });
-    } else this.#transport.send(mail);
-  }
-}
-
-/** Converts `expires_at` from the database's clock to the clock of this process. */
-function withLocalExpiry(message: LeasedMessage, now: Date): LeasedMessage {
-  return { ...message, expires_at: new Date(now.getTime() + message.lives_ms) };
 }
 
 /** Waits until the database answers again, plus AFTER_OUTAGE_MS. */
