@@ -26,7 +26,7 @@ import { removeLapsedRequests } from "./signup-forms/store.ts";
 import { subscriberEndpoints } from "./subscribers/endpoints.ts";
 import { subscribers } from "./subscribers/resource.ts";
 import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
-import type { OnSubscriber } from "./subscribers/subscriber-events.ts";
+import type { OnSubscriberEvent } from "./subscribers/subscriber-events.ts";
 import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";
 import { expireHardBounces } from "./suppression-lists/expire.ts";
 import { isSegmentUsedBySuppression } from "./suppression-lists/store.ts";
@@ -46,7 +46,7 @@ export interface AudienceHooks {
   readonly keepSegmentName: KeepSegmentName;
   readonly fieldUses: readonly FieldUse[];
   readonly historyOf: HistoryOf;
-  readonly onSubscriber: OnSubscriber;
+  readonly onSubscriber: OnSubscriberEvent;
 }
 
 export function audienceEndpoints(parts: AudienceParts, hooks: AudienceHooks): Endpoint[] {

@@ -6,7 +6,7 @@ import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
 import type { Resolver } from "#dns/resolver.ts";
 import { createValidatingResolver } from "#dns/validating.ts";
-import { Answers } from "#platform/cache.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -161,7 +161,7 @@ function directRoutes({ config, db, clock, resolver }: WorkerOptions, lanes: rea
 }
 
 function cachedIdentities(find: FindIdentity): FindIdentity {
-  const identities = new Answers<SenderIdentity>({ ms: IDENTITY_KEPT_MS, most: MOST_IDENTITIES });
+  const identities = new AsyncCache<SenderIdentity>({ ms: IDENTITY_KEPT_MS, most: MOST_IDENTITIES });
   return (workspaceId, fromDomain) =>
     identities.get(`${workspaceId} ${fromDomain}`, () => find(workspaceId, fromDomain));
 }

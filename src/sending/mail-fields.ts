@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { maySendAs } from "#identity/may-send-as.ts";
 import { headerTextFault } from "#mail/address.ts";
-import { LONGEST_BODY } from "#mail/html/body-forms.ts";
+import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Queryable } from "#platform/database/pool.ts";

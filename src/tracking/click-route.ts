@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { mostLinks } from "#mail/html/map.ts";
+import { mostLinks } from "#mail/html/tag-positions.ts";
 import { findLink, type MailLink } from "./store.ts";
 import { paths, readCarried, type TrackedMail } from "./tokens.ts";
 import {

@@ -6,8 +6,6 @@
  * Programs fetch the links in mails, so GET and HEAD never change anything for the recipient. Only POST unsubscribes,
  * sent by a person's button or by a mail program (one-click, RFC 8058).
  */
-import { htmlFromText } from "#mail/html/body-conversion.ts";
-import { mostLinks } from "#mail/html/tag-positions.ts";
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "#platform/errors.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { htmlFromText } from "#mail/html/body-forms.ts";
+import { htmlFromText } from "#mail/html/body-conversion.ts";
 import { ready, sendPage } from "#platform/http/response/page.ts";
 import { sendTestView } from "./test-mail-page.ts";
 import { paths, readView, TEST_TOKEN } from "./tokens.ts";

@@ -4,7 +4,7 @@
  */
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
-import { type MendedTerms, mendSpf } from "#mail/dns/spf-mending.ts";
+import { type RepairedTerms, repairSpf } from "#mail/dns/spf-repair.ts";
 import { shownTerm } from "#mail/dns/spf-record.ts";
 import { readTerm } from "#mail/dns/spf-term.ts";
 import { checkSpf } from "#mail/dns/spf-check.ts";
@@ -55,7 +55,7 @@ export function suggestedSpf(
     const written = to.map(shownTerm).join(" ");
     notes.push(`The suggested record has ${written} in the place of ${shownTerm(from)}.`);
   };
-  const records = found.map(mendSpf);
+  const records = found.map(repairSpf);
   for (const { changes, leftOut } of records) {
     for (const { from, to } of changes) rewrite(from, to);
     for (const { term, why } of leftOut) leaveOut(term, why);
@@ -97,7 +97,7 @@ export function suggestedSpf(
 
 /** The targets of redirects that receivers follow: those of records without "all" (section 6.1). */
 function redirectsOf(
-  records: readonly MendedTerms[],
+  records: readonly RepairedTerms[],
   leaveOut: (term: string, why: string) => void,
 ): string[] {
   const targets = records.flatMap(({ terms }) => {

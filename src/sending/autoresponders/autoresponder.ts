@@ -1,6 +1,5 @@
 /** The shapes of an autoresponder in requests and answers. */
 import { type Static, Type } from "typebox";
-import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import { Id, NullableTimestamp, nullable, omittable, patterned, Timestamp } from "#platform/shapes.ts";
 import { ContentWarning } from "#sending/campaigns/campaign.ts";

@@ -15,7 +15,7 @@
  */
 import { type TSchema, Type } from "typebox";
 import { LooseConditions } from "#audience/segments/segment.ts";
-import { LONGEST_BODY } from "#mail/html/body-forms.ts";
+import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { Id, NullableTimestamp, nullable, omittable } from "#platform/shapes.ts";
 import { NewAttachment } from "#sending/emails/attachments.ts";
 import { mailFields } from "#sending/mail-fields.ts";

@@ -1,6 +1,5 @@
 /** A campaign as answers show it: the fields that its author sets (campaign-fields.ts), its progress and its counts. */
 import { type Static, Type } from "typebox";
-import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import {

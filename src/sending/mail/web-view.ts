@@ -11,8 +11,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { type RecipientValues, renderContent } from "#sending/content/render.ts";
-import type { FindImage, MailImage, RenderMail } from "#tracking/pages.ts";
-import type { RenderMail } from "#tracking/tracking-deps.ts";
+import type { FindImage, MailImage, RenderMail } from "#tracking/tracking-deps.ts";
 import type { CampaignMailDeps } from "./deps.ts";
 import { type CampaignToSend, findAttachments, findCampaignToSend } from "./presend-store.ts";
 import { findSentCampaignMail, type SentMail } from "./sent-mail-store.ts";
@@ -93,7 +92,7 @@ const MOST_IMAGES_KEPT = 2;
 
 /** Finds the inline images of campaign mail by their content id. */
 export function createWebViewImages(db: Database): FindImage {
-  const kept = new Answers<ReadonlyMap<string, MailImage>>({ ms: IMAGES_KEPT_MS, most: MOST_IMAGES_KEPT });
+  const kept = new AsyncCache<ReadonlyMap<string, MailImage>>({ ms: IMAGES_KEPT_MS, most: MOST_IMAGES_KEPT });
   return async ({ workspaceId, messageId }, contentId) => {
     const sent = await findSentCampaignMail(db, workspaceId, messageId);
     if (sent === undefined) return null;

@@ -4,7 +4,7 @@
  * may never have asked for it, from a sender that all workspaces share: each kind is limited by workspace and by
  * mailbox, and a name that a tenant chose stands in it only where it reads like a name (chosen-name.ts).
  */
-import type { SignupMailer } from "#audience/signup-forms/ask.ts";
+import type { SignupMailer } from "#audience/signup-forms/request-signup.ts";
 import { maySendAs } from "#identity/may-send-as.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { listVerifiedDomains } from "#identity/sender-permissions-store.ts";
