@@ -1,6 +1,7 @@
 /** Opens the SMTP ports for returned mail and for submission. A port that is not configured is not opened. */
-import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
+
 import { returnPathKeys } from "#delivery/compose/compose.ts";
+import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { createAuthenticator } from "#platform/http/authenticate.ts";
@@ -81,7 +82,11 @@ export async function openSmtpPorts(services: ProcessContext, hooks: PortHooks):
   const listen = async (gate: Gate | null, setting: SmtpPort, isImplicitTls: boolean) => {
     const port = config[setting];
     if (gate === null || port === null) return null;
-    const listener = await bindPort(config, setting, SmtpListener.start({ ...gate.options, port, isImplicitTls }));
+    const listener = await bindPort(
+      config,
+      setting,
+      SmtpListener.start({ ...gate.options, port, isImplicitTls }),
+    );
     listeners.push(listener);
     return listener.port;
   };

@@ -4,11 +4,11 @@
  */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import type { FindIdentity } from "#delivery/compose/compose.ts";
+import { returnPathKeys } from "#delivery/compose/compose.ts";
 import { startDeliveryWorker, type WorkerOptions } from "#delivery/engine.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
 import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
-import { returnPathKeys } from "#delivery/compose/compose.ts";
 import { createResolver } from "#dns/system.ts";
 import { platformSigningKey, signingKey } from "#identity/dkims/signing-key.ts";
 import { returnPathHost } from "#identity/return-path.ts";

@@ -7,7 +7,7 @@ import {
   suppressRecipients,
 } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { countSoftBounces } from "#inbound/soft-bounces/store.ts";
-import { suppressingAmong, type OnMoved } from "#messages/message/outcome.ts";
+import { type OnMoved, suppressingAmong } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
 import { refundUnsent } from "#sending/acceptance/refund-store.ts";

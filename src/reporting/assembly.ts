@@ -28,5 +28,7 @@ export function reportingEndpoints(context: ProcessContext, hooks: ReportingHook
 /** Asks Google Postmaster daily. Empty without credentials. */
 export function reportingRecurring({ database: db, clock, config }: ProcessContext): Recurring[] {
   const { GOOGLE_POSTMASTER_CREDENTIALS: file } = config;
-  return file === null ? [] : [fetchGoogleStatsDaily({ db, clock, google: createGoogleApi(readCredentials(file)) })];
+  return file === null
+    ? []
+    : [fetchGoogleStatsDaily({ db, clock, google: createGoogleApi(readCredentials(file)) })];
 }

@@ -29,10 +29,6 @@ import { subscriberHistory } from "./campaigns/analytics/subscriber-history-stor
 import { forgetRemovedPeople } from "./campaigns/audience/forget-removed.ts";
 import { refreshEngagementScores } from "./campaigns/counters/refresh-engagement-scores.ts";
 import { campaignEndpoints } from "./campaigns/endpoints.ts";
-import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
-import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
-import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
-import { listLastCampaigns } from "./campaigns/store.ts";
 import {
   campaignWithList,
   campaignWithRoute,
@@ -42,13 +38,16 @@ import {
   updateListName,
   updateSegmentNames,
 } from "./campaigns/in-use-store.ts";
+import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
+import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
+import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
+import { listLastCampaigns } from "./campaigns/store.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
+import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView } from "./mail/web-view.ts";
-import { createPlatformMail, excuseSignupMail } from "./platform-mail/platform-mail.ts";
-import { createSignupMailer } from "./platform-mail/platform-mail.ts";
+import { createPlatformMail, createSignupMailer, excuseSignupMail } from "./platform-mail/platform-mail.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receipt-page.ts";
-import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
 
 export interface SendingParts extends ProcessContext {
   readonly plans: Plans;
@@ -88,7 +87,15 @@ export function sendingRecurring(parts: SendingJobs, { onCampaignEvents }: Campa
   const { database: db, clock, config, plans, onLimit } = parts;
   const smsCountry = config.SMS_DEFAULT_COUNTRY;
   return [
-    advanceCampaigns({ db, clock, plans, onLimit, smsCountry, autoPause: autoPauseLimitsOf(config), onCampaignEvents }),
+    advanceCampaigns({
+      db,
+      clock,
+      plans,
+      onLimit,
+      smsCountry,
+      autoPause: autoPauseLimitsOf(config),
+      onCampaignEvents,
+    }),
     advanceAutoresponders({ db, clock, plans, onLimit }),
     forgetRemovedPeople(db),
     autoresponderPurge({ db, clock }),

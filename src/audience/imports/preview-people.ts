@@ -3,9 +3,9 @@
  * is compared with the list, and is gone with its transaction, which changes nothing.
  */
 import { open } from "node:fs/promises";
-import type { Limiter } from "#platform/concurrency.ts";
 import { previewMembers } from "#audience/subscribers/memberships/preview-members.ts";
 import { stage, staged, unstage } from "#audience/subscribers/memberships/staging-table.ts";
+import type { Limiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Example, type Examples, MOST_EXAMPLES } from "./dry-run-examples.ts";

@@ -6,8 +6,8 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import { insertMembers } from "#audience/subscribers/memberships/add-members.ts";
-import type { Limiter } from "#platform/concurrency.ts";
 import { stage, staged, unstage } from "#audience/subscribers/memberships/staging-table.ts";
+import type { Limiter } from "#platform/concurrency.ts";
 import type { Database, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";

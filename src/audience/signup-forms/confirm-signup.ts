@@ -6,9 +6,9 @@ import type { OnSubscriberEvent } from "#audience/subscribers/subscriber-events.
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { isIneligible } from "./eligibility.ts";
 import type { SignupLink } from "./link-token.ts";
-import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import {
   type Applicant,
   findSignupForm,

@@ -1,8 +1,8 @@
 /** Putting entries on a list by hand: a text with one a line. */
 import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
-import { type EntriesOf, insertEntries, refreshStatistics } from "./entry-store.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
+import { type EntriesOf, insertEntries, refreshStatistics } from "./entry-store.ts";
 import { type EntryValue, readEntryValue, splitEntries, unquoted, wildcardHint } from "./entry-value.ts";
 import { lockSuppressionList } from "./store.ts";
 import type { AddedEntries } from "./suppression-list.ts";

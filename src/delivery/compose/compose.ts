@@ -18,8 +18,8 @@ import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import { createKeyedLimiter, createLimiter } from "#platform/concurrency.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { SmtpTransaction } from "#smtp-client/envelope.ts";
 import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
+import type { SmtpTransaction } from "#smtp-client/envelope.ts";
 import {
   type Assembled,
   assemble,

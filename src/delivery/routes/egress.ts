@@ -6,9 +6,9 @@
 import type { Destination } from "#delivery/lanes/lanes.ts";
 import type { SessionSettings } from "#delivery/lanes/session-opener.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import { AsyncCache } from "#platform/cache.ts";
 import type { QuotaSlot, WarmUpQuotas } from "#delivery/warm-up/quota.ts";
 import { untilTomorrow } from "#delivery/warm-up/schedule.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { localNetworks } from "#platform/network/local-networks.ts";
 import type { Unroutable } from "#smtp-client/mx.ts";

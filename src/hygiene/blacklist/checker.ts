@@ -5,8 +5,8 @@
 
 import type { Resolver } from "#dns/resolver.ts";
 import { createResolver } from "#dns/system.ts";
-import { AsyncCache } from "#platform/cache.ts";
 import { type DnsblResult, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import { createSelfTest, type SelfTest } from "./self-test.ts";

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { AsyncCache } from "#platform/cache.ts";
 import { isFreeMail } from "#identity/sending-domains/domain-name.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import { isSquattedSlip, suggestDomain } from "./suggestion.ts";
 
 /** What the lists say of an address. */

@@ -4,10 +4,10 @@
  */
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
-import { type RepairedTerms, repairSpf } from "#mail/dns/spf-repair.ts";
-import { shownTerm } from "#mail/dns/spf-record.ts";
-import { readTerm } from "#mail/dns/spf-term.ts";
 import { checkSpf } from "#mail/dns/spf-check.ts";
+import { shownTerm } from "#mail/dns/spf-record.ts";
+import { type RepairedTerms, repairSpf } from "#mail/dns/spf-repair.ts";
+import { readTerm } from "#mail/dns/spf-term.ts";
 
 export interface SpfDnsCheck extends DnsCheck {
   /** DNS look-ups that evaluating the record takes; receivers stop at 10 (RFC 7208 section 4.6.4). */

@@ -376,7 +376,11 @@ describe("a pause", () => {
     expect((await find(id)).status).toBe("paused");
     if (message === undefined) expect.fail("nothing was leased");
     // Its conversation was under way.
-    await writeBatch(db, [resultOfSmtp(message, { result: accepted, mxHost: "mx" }, new Date(), 0)], countMoved);
+    await writeBatch(
+      db,
+      [resultOfSmtp(message, { result: accepted, mxHost: "mx" }, new Date(), 0)],
+      countMoved,
+    );
     await work();
     expect(await find(id)).toMatchObject({ status: "sent", paused_at: null, delivered_count: 1 });
   });

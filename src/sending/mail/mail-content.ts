@@ -1,7 +1,6 @@
 /** A campaign's mail to one recipient: its rendered content, and the headers by which people can leave. */
 
-import type { SmsContent } from "#delivery/message/message.ts";
-import type { EmailContent } from "#delivery/message/message.ts";
+import type { EmailContent, SmsContent } from "#delivery/message/message.ts";
 import { domainOf } from "#mail/address.ts";
 import type { HeaderField } from "#mail/message/header.ts";
 import type { Queryable } from "#platform/database/pool.ts";

@@ -4,8 +4,8 @@
  * either kept them, the recipient's present values are used.
  */
 
-import { AsyncCache } from "#platform/cache.ts";
 import { imagesById, replaceContentIds } from "#mail/message/content-ids.ts";
+import { AsyncCache } from "#platform/cache.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";

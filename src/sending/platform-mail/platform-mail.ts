@@ -5,8 +5,8 @@
  * mailbox, and a name that a tenant chose stands in it only where it reads like a name (chosen-name.ts).
  */
 import type { SignupMailer } from "#audience/signup-forms/request-signup.ts";
-import { maySendAs } from "#identity/may-send-as.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
+import { maySendAs } from "#identity/may-send-as.ts";
 import { listVerifiedDomains } from "#identity/sender-permissions-store.ts";
 import { mailboxOf, normalizeAddress, parseAddress } from "#mail/address.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";

@@ -8,8 +8,8 @@ import { listConditionsOf } from "#audience/segments/conditions/definitions-stor
 import { countMembersIn, withDeadline, withTimeLimit } from "#audience/segments/members-store.ts";
 import { membersOf, membersOfWorkspace } from "#audience/segments/segment-members.ts";
 import { findSegment } from "#audience/segments/store.ts";
-import { createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import type { IdRange } from "#audience/segments/workspace-members-store.ts";
+import { createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
