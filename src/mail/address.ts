@@ -9,7 +9,7 @@
  */
 
 import { domainToASCII } from "node:url";
-import { impossibleLabel } from "./idna.ts";
+import { invalidLabel } from "./idna.ts";
 
 /** One mailbox. The local part keeps its case; the domain is lower-case A-labels (punycode). */
 export interface Address {
@@ -217,7 +217,7 @@ function asciiDomain(text: string): ParsedDomain {
       `Correct "${wrong}" in the domain: 1 to 63 letters, digits and hyphens, no hyphen at an end.`,
     );
   }
-  const impossible = impossibleLabel(domain);
+  const impossible = invalidLabel(domain);
   if (impossible !== null) {
     return refuse(`Correct "${impossible}" in the domain: no registry can assign such a name.`);
   }

@@ -24,7 +24,7 @@ interface Expected {
 const RETURNED =
   "Return-Path: <b.token@bounce.sender.example>\nReceived: from a by b\nTo: other@elsewhere.example\n\nHello\n";
 
-describe("bounces without a part for programs", () => {
+describe("bounces without a delivery-status part", () => {
   test.each<Expected>([
     {
       system: "qmail",

@@ -71,18 +71,18 @@ export function noticeLines(text: string): string[] {
 
 /**
  * The failed recipients that a bounce names, each once, in order.
- * @param strangers unrelated addresses in lower case: the reporter's, and ours that the bounce was sent to
+ * @param unrelated addresses that cannot be meant, in lower case: the reporter's, and ours that the bounce was sent to
  * @param reporterDomain the domain of recipients named without one; null if it is unknown
  */
 export function namedRecipients(
   lines: readonly string[],
-  strangers: ReadonlySet<string>,
+  unrelated: ReadonlySet<string>,
   reporterDomain: string | null,
 ): NamedRecipient[] {
-  const { mentions, forwardedTo } = withoutForward(readMentions(lines, strangers));
+  const { mentions, forwardedTo } = withoutForward(readMentions(lines, unrelated));
   const listed = mentions.filter(({ place }) => place === "listed");
   const told = mentions.filter(({ place }) => place === "told");
-  const chosen = listed.length > 0 ? listed : told.length > 0 ? told : onlyOne(mentions);
+  const chosen = listed.length > 0 ? listed : told.length > 0 ? told : singleAddress(mentions);
   if (chosen.length === 0) return namedUsers(lines, reporterDomain);
   const recipients = new Map<string, NamedRecipient>();
   const searches = new Map<string, number>();
@@ -110,9 +110,9 @@ export function namedRecipients(
 /** By failed mailbox in lower case: the address that we wrote to, as in "(generated from ann@example.com)". */
 export function forwardsIn(
   lines: readonly string[],
-  strangers: ReadonlySet<string>,
+  unrelated: ReadonlySet<string>,
 ): ReadonlyMap<string, string> {
-  const forwards = readMentions(lines, strangers).filter(({ address, failed }) => address !== failed);
+  const forwards = readMentions(lines, unrelated).filter(({ address, failed }) => address !== failed);
   return new Map(forwards.map(({ address, failed }) => [failed.toLowerCase(), address]));
 }
 
@@ -215,7 +215,7 @@ function withoutForward(mentions: readonly Mention[]): {
   };
 }
 
-function readMentions(lines: readonly string[], strangers: ReadonlySet<string>): Mention[] {
+function readMentions(lines: readonly string[], unrelated: ReadonlySet<string>): Mention[] {
   const mentions: Mention[] = [];
   let openIndent = Number.POSITIVE_INFINITY;
   let seen: Seen | null = null;
@@ -227,7 +227,7 @@ function readMentions(lines: readonly string[], strangers: ReadonlySet<string>):
     for (const match of line.matchAll(ADDRESS)) {
       const { address, start, end } = addressAt(match);
       const before = line.slice(0, start);
-      if (strangers.has(address.toLowerCase())) {
+      if (unrelated.has(address.toLowerCase())) {
         seen = { line: number, end, place: null };
         continue;
       }
@@ -312,7 +312,7 @@ function placeAtLineStart(lineBefore: string, after: string): Place | null {
 }
 
 /** If no sentence is understood, a single address must be the recipient. */
-function onlyOne(mentions: readonly Mention[]): readonly Mention[] {
+function singleAddress(mentions: readonly Mention[]): readonly Mention[] {
   return new Set(mentions.map(({ address }) => address.toLowerCase())).size === 1 ? mentions.slice(0, 1) : [];
 }
 

@@ -57,7 +57,7 @@ describe("another mailbox", () => {
     expect(isSameMailbox(own, reported)).toBe(false);
   });
 
-  test("endless names are compared in no time", () => {
+  test("very long names are compared quickly", () => {
     const start = process.threadCpuUsage();
     for (const piece of ["a=b.", "%a.b", "a!b.c", "+40", "@", "SRS0=a=", '"']) {
       isSameMailbox("ann@corp.example", `${piece.repeat(100_000)}@x.example`);

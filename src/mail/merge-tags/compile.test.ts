@@ -127,9 +127,9 @@ const deciding = fc
   )
   .map((parts) => parts.join(""));
 
-describe("what is rendered is, character for character, what plain LiquidJS writes with its own escaping,", () => {
+describe("rendering equals LiquidJS's rendering with the same escaping, character for character,", () => {
   const plain = new Liquid({ outputEscape: "escape", timezoneOffset: "UTC", locale: "en-US" });
-  // Its own escaping is done to every output: what a template asks for beside that is none of it.
+  // LiquidJS escapes every output; filters of the template that escape are no-ops.
   for (const filterName of ["escape", "xml_escape"]) plain.registerFilter(filterName, textOf);
   plain.registerFilter("escape_once", unescapeHtml);
   const compare = (source: string, values: Record<string, unknown>) => {
@@ -146,12 +146,12 @@ describe("what is rendered is, character for character, what plain LiquidJS writ
     fc.assert(fc.property(simple, anyValues, compare), { numRuns: 3000 });
   });
 
-  test("for templates that decide and repeat", () => {
+  test("for templates with conditions and loops", () => {
     fc.assert(fc.property(deciding, anyValues, compare), { numRuns: 1000 });
   });
 });
 
-describe("the fast way", () => {
+describe("the fast renderer", () => {
   const place = fc.oneof(
     words,
     output,
@@ -162,7 +162,7 @@ describe("the fast way", () => {
   );
   const mail = fc.array(place, { maxLength: 8 }).map((parts) => parts.join(""));
 
-  test("writes what LiquidJS writes, links, places and pixel included", () => {
+  test("writes what LiquidJS writes, including links, positions and pixel", () => {
     const engine = renderingEngine("html", "UTC");
     const outcome = (render: () => string) => {
       try {
@@ -192,7 +192,7 @@ describe("the fast way", () => {
     "Hello {{ name | default: 'x' }}",
     "{{ city | date: '%Y' }}{% raw %}{{{% endraw %}",
     "{% open_pixel %}",
-  ])("takes %j", (source) => {
+  ])("renders %j", (source) => {
     expect(compileFast(renderingEngine("html", "UTC"), source)).not.toBeNull();
   });
 
@@ -207,7 +207,7 @@ describe("the fast way", () => {
   });
 });
 
-describe("a template that asks too much of us", () => {
+describe("a template that costs too much", () => {
   const thousand = "(1..1000)";
   const forever = (inner: string) => `{% for i in ${thousand} %}${inner}{% endfor %}`;
   const doubled = (text: string, times: number) =>
@@ -253,7 +253,7 @@ describe("a template that asks too much of us", () => {
       "a long address again and again",
       forever(`{% tracked_link 0 %}${"x".repeat(9_000)}{% endtracked_link %}`),
     ],
-  ])("gives a sentence instead of %s, before it works for long", (_what, source) => {
+  ])("is refused with a sentence instead of %s, before it runs for long", (_what, source) => {
     const render = compileTemplate(source, "html", "America/New_York");
     const from = workedMs();
     const rendered = render(valuesOf({}));
@@ -276,13 +276,13 @@ describe("a template that asks too much of us", () => {
     ],
     ["a thousand rows", "{% for i in (1..1000) %}{% if i == 3 and i != 4 %}x{% endif %}{{ i }}{% endfor %}"],
     ["two megabytes around a tag", `${"x".repeat(1_990_000)}{% if name %}{{ name }}{% endif %}`],
-  ])("is none that an honest mail is: %s", (_what, source) => {
+  ])("does not include ordinary mails: %s", (_what, source) => {
     expect(compileTemplate(source, "html", "America/New_York")(valuesOf({ name: "Ada" }))).toMatchObject({
       ok: true,
     });
   });
 
-  test("may be rendered any number of times when each is small", () => {
+  test("is counted for each rendering separately", () => {
     const render = compileTemplate('{{ "x" | append: name }}', "text", "UTC");
     const values = valuesOf({ name: "y".repeat(100_000) });
     for (let mail = 0; mail < 200; mail++) expect(render(values).ok).toBe(true);
@@ -290,7 +290,7 @@ describe("a template that asks too much of us", () => {
 });
 
 describe("values", () => {
-  test("in a line never end it, whatever the template does with them", () => {
+  test("in a header never end the line, whatever the template does with them", () => {
     fc.assert(
       fc.property(deciding, anyValues, (source, values) => {
         const rendered = compileTemplate(source.replaceAll(/[\r\n]/g, " "), "line", "UTC")(valuesOf(values));
@@ -299,7 +299,7 @@ describe("values", () => {
     );
   });
 
-  test("are seen by their own properties only", () => {
+  test("show only their own properties", () => {
     const render = compileTemplate(
       "{{ constructor }}{{ name.__proto__ }}{{ custom_fields.constructor.name }}",
       "text",
@@ -316,7 +316,7 @@ describe("values", () => {
     expect(render(valuesOf({ name: date }))).toEqual({ ok: true, text: shown });
   });
 
-  test("that a filter cannot take are a sentence", () => {
+  test("that a filter cannot handle give an error sentence", () => {
     expect(compileTemplate("{{ name | base64_decode }}", "text", "UTC")(valuesOf({ name: "§" }))).toEqual({
       ok: false,
       message: "This could not be rendered: invalid base64 provided to base64_decode.",

@@ -18,7 +18,7 @@ function written(source: string, value: string): string {
   return rendered.ok ? rendered.text : rendered.message;
 }
 
-describe("a value is written as its place takes it:", () => {
+describe("a value is escaped for its position:", () => {
   const value = `a b&<'"=/`;
   const html = "a b&amp;&lt;&#39;&#34;=/";
   const part = "a%20b%26%3C%27%22%3D%2F";
@@ -102,7 +102,7 @@ describe("a value is written as its place takes it:", () => {
     expect(written(source, value)).toBe(expected);
   });
 
-  test("markup in a capture is a fault, for a capture is a value", () => {
+  test("markup in a capture is a fault, because a capture is a value", () => {
     const { pieces, source } = read(
       "{% capture a %}Fish & chips{% endcapture %}{% capture b %}<b>x</b>{% endcapture %}",
     );
@@ -118,7 +118,7 @@ describe("the end of the body", () => {
     ["{% if v %}a</body>{% endif %}", ""],
     ["{% raw %}</body>{% endraw %}", ""],
     ["{% if v %}a{% endif %}</body>", "</body>"],
-  ])("of %j is in no block: before %j", (source, rest) => {
+  ])("of %j is outside of all blocks: before %j", (source, rest) => {
     expect(source.slice(bodyEnd(readHtmlTemplate(source)))).toBe(rest);
   });
 });

@@ -82,7 +82,7 @@ export function readTemplate(source: string, added = 0): TemplateReading {
     return { ok: true, template: { source, pieces, variables } };
   } catch (error) {
     const faults = liquidFaults(error).map(({ at, message }) => ({ at: lines.placeOf(at), message }));
-    return refuse([...faults, ...unsaidBlocks(pieces, faults)]);
+    return refuse([...faults, ...unreportedBlocks(pieces, faults)]);
   }
 }
 
@@ -90,7 +90,7 @@ export function readTemplate(source: string, added = 0): TemplateReading {
  * Reports unclosed blocks that LiquidJS missed: it leaves a block at the first fault inside of it. It always reports an
  * unclosed raw.
  */
-function unsaidBlocks(pieces: readonly Piece[], said: readonly PlacedFault[]): PlacedFault[] {
+function unreportedBlocks(pieces: readonly Piece[], said: readonly PlacedFault[]): PlacedFault[] {
   return unclosedBlocks(pieces)
     .filter(({ name }) => name !== "raw")
     .map(({ start, name }) => ({ at: start, message: unclosed(name) }))

@@ -8,7 +8,7 @@ import { placeInsertions } from "./html-template.ts";
 import { renderingEngine } from "./liquid-engine.ts";
 import { readTemplate, type Template } from "./read-template.ts";
 import { withInsertions } from "./template-pieces.ts";
-import { addressInsertions, textTemplateOf } from "./text-template.ts";
+import { textTemplateOf, urlInsertions } from "./text-template.ts";
 
 function read(source: string): Template {
   const reading = readTemplate(source);
@@ -18,7 +18,7 @@ function read(source: string): Template {
 
 function render(source: string, kind: "html" | "text", fields: Record<string, unknown>): string {
   const insertions =
-    kind === "html" ? placeInsertions(readHtmlTemplate(source)) : addressInsertions(read(source));
+    kind === "html" ? placeInsertions(readHtmlTemplate(source)) : urlInsertions(read(source));
   const links = { pixel: null, tracked: (_index: number, target: string) => target };
   const made = withInsertions(source, insertions);
   const rendered = compileTemplate(made, kind, "UTC")({ variables: {}, more: fields, links });
@@ -56,7 +56,7 @@ describe("values in a text", () => {
   });
 });
 
-describe("values behind a value", () => {
+describe("values after a value", () => {
   const base = "https://exämple.org/ü";
   const fields = { base, v: "Tom & Al", path: "/p/q", list: [{ url: base }, { url: "shop" }] };
   const address = `${base}?n=Tom%20%26%20Al`;
@@ -102,7 +102,7 @@ describe("values behind a value", () => {
     expect(render(source, "text", fields)).toBe(text);
   });
 
-  test("lead to the same place in the text as in the HTML", () => {
+  test("make the same URL in the text as in the HTML", () => {
     const html = '<a href="{{ base }}?n={{ v }}">b</a>';
     expect(render(textOf(html) ?? "", "text", fields)).toBe(`b <${address}>`);
     const href = "https://xn--exmple-cua.org/%C3%BC?n=Tom%20%26%20Al";
@@ -110,15 +110,15 @@ describe("values behind a value", () => {
     expect(new URL(address).href).toBe(href);
   });
 
-  test("cost nothing where no value follows, and leave the fast way open where one does", () => {
-    expect(addressInsertions(read("{{ base }}/x {{ v }}, {{ v }}{{ path }}"))).toEqual([]);
+  test("need no filter if no value follows, and allow the fast renderer if one does", () => {
+    expect(urlInsertions(read("{{ base }}/x {{ v }}, {{ v }}{{ path }}"))).toEqual([]);
     const source = "{{ base }}?n={{ v }}";
-    const made = withInsertions(source, addressInsertions(read(source)));
+    const made = withInsertions(source, urlInsertions(read(source)));
     expect(compileFast(renderingEngine("text", "UTC"), made)).not.toBeNull();
   });
 });
 
-test("a link whose address is a value leads nowhere else in the text than in the HTML", () => {
+test("a link whose URL is a value has the same destination in the text as in the HTML", () => {
   const html = '<a href="{{ v }}">site</a>, <a href="{{ v }}/x">page</a>';
   const shown = (v: string) => render(textOf(html) ?? "", "text", { v });
   expect(shown("https://x.test/a")).toBe("site <https://x.test/a>, page <https://x.test/a/x>");
@@ -127,7 +127,7 @@ test("a link whose address is a value leads nowhere else in the text than in the
   expect(shown("ada@x.test")).toBe("site <ada@x.test>, page <ada@x.test/x>");
 });
 
-describe("an address that is a value stays whole", () => {
+describe("a URL that is a value stays whole", () => {
   const link = (address: string) => `<a href="${address}"><img src="https://x.test/a.png"></a>`;
   test.each([
     ["behind a link", link("https://x.test/") + link("{{ v }}"), "https://x.test/ https://t.test/u/1"],
@@ -231,15 +231,15 @@ describe("the text of an HTML template", () => {
       '<a href="https://x.test/&#123;&#123;v&#125;&#125;">a</a>',
       "a <https://x.test/%7B%7Bv}}>",
     ],
-  ])("shows as text what the HTML shows as text: %s", (_what, html, text) => {
+  ])("keeps braces that the HTML shows as text: %s", (_what, html, text) => {
     expect(render(textOf(html) ?? "", "text", { v: "Tom" })).toBe(text);
   });
 
-  test("is none where more braces are text than anybody reads", () => {
+  test("is not made with too many braces that are text", () => {
     expect(textOf("{<b></b>{ ".repeat(501))).toBeNull();
   });
 
-  test("is none where every private character is taken", () => {
+  test("is not made if the source contains every private use character", () => {
     const taken = Array.from({ length: 0xf900 - 0xe000 }, (_, at) => String.fromCharCode(0xe000 + at)).join(
       "",
     );

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trackHtml } from "./tracked-links.ts";
 
-/** The HTML with links to `t/INDEX`, and where each of them led. */
+/** The HTML with links to `t/INDEX`, and the destination of each. */
 function tracked(html: string) {
   const targets: string[] = [];
   const made = trackHtml(html, {
@@ -61,7 +61,7 @@ describe("finished HTML", () => {
   });
 });
 
-test("HTML with more markup than anybody maps stays as it is", () => {
+test("HTML with too much markup is unchanged", () => {
   const html = '<a href="https://x.test/">a</a>'.repeat(20_000);
   expect(trackHtml(html, { pixel: "https://t.test/o.gif", tracked: () => "https://t.test/" })).toBe(html);
 });

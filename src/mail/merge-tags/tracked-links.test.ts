@@ -7,7 +7,7 @@ import { placeInsertions } from "./html-template.ts";
 import { withInsertions } from "./template-pieces.ts";
 import { trackLinks } from "./tracked-links.ts";
 
-/** What somebody gets whose links lead to `t/INDEX>TARGET`. */
+/** The result for a recipient whose links lead to `t/INDEX>TARGET`. */
 function tracked(source: string, fields: Record<string, unknown> = {}) {
   const template = readHtmlTemplate(source);
   const { links, insertions } = trackLinks(template);
@@ -34,7 +34,7 @@ function tracked(source: string, fields: Record<string, unknown> = {}) {
   return { html: rendered.text, links, targets, personal };
 }
 
-describe("an address that is tracked", () => {
+describe("a tracked URL", () => {
   test.each([
     [
       "with references",
@@ -109,12 +109,12 @@ describe("an address that is tracked", () => {
       `<a href="https://t.test/0" title='&#34;'>`,
       "https://x.test/?a=b",
     ],
-  ])("%s leads where it led, and nothing else changes", (_what, html, expected, target) => {
+  ])("%s keeps its destination, and nothing else changes", (_what, html, expected, target) => {
     const { html: written, targets } = tracked(html, { n: 1 });
     expect([written, targets]).toEqual([expected, [target]]);
   });
 
-  test("has its index by its place, and says whether it is the same for everybody", () => {
+  test("has an index by its position, and says whether it is the same for all recipients", () => {
     const { html, links, targets } = tracked(
       '<a href="https://x.test/1">1</a><a href="/2">2</a><a href="https://x.test/?c={{ city }}&amp;e={{ e | url_encode }}">3</a><a href="https://x.test/1">4</a>',
       { city: "Fish & Chips/", e: "a@b" },
@@ -128,7 +128,7 @@ describe("an address that is tracked", () => {
     expect(targets[1]).toBe("https://x.test/?c=Fish%20%26%20Chips%2F&e=a%40b");
   });
 
-  test("is another one in each turn of a loop", () => {
+  test("has its own destination in every turn of a loop", () => {
     const { targets } = tracked('{% for n in list %}<a href="https://x.test/{{ n }}">{% endfor %}', {
       list: ["a", "b"],
     });
@@ -142,7 +142,7 @@ describe("an address that is tracked", () => {
     ["that is the same whatever happens", "{% for n in list %}SAME{% endfor %}", []],
     ["of a value", "{% assign m = 1 %}LINK", ["https://x.test/v"]],
     ["of a value in a template that only writes values", "LINK", ["https://x.test/v"]],
-  ])("%s says whether it leads each recipient elsewhere", (_what, source, expected) => {
+  ])("%s says whether it depends on the recipient", (_what, source, expected) => {
     const made = source
       .replace("LINK", '<a href="https://x.test/{{ n }}">')
       .replace("SAME", '<a href="https://x.test/">');
@@ -150,7 +150,7 @@ describe("an address that is tracked", () => {
   });
 });
 
-describe("an address is left alone", () => {
+describe("a URL is not tracked", () => {
   test.each([
     ["of mail", '<a href="mailto:a@x.test">'],
     ["of a telephone", '<a href="tel:+4930">'],
@@ -194,7 +194,7 @@ describe("an address is left alone", () => {
   });
 });
 
-test("whatever the HTML holds, only addresses of links change, and they lead where they led", () => {
+test("in any HTML only the URLs of links change, and they keep their destinations", () => {
   const piece = fc.constantFrom(
     '<a href="',
     "<a href='",

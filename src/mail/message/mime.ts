@@ -109,7 +109,7 @@ export function composeMessage(
       ["MIME-Version", "1.0"],
       ...body.headers,
     ],
-    body: endedByLineBreak(body),
+    body: withFinalLineBreak(body),
     // A text that is the whole body may end in empty lines, which relaxed form drops.
     relaxedBody: body.isMultipart ? body.relaxed : null,
     needsSmtpUtf8: needsSmtpUtf8(from.address) || needsSmtpUtf8(to.address),
@@ -236,7 +236,7 @@ function multipart(subtype: string, parts: readonly Part[], boundary: string): P
 }
 
 /** SMTP ends every message with CRLF. A body that ends with it is hashed, sent and stored as the same octets. */
-function endedByLineBreak({ content, isMultipart }: Part): Octets {
+function withFinalLineBreak({ content, isMultipart }: Part): Octets {
   const isEnded = isMultipart || joinOctets(content).subarray(-2).equals(lineBreak);
   return isEnded ? content : [...content, lineBreak];
 }

@@ -14,7 +14,7 @@ function repair(fields: readonly GivenField[], body: string, most = 1024 * 1024)
   return { text, isExceeded: allowance.isExceeded };
 }
 
-describe("a multipart of which one part is repaired keeps every other octet", () => {
+describe("a multipart with one repaired part keeps every other octet", () => {
   const multipart = [field("Content-Type", "multipart/mixed; boundary=b")];
   const given = ["Content-Disposition: inline; filename=ü", "", "x"];
   const written = ["Content-Disposition: inline;\r\n filename*=UTF-8''%C3%BC", "", "x"];
@@ -30,19 +30,19 @@ describe("a multipart of which one part is repaired keeps every other octet", ()
     expect(text).toBe(crlf(...before, ...written, ...after));
   });
 
-  test("where the only delimiter is the closing one", () => {
+  test("if the only delimiter is the closing one", () => {
     const body = crlf("--b--", "Grüße");
     expect(repair(multipart, body).text).toBe(body);
   });
 
-  test("and is refused where a delimiter line itself is too long", () => {
+  test("and is refused if a delimiter line itself is too long", () => {
     const body = crlf("--b", "", "one", `--b${" ".repeat(LONG)}`, ...given, "--b--");
     expect(repair(multipart, body).text).toBeNull();
   });
 });
 
-describe("long lines are folded where they are", () => {
-  test("in Base64, and other lines keep their octets", () => {
+describe("long lines are folded in place", () => {
+  test("in base64, and other lines keep their octets", () => {
     const long = Buffer.alloc(3_000, "Grüße").toString("base64");
     const body = crlf("AAAA", long, "BBBBBBBB", long, "CCCC");
     const { text } = repair([field("Content-Transfer-Encoding", "base64")], body);
@@ -59,7 +59,7 @@ describe("long lines are folded where they are", () => {
     ["a soft line break at its end", `${"x".repeat(1_200)}=`],
     ["75 octets in the last line", "x".repeat(75 * 20)],
     ["76 octets in the last line", "x".repeat(75 * 20 + 1)],
-  ])("in quoted-printable, no escape is torn apart: %s", (_, long) => {
+  ])("in quoted-printable without splitting an escape: %s", (_, long) => {
     const body = crlf("short =20", long, "end");
     const { text } = repair([field("Content-Transfer-Encoding", "quoted-printable")], body);
     const lines = (text ?? "").split("\r\n");
@@ -100,7 +100,7 @@ describe("the allowance", () => {
     expect(repair(fields, body, octets - 1)).toEqual({ text: null, isExceeded: true });
   });
 
-  test("leaves part headers in UTF-8 as they are beyond it", () => {
+  test("beyond it part headers in UTF-8 are unchanged", () => {
     const multipart = [field("Content-Type", "multipart/mixed; boundary=b")];
     const header = "Content-Disposition: inline; filename=ü";
     const body = crlf("--b", header, "", "x", "--b--");

@@ -77,7 +77,7 @@ export function reportDocuments(raw: Uint8Array, limit = reportTextLimit): Repor
     return { sender: null, ...collected.result() };
   }
   const mail = readMime(octets, attachmentMailLimit);
-  const leaves = leavesOf(mail);
+  const leaves = partsWithContent(mail);
   for (const part of leaves.slice(0, maxParts)) collected.add(fileOf(part));
   const [unread] = leaves.slice(maxParts);
   if (unread !== undefined) collected.leaveOut(unread);
@@ -185,7 +185,7 @@ function senderDomain(mail: MailPart): string | null {
  * Parts with content, including those of attached mails, because reports are also forwarded: up to the limit, and one
  * more if there are more.
  */
-function leavesOf(mail: MailPart): MailPart[] {
+function partsWithContent(mail: MailPart): MailPart[] {
   const leaves: MailPart[] = [];
   const visit = (part: MailPart) => {
     if (leaves.length > maxParts) return;
