@@ -52,13 +52,13 @@ describe("an automatic reply is no bounce, whatever its sender is called", () =>
     ],
     ["X-FC-MachineGenerated", "anna@example.com\nSubject: Undeliverable\nX-FC-MachineGenerated: true"],
     ["X-Zarafa-Vacation", "anna@example.com\nSubject: Undeliverable\nX-Zarafa-Vacation: yes"],
-    ["the mailbox that writes", "autoresponder@example.com\nSubject: Undeliverable"],
+    ["its sender address", "autoresponder@example.com\nSubject: Undeliverable"],
     [
       "Exchange's rules",
       "anna@example.com\nSubject: Undeliverable\nX-MS-Exchange-Inbox-Rules-Loop: anna@example.com",
     ],
     [
-      "Exchange's absence note",
+      "Exchange's out-of-office reply",
       "anna@example.com\nSubject: Automatic reply: Your order\nAuto-Submitted: auto-generated\nX-Auto-Response-Suppress: All",
     ],
     [
@@ -183,7 +183,7 @@ describe("an automatic reply is no bounce, whatever its sender is called", () =>
 
   test.each([
     [
-      "a number that is no reply code",
+      "a number that is not a reply code",
       "Call 550 for the front desk, or room 421 after five.\nI cannot receive mails.\n",
     ],
     ["a date that looks like a status", "I am away from 4.5.24 until 5.1.24 and cannot receive mails.\n"],
@@ -229,7 +229,7 @@ describe("a bounce with the signs of an automatic reply is a bounce", () => {
       `${FAILED}550 <anna@example.com>: no such user here\n`,
     ],
     [
-      "that quotes a refusal as qmail does",
+      "that quotes a refusal in qmail's form",
       "noreply@example.com",
       `${FAILED}Sorry, no mailbox here by that name. (#5.1.1)\n`,
     ],

@@ -194,7 +194,7 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
     ["no action and a temporary status", "Final-Recipient: rfc822; a@example.com\nStatus: 4.4.1", "delayed"],
     ["no action and a permanent status", "Final-Recipient: rfc822; a@example.com\nStatus: 5.1.1", "failed"],
     ["another word for it", "Final-Recipient: rfc822; a@example.com\nAction: failure", "failed"],
-    ["a comment behind it", "Final-Recipient: <a@example.com>\nAction: Delayed (still trying)", "delayed"],
+    ["a comment after it", "Final-Recipient: <a@example.com>\nAction: Delayed (still trying)", "delayed"],
   ])("%s", (_, fields, action) => {
     expect(only(dsn({ recipients: [fields] }))).toMatchObject({ address: "a@example.com", action });
   });
@@ -306,13 +306,13 @@ describe("what is not a bounce", () => {
     "I am out of the office and cannot be reached. Your message was not delivered to anna@example.com.\n";
 
   test.each([
-    ["an absence note", "Auto-Submitted: auto-replied\nSubject: Re: Hello"],
-    ["one that only its subject gives away", "Subject: Automatic reply: Delivery failed?"],
+    ["an out-of-office reply", "Auto-Submitted: auto-replied\nSubject: Re: Hello"],
+    ["one recognized only by its subject", "Subject: Automatic reply: Delivery failed?"],
     ["one in German", "Subject: =?utf-8?Q?Abwesenheitsnotiz=3A_Gr=C3=BC=C3=9Fe?="],
     ["one of an old system", "X-Autoreply: yes\nSubject: Undeliverable: I am away"],
     ["a challenge", "Subject: Please confirm that you sent this message"],
     [
-      "a mailing list's answer",
+      "a mailing list's reply",
       "Precedence: bulk\nList-Id: <l.example.com>\nSubject: Your message to l awaits moderator approval",
     ],
   ])("%s is an automatic reply", (_, headers) => {
@@ -324,11 +324,11 @@ describe("what is not a bounce", () => {
 
   test.each([
     [
-      "an answer",
+      "a person's reply",
       "From: Anna <anna@example.com>\nSubject: Re: Hello\n\nThanks, the delivery was not possible.\n",
     ],
     [
-      "a letter of a postmaster",
+      "a postmaster's personal mail",
       "From: postmaster@example.com\nSubject: Meeting\n\nLet us meet, bob@example.com too.\n",
     ],
     ["nothing", ""],
@@ -349,9 +349,9 @@ describe("a report with more parts than the limit", () => {
     "From: MAILER-DAEMON@mx.example.net\nSubject: Undelivered\nContent-Type: multipart/report; boundary=b\n\n";
 
   test.each([
-    ["behind five hundred texts", [...Array<string>(500).fill(text), status, ours]],
+    ["after five hundred texts", [...Array<string>(500).fill(text), status, ours]],
     [
-      "behind a multipart of five hundred texts",
+      "after a multipart of five hundred texts",
       [
         `Content-Type: multipart/mixed; boundary=c\n\n${divided("c", Array<string>(500).fill(text))}`,
         status,

@@ -341,7 +341,7 @@ describe("a bounce that looks like a person's mail", () => {
   test.each([
     ["without our message", "info@carrier.example\nSubject: Mail", `\n${FULL}`],
     [
-      "that quotes our message as people do",
+      "that quotes our message like a person's reply",
       "anna@carrier.example\nSubject: Re: Your order",
       `\nIt could not be delivered.\n\n-----Original Message-----\nFrom: news@ours.example\nSent: Monday\nTo: anna\n\nHello\n`,
     ],

@@ -20,7 +20,7 @@ describe("X-Failed-Recipients takes precedence over the text", () => {
       "the sender at the beginning of a line",
       "news@ours.example sent a message that could not be delivered.\n",
     ],
-    ["somebody else", "Could not be delivered:\n\nhelp@elsewhere.example\n\nuser unknown\n"],
+    ["another address", "Could not be delivered:\n\nhelp@elsewhere.example\n\nuser unknown\n"],
   ])("if the text names %s", (_, body) => {
     expect(failedIn(body, "X-Failed-Recipients: ann@corp.example\n")).toEqual(["ann@corp.example"]);
   });
@@ -146,7 +146,7 @@ describe("every line that begins with a recipient counts", () => {
       "Your message could not be delivered to the recipients ann@one.example and\nbob@two.example because their mailboxes are full.\n",
     ],
     ["indented further", "The following addresses failed:\n  ann@one.example,\n      bob@two.example\n"],
-    ["one a line", "The following addresses failed:\n\nann@one.example\nbob@two.example\n"],
+    ["one in each line", "The following addresses failed:\n\nann@one.example\nbob@two.example\n"],
     ["in one line", "Your message could not be delivered to ann@one.example, bob@two.example.\n"],
     [
       "in one line with 'and'",
@@ -166,15 +166,15 @@ describe("every line that begins with a recipient counts", () => {
 
   test.each([
     [
-      "a server's reply that goes on",
+      "a server's reply that continues",
       "<ann@one.example>: host mx.one.example said: 550 5.1.1\n<inner@two.example>: Recipient address rejected\n",
     ],
     [
-      "a server's reply further in",
+      "a server's reply that is indented",
       "<ann@one.example>: host mx.one.example said: 550\n    <inner@two.example>: Recipient address rejected\n",
     ],
     [
-      "whom to ask",
+      "a contact address",
       "Not delivered: ann@one.example\n\nIf you have further questions about it, please contact our help desk at\nfriends@two.example or call us.\n",
     ],
   ])("but not %s", (_, body) => {
@@ -230,7 +230,7 @@ describe("a delivery-status part", () => {
     ["with empty lines between its fields", (fields: string) => fields.replace(/\n/g, "\n\n")],
     ["with all its lines indented", (fields: string) => fields.replace(/^/gm, "   ")],
     ["as a text", (fields: string) => fields, "text/plain; name=status.txt"],
-    ["as a text of its own type", (fields: string) => fields, "text/delivery-status"],
+    ["as a text subtype", (fields: string) => fields, "text/delivery-status"],
     ["as a file", (fields: string) => fields, "application/octet-stream; name=details.txt"],
     [
       "as a file in Base64",

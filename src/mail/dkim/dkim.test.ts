@@ -162,7 +162,7 @@ describe("a published key", () => {
     ["with other tags in another order", [`p=${key}; t=s; k=rsa; v=DKIM1;`]],
     ["without v= and k=", [`p=${key}`]],
     ["with blanks in the key", [`v=DKIM1;k=rsa;p=${key.slice(0, 100)} \t ${key.slice(100)}`]],
-    ["twice the same", [dkimRecordValue(key), `p=${key}`]],
+    ["published twice", [dkimRecordValue(key), `p=${key}`]],
     ["beside records of other kinds", ["v=spf1 -all", "v=DMARC1; p=none", dkimRecordValue(key)]],
   ])("is verified %s", (_, records) => {
     expect(dkimKeyMatches(records, key)).toMatchObject({ status: "verified", found: records });

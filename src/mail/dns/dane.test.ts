@@ -37,8 +37,8 @@ describe("DANE-EE accepts the host's own certificate or key, whatever its names 
     ["its key, SHA-256", `3 1 1 ${KEY_SHA256}`],
     ["its certificate, SHA-256", `3 0 1 ${CERTIFICATE_SHA256}`],
     ["its certificate, SHA-512", `3 0 2 ${CERTIFICATE_SHA512}`],
-    ["its certificate, whole", `3 0 0 ${issued.raw.toString("hex")}`],
-    ["its key, whole", `3 1 0 ${issued.publicKey.export({ type: "spki", format: "der" }).toString("hex")}`],
+    ["its whole certificate", `3 0 0 ${issued.raw.toString("hex")}`],
+    ["its whole key", `3 1 0 ${issued.publicKey.export({ type: "spki", format: "der" }).toString("hex")}`],
   ])("%s", (_what, record) => {
     for (const when of [now, long, elsewhere]) expect(matchesTlsa([tlsa(record)], chain, when)).toBe(true);
     expect(matchesTlsa([tlsa(record)], [stranger], now)).toBe(false);

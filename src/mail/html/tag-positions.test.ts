@@ -28,7 +28,7 @@ describe("links", () => {
     ["a conditional comment", '<!--[if mso]><a href="https://x.test/">x</a><![endif]-->'],
     ["the text of a script", '<script>"<a href=https://x.test/>"</script>'],
     ["an attribute", '<img alt="<a href=https://x.test/>">'],
-    ["an anchor without a place", '<a name="top">'],
+    ["an anchor without a destination", '<a name="top">'],
     ["an anchor of SVG", '<svg><a xlink:href="https://x.test/"></a></svg>'],
     ["a link marked with data-no-track", '<a href="https://x.test/" data-no-track>'],
     ["a tag that does not end", '<a href="https://x.test/"'],

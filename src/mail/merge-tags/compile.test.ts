@@ -215,7 +215,7 @@ describe("a template that costs too much", () => {
   const values = doubled("z,y,x,w,v,", 11);
   const long = doubled("xxxxxxxxxxxxxxxxxxxx", 13);
   test.each([
-    ["loops in loops", `{% for a in ${thousand} %}{% for b in ${thousand} %}{% endfor %}{% endfor %}`],
+    ["nested loops", `{% for a in ${thousand} %}{% for b in ${thousand} %}{% endfor %}{% endfor %}`],
     ["a loop over millions", "{% for a in (1..100000000) %}{% endfor %}"],
     ["a text that doubles", `{% assign a = "xxxxxxxx" %}${"{% assign a = a | append: a %}".repeat(30)}`],
     [
@@ -227,30 +227,30 @@ describe("a template that costs too much", () => {
       `{{ "${"a".repeat(200)}"${`| replace: "a", "${"a".repeat(200)}"`.repeat(4)} }}`,
     ],
     [
-      "a long text many times",
+      "a long text written many times",
       `{% assign a = "${"x".repeat(9000)}" %}{% for i in ${thousand} %}{{ a }}{% endfor %}`,
     ],
-    ["a value looked for in many", values + forever('{% if r contains "n" %}{% endif %}')],
-    ["a word looked for in a long text", long + forever('{% if a contains "xxxxxxxxxxxxxy" %}{% endif %}')],
+    ["a value searched among many", values + forever('{% if r contains "n" %}{% endif %}')],
+    ["a word searched in a long text", long + forever('{% if a contains "xxxxxxxxxxxxxy" %}{% endif %}')],
     [
       "many values compared",
       `${values}{% assign s = a | split: "," %}${forever("{% if r == s %}{% endif %}")}`,
     ],
-    ["many values put in order by a comparison", `${values}${forever("{% if r < a %}{% endif %}")}`],
+    ["many values sorted by a comparison", `${values}${forever("{% if r < a %}{% endif %}")}`],
     ["a long text read as a number", `${doubled("9999999999", 14)}${forever("{% if a < i %}{% endif %}")}`],
     ["cases of many values", values + forever("{% case r %}{% when s, r %}{% endcase %}")],
     ["many values as a name", values + forever("{{ custom_fields[r] }}")],
-    ["many values turned round", values + forever("{% for j in r reversed %}{% break %}{% endfor %}")],
+    ["many values reversed", values + forever("{% for j in r reversed %}{% break %}{% endfor %}")],
     ["many values sorted", `${doubled("z,y,x,w,v,", 16)}{% assign s = r | sort_natural %}`],
     ["values sorted again and again", doubled("z,y,x,w,v,", 8) + forever("{% assign s = r | sort %}")],
-    ["a text searched from behind", long + forever("{% assign s = a | remove_last: a %}")],
-    ["dates again and again", forever('{{ "2026-01-31T23:30:00Z" | date: "%B %c" }}')],
+    ["a text searched from its end", long + forever("{% assign s = a | remove_last: a %}")],
+    ["many dates", forever('{{ "2026-01-31T23:30:00Z" | date: "%B %c" }}')],
     ["dates of many parts", `${doubled("%B%B%B%B%B%B", 8)}{{ "2026-01-31" | date: a }}`],
-    ["text taken off a range", `{% for i in (99999999..1) %}{% endfor %}${doubled("xxxxxxxxxx", 20)}`],
-    ["a long tag again and again", forever(`{% if ${"a or ".repeat(350)}a %}{% endif %}`)],
-    ["many cases again and again", forever(`{% case i %}{% when ${"0,".repeat(900)}0 %}{% endcase %}`)],
+    ["text removed from a range", `{% for i in (99999999..1) %}{% endfor %}${doubled("xxxxxxxxxx", 20)}`],
+    ["a long tag many times", forever(`{% if ${"a or ".repeat(350)}a %}{% endif %}`)],
+    ["many cases many times", forever(`{% case i %}{% when ${"0,".repeat(900)}0 %}{% endcase %}`)],
     [
-      "a long address again and again",
+      "a long URL many times",
       forever(`{% tracked_link 0 %}${"x".repeat(9_000)}{% endtracked_link %}`),
     ],
   ])("is refused with a sentence instead of %s, before it runs for long", (_what, source) => {

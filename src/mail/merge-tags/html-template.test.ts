@@ -32,37 +32,37 @@ describe("a value is escaped for its position:", () => {
     ["a tag", "<p {{ v }}>", `<p ${unquoted}>`],
     ["the name of an element", "<{{ v }}>", `<${unquoted}>`],
     [
-      "the query of an address",
+      "the query of a URL",
       '<a href="https://x.test/?a={{ v }}&amp;b={{ v }}">',
       `<a href="https://x.test/?a=${part}&amp;b=${part}">`,
     ],
     [
-      "the path of an address",
+      "the path of a URL",
       '<img src="https://x.test/{{ v }}.png">',
       `<img src="https://x.test/${part}.png">`,
     ],
-    ["an address without quotes", "<a href=https://x.test/{{ v }}>", `<a href=https://x.test/${part}>`],
+    ["an unquoted URL", "<a href=https://x.test/{{ v }}>", `<a href=https://x.test/${part}>`],
     [
-      "an address in a conditional comment",
+      "a URL in a conditional comment",
       '<!--[if mso]><v:x href="https://x.test/{{ v }}"><![endif]-->',
       `<!--[if mso]><v:x href="https://x.test/${part}"><![endif]-->`,
     ],
     [
-      "an address of which a tag is a part",
+      "a URL that contains a tag",
       '<a href="{% if v %}/{% endif %}{{ v }}">',
       `<a href="/${part}">`,
     ],
     [
-      "an address that its author encodes",
+      "a URL that its author encodes",
       '<a href="/?a={{ v | url_encode }}">',
       `<a href="/?a=a+b%26%3C&#39;%22%3D%2F">`,
     ],
     [
-      "an attribute behind a tag",
+      "an attribute after a tag",
       '<p {% if v %}class="{{ v }}"{% endif %} title={{ v }}>',
       `<p class="${html}" title=${unquoted}>`,
     ],
-    ["an address behind a tag", '<a {% if v %}href="/{{ v }}"{% endif %}>', `<a href="/${part}">`],
+    ["a URL after a tag", '<a {% if v %}href="/{{ v }}"{% endif %}>', `<a href="/${part}">`],
   ])("%s", (_place, source, expected) => {
     expect(written(source, value)).toBe(expected);
   });

@@ -66,17 +66,17 @@ describe("a template that cannot be rendered is refused with position and senten
 
   test.each([
     [
-      "a tag that nobody reads",
+      "a very long tag",
       `a {{ b ${"| upcase ".repeat(250)}}}`,
       "1:3 Shorten this tag to 2000 characters.",
     ],
     [
-      "blocks in blocks in blocks",
+      "deeply nested blocks",
       "{% if a %}".repeat(102) + "{% endif %}".repeat(102),
       "1:1011 This is nested too deeply.",
     ],
     [
-      "brackets in brackets",
+      "nested brackets",
       `{{ ${"a[".repeat(990)}a }}`,
       "1:1985 This cannot be read as a merge tag: [ not closed.",
     ],
@@ -115,7 +115,7 @@ describe("the variables of a template", () => {
     ["filters' arguments", "{{ 'x' | append: name }}", [[["name"], "name"]]],
     ["conditions", "{% if name == 'x' %}{% endif %}", [[["name"], "name"]]],
     [
-      "what is known only later",
+      "a name that is only known when rendering",
       "{{ list[name] }}",
       [
         [["list", null], "list"],
@@ -123,7 +123,7 @@ describe("the variables of a template", () => {
       ],
     ],
     [
-      "not its own names",
+      "not the names that it assigns itself",
       "{% assign own = name %}{{ own }}{% for one in list %}{{ one }}{{ forloop.index }}{% endfor %}",
       [
         [["name"], "name"],

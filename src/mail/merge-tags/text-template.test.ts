@@ -30,24 +30,24 @@ const textOf = (html: string) => textTemplateOf(readHtmlTemplate(html));
 
 describe("values in a text", () => {
   test.each([
-    ["stand as they are", "Hello {{ v }}!", "Hello a b&<!"],
+    ["are unchanged", "Hello {{ v }}!", "Hello a b&<!"],
     [
-      "are encoded in an address",
+      "are encoded in a URL",
       "see https://x.test/?a={{ v }}&b={{ v }}.",
       "see https://x.test/?a=a%20b%26%3C&b=a%20b%26%3C.",
     ],
-    ["are not behind an address", "https://x.test/ {{ v }}", "https://x.test/ a b&<"],
-    ["are not in brackets behind one", "<https://x.test/>{{ v }}", "<https://x.test/>a b&<"],
-    ["are an address where one stands in brackets", "<{{ v }}>", "<a%20b&%3C>"],
+    ["are not encoded after a URL", "https://x.test/ {{ v }}", "https://x.test/ a b&<"],
+    ["are not encoded in brackets after a URL", "<https://x.test/>{{ v }}", "<https://x.test/>a b&<"],
+    ["are a safe URL in angle brackets", "<{{ v }}>", "<a%20b&%3C>"],
     ["are encoded once", "https://x.test/?a={{ v | url_encode }}", "https://x.test/?a=a+b%26%3C"],
     ["are not escaped for HTML", "{{ v | escape }}{{ '&lt;' | escape_once }}", "a b&<<"],
     [
-      "are encoded in an address that a tag completes",
+      "are encoded in a URL that a tag completes",
       "https://x.test/{% if v %}a/{% endif %}{{ v }}",
       "https://x.test/a/a%20b%26%3C",
     ],
     [
-      "are encoded where a capture ends up",
+      "are encoded where a capture is written",
       "{% capture c %}{{ v }}{% endcapture %}https://x.test/{{ c }}",
       "https://x.test/a%20b%26%3C",
     ],
@@ -61,40 +61,40 @@ describe("values after a value", () => {
   const fields = { base, v: "Tom & Al", path: "/p/q", list: [{ url: base }, { url: "shop" }] };
   const address = `${base}?n=Tom%20%26%20Al`;
   test.each([
-    ["are encoded in the address that it is", "{{ base }}?n={{ v }}", address],
+    ["are encoded in the URL that the first value is", "{{ base }}?n={{ v }}", address],
     ["and in brackets", "a <{{ base }}?n={{ v }}>, {{ v }}", `a <${address}>, Tom & Al`],
     ["all of them", "({{ base }}?n={{ v }}&m={{ v | }}): {{ v }}", `(${address}&m=Tom%20%26%20Al): Tom & Al`],
     ["once", "{{ base }}?n={{ v | url_encode }}", `${base}?n=Tom+%26+Al`],
-    ["behind a default", "{{ none | default: base }}?n={{ v }}", address],
-    ["behind two values", "{{ base }}{{ path }}?n={{ v }}", `${base}/p/q?n=Tom%20%26%20Al`],
-    ["behind words in front of it", "{{ v }}/{{ base }}?n={{ v }}", `Tom & Al/${address}`],
+    ["after a default", "{{ none | default: base }}?n={{ v }}", address],
+    ["after two values", "{{ base }}{{ path }}?n={{ v }}", `${base}/p/q?n=Tom%20%26%20Al`],
+    ["after words before it", "{{ v }}/{{ base }}?n={{ v }}", `Tom & Al/${address}`],
     [
-      "whichever branch it stands in",
+      "in either branch of a condition",
       "{% if none %}{{ v }}{% else %}{{ base }}{% endif %}?n={{ v }}{% if v %}&m={{ v }}{% endif %}",
       `${address}&m=Tom%20%26%20Al`,
     ],
     [
-      "are not where it is none",
+      "are not encoded if it is not a URL",
       "{{ path }}/?n={{ v }} {{ v }}/{{ v }}",
       "/p/q/?n=Tom & Al Tom & Al/Tom & Al",
     ],
     [
-      "are not behind its end",
+      "are not encoded after its end",
       "{{ base }}/ {{ v }} {{ base }}\n/{{ v }}",
       `${base}/ Tom & Al ${base}\n/Tom & Al`,
     ],
     [
-      "are not where nothing of an address parts them",
+      "are not encoded without a URL separator between them",
       "{{ base }}{{ path }},{{ v }}",
       `${base}/p/q,Tom & Al`,
     ],
     [
-      "are what each turn of a loop makes them",
+      "depend on the value in each turn of a loop",
       "{% for i in list %}{{ i.url }}/?n={{ v }} {% endfor %}",
       `${base}/?n=Tom%20%26%20Al shop/?n=Tom & Al `,
     ],
     [
-      "are not where the value is left out",
+      "are not encoded if the value is missing",
       "{{ base }}/{{ v }} {% if none %}{{ base }}{% endif %}/{{ v }}",
       `${base}/Tom%20%26%20Al /Tom & Al`,
     ],
@@ -130,26 +130,26 @@ test("a link whose URL is a value has the same destination in the text as in the
 describe("a URL that is a value stays whole", () => {
   const link = (address: string) => `<a href="${address}"><img src="https://x.test/a.png"></a>`;
   test.each([
-    ["behind a link", link("https://x.test/") + link("{{ v }}"), "https://x.test/ https://t.test/u/1"],
+    ["after a link", link("https://x.test/") + link("{{ v }}"), "https://x.test/ https://t.test/u/1"],
     [
-      "behind several",
+      "after several links",
       link("https://x.test/1") + link("https://x.test/2") + link("{{ v }}"),
       "https://x.test/1 https://x.test/2 https://t.test/u/1",
     ],
-    ["behind another", link("{{ v }}") + link("{{ v }}"), "https://t.test/u/1 https://t.test/u/1"],
+    ["after another", link("{{ v }}") + link("{{ v }}"), "https://t.test/u/1 https://t.test/u/1"],
     ["as words", `${link("https://x.test/")}{{ v }}`, "https://x.test/ https://t.test/u/1"],
     [
-      "behind punctuation",
+      "after punctuation",
       `${link("https://x.test/")},<b>{{ v }}</b>`,
       "https://x.test/, https://t.test/u/1",
     ],
     [
-      "behind a link that says its address",
+      "after a link that shows its URL",
       `<a href="https://x.test/">https://x.test/</a>${link("{{ v }}")}`,
       "https://x.test/ https://t.test/u/1",
     ],
     [
-      "behind the end of a block",
+      "after the end of a block",
       `<p>see {% if v %}${link("https://x.test/")}{% endif %}${link("{{ v }}")}</p>`,
       "see  https://x.test/  https://t.test/u/1",
     ],
@@ -166,12 +166,12 @@ describe("the text of an HTML template", () => {
       'Hello {{ name | default: "you" }},\n\nx',
     ],
     [
-      "keeps them in addresses",
+      "keeps them in URLs",
       '<a href="https://x.test/?a={{ v }}&amp;b">go</a>',
       "go <https://x.test/?a={{ v }}&b>",
     ],
     [
-      "leaves out those that are not shown",
+      "leaves out those in hidden elements",
       '<p hidden>{{ a }}</p><p title="{{ b }}" {{ c }}>x</p><!-- {{ d }} -->',
       "x",
     ],
@@ -182,7 +182,7 @@ describe("the text of an HTML template", () => {
     ],
     ["keeps white space control", "<p>a {{- b | escape -}} c</p>", "a {{- b -}} c"],
     [
-      "joins tags to the line that follows",
+      "joins tags to the next line",
       "<p>a</p>{% if v %}<p>b</p>{% endif %}<p>c</p>",
       "a\n\n{% if v %}b\n\n{% endif %}c",
     ],
@@ -193,17 +193,17 @@ describe("the text of an HTML template", () => {
       "{% for i in v %}- {{ i }}\n{% endfor %}\nb",
     ],
     [
-      "gives numbers to no list that a block repeats items of",
+      "does not number a list whose items a block repeats",
       "<ol>{% for i in v %}<li>{{ i }}</li>{% endfor %}</ol>",
       "{% for i in v %}- {{ i }}\n{% endfor %}",
     ],
     [
-      "nor to one that a block leaves items out of",
+      "does not number a list whose items a block omits",
       "<ol><li>a</li>{% if v %}<li>b</li>{% endif %}<li>c</li></ol><ol><li>d</li></ol>",
       "- a\n{% if v %}- b\n{% endif %}- c\n\n1. d",
     ],
     [
-      "but to one that stands in a block",
+      "numbers a list inside a block",
       "{% if v %}<ol><li>{{ v }}</li><li>b{% if v %}!{% endif %}</li></ol>{% endif %}",
       "{% if v %}1. {{ v }}\n2. b{% if v %}!{% endif %}\n\n{% endif %}",
     ],
@@ -221,10 +221,10 @@ describe("the text of an HTML template", () => {
     ["references", "<p>Write &#123;&#123; v &#125;&#125; here</p>", "Write {{ v }} here"],
     ["parts of a word", "<p>{<b>{ v }</b>}</p>", "{{ v }}"],
     ["a tag in two parts", "{<span></span>% assign x = 1 %}", "{% assign x = 1 %}"],
-    ["a tag that would not be one", "&#123;% end", "{% end"],
+    ["a tag that is broken by its neighbours", "&#123;% end", "{% end"],
     ["raw text", "{% raw %}{{ &amp; }}{% endraw %}", "{{ & }}"],
     ["the end of raw text", "{% raw %}&#123;% endraw %}{{ v }}{% endraw %}{{ v }}", "{% endraw %}{{ v }}Tom"],
-    ["what touches a merge tag", "&#123;{{ v }}} &#123;{% if v %}x{% endif %}", "{Tom} {x"],
+    ["text that touches a merge tag", "&#123;{{ v }}} &#123;{% if v %}x{% endif %}", "{Tom} {x"],
     ["many", "&#123;&#123;&#123;&#123;{<b></b>% raw", "{{{{{% raw"],
     [
       "an address",

@@ -37,7 +37,7 @@ function tracked(source: string, fields: Record<string, unknown> = {}) {
 describe("a tracked URL", () => {
   test.each([
     [
-      "with references",
+      "with character references",
       '<a href="https://x.test/?a=1&amp;b=2">',
       '<a href="https://t.test/0">',
       "https://x.test/?a=1&b=2",
@@ -56,7 +56,7 @@ describe("a tracked URL", () => {
       "https://ü.test/日本?q=é",
     ],
     [
-      "with braces of others",
+      "with braces that are no merge tags",
       '<a href="https://x.test/{id}?{{ n }}={0}">',
       '<a href="https://t.test/0">',
       "https://x.test/{id}?1={0}",
@@ -98,7 +98,7 @@ describe("a tracked URL", () => {
       "https://x.test/a",
     ],
     [
-      "behind a tag in its element",
+      "after a tag in its element",
       '<a {% if n %}class="a"{% endif %} href="https://x.test/">',
       '<a class="a" href="https://t.test/0">',
       "https://x.test/",
@@ -138,8 +138,8 @@ describe("a tracked URL", () => {
   test.each([
     ["in a loop", "{% for n in list %}LINK{% endfor %}", ["https://x.test/a", "https://x.test/b"]],
     ["in a condition", "{% if list %}{% assign n = 1 %}LINK{% endif %}", ["https://x.test/1"]],
-    ["of a name that the template gives", '{% assign n = "c" %}LINK', ["https://x.test/c"]],
-    ["that is the same whatever happens", "{% for n in list %}SAME{% endfor %}", []],
+    ["of a name that the template assigns", '{% assign n = "c" %}LINK', ["https://x.test/c"]],
+    ["that is always the same", "{% for n in list %}SAME{% endfor %}", []],
     ["of a value", "{% assign m = 1 %}LINK", ["https://x.test/v"]],
     ["of a value in a template that only writes values", "LINK", ["https://x.test/v"]],
   ])("%s says whether it depends on the recipient", (_what, source, expected) => {
@@ -152,21 +152,21 @@ describe("a tracked URL", () => {
 
 describe("a URL is not tracked", () => {
   test.each([
-    ["of mail", '<a href="mailto:a@x.test">'],
-    ["of a telephone", '<a href="tel:+4930">'],
-    ["of a part of the message", '<a href="cid:logo">'],
-    ["in the page", '<a href="#top">'],
+    ["with the scheme mailto", '<a href="mailto:a@x.test">'],
+    ["with the scheme tel", '<a href="tel:+4930">'],
+    ["with the scheme cid", '<a href="cid:logo">'],
+    ["that is a fragment", '<a href="#top">'],
     ["without a host", '<a href="/a">'],
     ["without a scheme", '<a href="//x.test/">'],
-    ["that is no address", '<a href="https://">'],
-    ["that no browser reads", '<a href="https://x.test:port/">'],
+    ["that is not a URL", '<a href="https://">'],
+    ["that browsers do not parse", '<a href="https://x.test:port/">'],
     ["with a backslash in its host", '<a href="https://x.test\\@evil.test/">'],
-    ["of a program", '<a href="javascript:go()">'],
+    ["with the scheme javascript", '<a href="javascript:go()">'],
     ["marked with data-no-track", '<a data-no-track href="https://x.test/">'],
     ["in a conditional comment", '<!--[if mso]><a href="https://x.test/">x</a><![endif]-->'],
     ["in a comment", '<!-- <a href="https://x.test/"> -->'],
     [
-      "of something else",
+      "of another element",
       '<link href="https://x.test/"><img src="https://x.test/"><form action="https://x.test/">',
     ],
   ])("%s", (_what, html) => {
@@ -184,7 +184,7 @@ describe("a URL is not tracked", () => {
       '<a href="https://x.test/z">',
     ],
     [
-      "that goes on without quotes",
+      "that continues without quotes",
       "<a href=https://x.test/{% if n %}a{% endif %}>",
       "<a href=https://x.test/a>",
     ],

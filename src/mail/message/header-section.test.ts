@@ -60,7 +60,7 @@ describe("is a fault:", () => {
     ["a continuation of nothing", [" A: 1", "", ""], "Line 1 of the header is not a field."],
     ["a name with 8-bit characters", ["\u00c4: 1", "", ""], "Line 1 of the header is not a field."],
     ["a line of blanks", ["A: 1", " \t", "B: 2", "", ""], "Line 2 of the header contains only blanks."],
-    ["a line that does not end", ["A: 1", "B: 2"], "The header ends in the middle of a line."],
+    ["a line without an end", ["A: 1", "B: 2"], "The header ends in the middle of a line."],
   ])("%s", (_what, lines, fault) => {
     expect(read(...lines)).toEqual({ ok: false, fault, isTooLarge: false });
   });

@@ -20,9 +20,9 @@ describe("a multipart with one repaired part keeps every other octet", () => {
   const written = ["Content-Disposition: inline;\r\n filename*=UTF-8''%C3%BC", "", "x"];
   test.each<[string, string[], string[]]>([
     ["an empty part before it", ["--b", "--b"], ["--b--"]],
-    ["an empty part behind it", ["--b"], ["--b", "--b--"]],
-    ["empty parts all around", ["--b", "--b", "--b"], ["--b", "--b", "--b--"]],
-    ["an empty part behind a preamble", ["preamble", "--b", "--b"], ["--b", "--b--", "epilogue"]],
+    ["an empty part after it", ["--b"], ["--b", "--b--"]],
+    ["empty parts before and after it", ["--b", "--b", "--b"], ["--b", "--b", "--b--"]],
+    ["an empty part after a preamble", ["preamble", "--b", "--b"], ["--b", "--b--", "epilogue"]],
     ["a part of one empty line", ["--b", "", "--b"], ["--b", "", "--b--"]],
     ["an empty part at the end of a multipart that is never closed", ["--b"], ["--b", "--b"]],
   ])("with %s", (_, before, after) => {
@@ -55,7 +55,7 @@ describe("long lines are folded in place", () => {
     ["escapes one octet later", `x${"=C3=BC".repeat(400)}`],
     ["escapes two octets later", `xx${"=C3=BC".repeat(400)}`],
     ["text", "x y".repeat(400)],
-    ["signs of equality alone", "=".repeat(1_200)],
+    ["only equals signs", "=".repeat(1_200)],
     ["a soft line break at its end", `${"x".repeat(1_200)}=`],
     ["75 octets in the last line", "x".repeat(75 * 20)],
     ["76 octets in the last line", "x".repeat(75 * 20 + 1)],

@@ -77,8 +77,8 @@ describe("a text made of shared pieces and values", () => {
   });
 
   test.each([
-    ["a letter that is not ASCII in a value", ["Hello ", ""], ["Zoë"]],
-    ["one in a piece", ["Grüße, ", ""], ["Ada"]],
+    ["a non-ASCII letter in a value", ["Hello ", ""], ["Zoë"]],
+    ["a non-ASCII letter in a piece", ["Grüße, ", ""], ["Ada"]],
     [
       "a line that pieces and values together make too long",
       ["x".repeat(500), "y".repeat(300)],

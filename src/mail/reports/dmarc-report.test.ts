@@ -206,7 +206,7 @@ describe("readable parts of a report are kept", () => {
 
   const bad = (change: (record: string) => string) => change(RECORD);
   test.each<[string, string, object[]]>([
-    ["a count below zero", bad((one) => one.replace(">3<", ">-1<")), [{ reason: "bad_count", records: 1 }]],
+    ["a negative count", bad((one) => one.replace(">3<", ">-1<")), [{ reason: "bad_count", records: 1 }]],
     ["a huge count", bad((one) => one.replace(">3<", ">1e18<")), [{ reason: "bad_count", records: 1 }]],
     [
       "no address",
@@ -278,7 +278,7 @@ describe("readable parts of a report are kept", () => {
     ["ISO-8859-1", Buffer.from(declared("ISO-8859-1"), "latin1")],
     ["Windows-1252", Buffer.from(declared("windows-1252"), "latin1")],
     ["a declaration that is wrong", Buffer.from(declared("UTF-16"))],
-    ["a declaration that nobody knows", Buffer.from(declared("x-own"))],
+    ["an unknown declaration", Buffer.from(declared("x-own"))],
     ["Latin-1 that says it is UTF-8", Buffer.from(accented, "latin1")],
   ])("in %s", (_, octets) => {
     expect(read(octets).orgName).toBe("Empfänger");

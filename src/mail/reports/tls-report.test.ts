@@ -104,8 +104,8 @@ describe("a report is read", () => {
   test.each<[string, Uint8Array]>([
     ["JSON with a byte order mark", Buffer.from(`\ufeff${json}`)],
     ["JSON in UTF-16", Buffer.from(`\ufeff${json}`, "utf16le")],
-    ["JSON that something follows", Buffer.from(`${json}\r\n\0\0`)],
-    ["gzip that something follows", Buffer.concat([gzipSync(json), Buffer.from("\r\n")])],
+    ["JSON with text after it", Buffer.from(`${json}\r\n\0\0`)],
+    ["gzip with data after it", Buffer.concat([gzipSync(json), Buffer.from("\r\n")])],
     ["a list of one", Buffer.from(`[${json}]`)],
     [
       "names with underscores in capitals",

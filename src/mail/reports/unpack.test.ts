@@ -80,7 +80,7 @@ describe("a truncated archive", () => {
     ["a zip without its directory", withoutDirectory(Buffer.from(zipSync(files))), [XML, upper]],
     ["a zip without compression", withoutDirectory(Buffer.from(zipSync(files, { level: 0 }))), [XML, upper]],
     ["a zip without the end of its directory", Buffer.from(zipSync(files)).subarray(0, -22), [XML, upper]],
-    ["a zip with lengths behind its files", streamedZip({ "a.xml": XML, "b.xml": upper }), [XML, upper]],
+    ["a zip with lengths after its files", streamedZip({ "a.xml": XML, "b.xml": upper }), [XML, upper]],
     ["a zip with lengths without a mark", streamedZip({ "a.xml": XML, "b.xml": upper }, false), [XML, upper]],
     [
       "a zip without the last length",
@@ -164,7 +164,7 @@ describe("unpacked files", () => {
 
   test.each<[string, Record<string, Uint8Array>]>([
     ["a folder of macOS", { "r.xml": strToU8(XML), "__MACOSX/._r.xml": strToU8("\0\x05\x16") }],
-    ["the mark of a folder", { "reports/": new Uint8Array(), "reports/r.xml": strToU8(XML) }],
+    ["the entry of a folder", { "reports/": new Uint8Array(), "reports/r.xml": strToU8(XML) }],
     ["hidden files", { ".DS_Store": strToU8("x"), "a/._r.xml": strToU8("x"), "a/r.xml": strToU8(XML) }],
     ["files of Windows", { "Thumbs.db": strToU8("x"), "desktop.ini": strToU8("x"), "r.xml": strToU8(XML) }],
   ])("zip with %s beside the report", (_, files) => {
