@@ -95,10 +95,10 @@ interface GivenFile {
 class Collection {
   readonly #documents: ReportDocument[] = [];
   readonly #refused: RefusedDocument[] = [];
-  readonly #room: InflateBudget;
+  readonly #budget: InflateBudget;
 
   constructor(limit: number) {
-    this.#room = new InflateBudget(limit);
+    this.#budget = new InflateBudget(limit);
   }
 
   add({ name, octets, isDeclaredTls, needsWords }: GivenFile): void {
@@ -106,7 +106,7 @@ class Collection {
     if (!isArchive && needsWords && kindOf(octets) === null) return;
     const guess = (file: string | null) => likelyKind(isDeclaredTls, file ?? name);
     let found = 0;
-    for (const file of unpack(octets, this.#room)) {
+    for (const file of unpack(octets, this.#budget)) {
       const fileName = file.name ?? name;
       if (!file.ok) {
         this.#refused.push({ kind: guess(fileName), name: fileName, reason: file.reason });
@@ -122,7 +122,7 @@ class Collection {
       }
       const text = reportText(file.octets);
       if (needsWords && !isArchive && !REPORT_WORDS[kind].test(text)) return;
-      if (!isArchive) this.#room.take(octets.length);
+      if (!isArchive) this.#budget.take(octets.length);
       this.#documents.push({ kind, name: fileName, text, isCutOff: file.isCutOff });
       found++;
     }

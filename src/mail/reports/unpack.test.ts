@@ -17,8 +17,8 @@ function reasonOf(octets: Uint8Array, limit = LIMIT): UnpackRefusal | "none" {
 const textsIn = (octets: Uint8Array, limit = LIMIT) =>
   unpack(octets, new InflateBudget(limit)).flatMap((file) => (file.ok ? [file.octets.toString()] : []));
 
-const resultsOf = (octets: Uint8Array, room: InflateBudget) =>
-  unpack(octets, room).map((file) => (file.ok ? "read" : file.reason));
+const resultsOf = (octets: Uint8Array, budget: InflateBudget) =>
+  unpack(octets, budget).map((file) => (file.ok ? "read" : file.reason));
 
 /** A zip archive of one deflated file with the given central directory. */
 function zip(
@@ -304,11 +304,11 @@ describe("refused files", () => {
     ["too_large", "a gzip bomb", gzipSync(Buffer.alloc(11 * MB))],
     ["too_large", "a zip bomb", zip("r.xml", Buffer.alloc(11 * MB))],
   ])("%s: the inflated octets of %s count", (reason, _, packed) => {
-    const room = new InflateBudget(10 * MB);
-    expect(resultsOf(packed, room)).toEqual([reason]);
-    expect(room.left).toBeLessThanOrEqual(8 * MB);
+    const budget = new InflateBudget(10 * MB);
+    expect(resultsOf(packed, budget)).toEqual([reason]);
+    expect(budget.left).toBeLessThanOrEqual(8 * MB);
     // The larger one shows that inflating stops at the limit.
-    expect(room.left).toBeGreaterThanOrEqual(0);
+    expect(budget.left).toBeGreaterThanOrEqual(0);
   });
 
   test("too_large: an archive is read up to the first file that is too large", () => {
