@@ -19,6 +19,7 @@ export interface Address {
   readonly address: string;
 }
 
+/** Why a text is refused: `message` is a sentence for the person who typed it. */
 export type AddressFault = { readonly ok: false; readonly message: string };
 export type ParsedAddress = ({ readonly ok: true } & Address) | AddressFault;
 export type ParsedDomain = { readonly ok: true; readonly domain: string } | AddressFault;

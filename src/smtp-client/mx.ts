@@ -14,6 +14,7 @@ import type { TlsDemand } from "./tls.ts";
 const MOST_HOSTS = 10;
 const MOST_ADDRESSES = 30;
 
+/** A host that accepts mail for a domain, with the requirements of TLS. */
 export interface MailHost {
   readonly name: string;
   /** In the order to try them; never empty. */
@@ -107,6 +108,7 @@ export function siteName(hostNames: readonly string[]): string {
   return [...new Set(hostNames)].sort().join(",");
 }
 
+/** The DNS look-ups that findMailHosts needs, under one deadline. */
 export interface HostLookups {
   readonly mx: (name: string) => Promise<Lookup<MxRecord>>;
   readonly addresses: (name: string) => Promise<[Lookup<string>, Lookup<string>]>;

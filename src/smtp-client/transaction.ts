@@ -12,6 +12,7 @@ const BLOCK = 262_144;
 
 const withdrawal: SmtpFault = { fault: "closed", reason: "withdrawn before the final dot" };
 
+/** How a transaction shares its connection with the next one. */
 export interface TransactOptions {
   /** Whether the server offers PIPELINING: the envelope is then sent in one write. */
   readonly pipelining: boolean;

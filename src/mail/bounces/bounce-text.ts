@@ -6,6 +6,7 @@
 import { ANNOUNCES_USERS, ORIGINAL_FOLLOWS } from "./bounce-text-rules.ts";
 import { ADDRESS, type Mention, QUOTED_REPLY, readMentions, withoutForward } from "./recipient-mentions.ts";
 
+/** A failed recipient that the text of a bounce names. */
 export interface NamedRecipient {
   /** The address that we wrote to. */
   readonly address: string;

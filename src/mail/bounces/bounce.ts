@@ -16,6 +16,7 @@ import { describeReturned, isMailFile, looksLikeOurs, type ReturnedMessage } fro
 /** The part of a verdict that also applies to bounces. */
 export type BounceVerdict = Pick<ReplyVerdict, "bounceClass" | "category" | "suppress">;
 
+/** The result of the delivery to one recipient. */
 export interface BounceRecipient {
   /** As the reporter wrote it: usually an address, rarely another name; null if no recipient is named. */
   readonly address: string | null;
@@ -33,6 +34,7 @@ export interface BounceRecipient {
   readonly verdict: BounceVerdict | null;
 }
 
+/** A mail that came back: a bounce, a notice about a delivery, or an automatic reply. */
 export interface Bounce {
   /** bounce: a recipient failed; notice: delayed, delivered and the like; auto_reply: not about delivery. */
   readonly kind: "bounce" | "notice" | "auto_reply";

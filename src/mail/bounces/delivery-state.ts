@@ -23,6 +23,7 @@ import { normalizeText } from "./normalize-text.ts";
  */
 export type DeliveryState = "failed" | "given_up" | "delayed" | "delivered" | "unknown";
 
+/** What the subject and the text of a mail say about a delivery. */
 export interface DeliveryEvidence {
   readonly state: DeliveryState;
   /** The subject is that of a mail about a delivery. */

@@ -33,6 +33,7 @@ const OPEN_REPLY =
 const WIDE_LEAD = /^[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+(?=[\x21-\x3f\x41-\x7e])/u;
 const WIDE_TAIL = /[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+$/u;
 
+/** An address in the text of a bounce. */
 export interface Mention {
   /** The address that we wrote to. */
   address: string;

@@ -19,6 +19,7 @@ export const messageTokenHeader = "X-Posthaste-Message";
 
 export type DkimKeyBits = 1024 | 2048 | 4096;
 
+/** A message and the key that signs it. */
 export interface DkimSigning {
   /** The fields as they are sent, encoded and folded, in order. */
   readonly headers: readonly HeaderField[];

@@ -11,6 +11,7 @@ import { decodedText, unrecognizedRecordMessage } from "./txt-cleanup.ts";
 export type DmarcDisposition = "none" | "quarantine" | "reject";
 type Alignment = "relaxed" | "strict";
 
+/** A parsed DMARC record; missing tags have their defaults. */
 export interface DmarcRecord {
   readonly policy: DmarcDisposition;
   /** For subdomains, and for subdomains that do not exist. */
@@ -27,6 +28,7 @@ export interface DmarcRecord {
   readonly failureReports: readonly string[];
 }
 
+/** The result of checking the DMARC record of a domain. */
 export interface DmarcCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
   /** The name of the record found, or the name where the domain's own record belongs. */

@@ -9,6 +9,7 @@ import { termsOf } from "./spf-record.ts";
 import { isValidTerm, mechanisms, readTerm } from "./spf-term.ts";
 import { cleanTxt, resembles } from "./txt-cleanup.ts";
 
+/** The terms of a suggested SPF record. */
 export interface RepairedTerms {
   /** Valid terms, in the order of the record. */
   readonly terms: readonly string[];
@@ -33,6 +34,7 @@ export function isMeantAsSpf(text: string): boolean {
   );
 }
 
+/** Repairs the terms of an SPF record. A text that receivers do not recognize as SPF is cleaned first. */
 export function repairSpf(text: string): RepairedTerms {
   const exact = /^v=spf1(?: |$)/i.test(text);
   const written = exact ? text : cleanTxt(text.slice(0, MOST_CHARACTERS)).plain;

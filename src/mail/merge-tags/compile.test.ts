@@ -249,10 +249,7 @@ describe("a template that costs too much", () => {
     ["text removed from a range", `{% for i in (99999999..1) %}{% endfor %}${doubled("xxxxxxxxxx", 20)}`],
     ["a long tag many times", forever(`{% if ${"a or ".repeat(350)}a %}{% endif %}`)],
     ["many cases many times", forever(`{% case i %}{% when ${"0,".repeat(900)}0 %}{% endcase %}`)],
-    [
-      "a long URL many times",
-      forever(`{% tracked_link 0 %}${"x".repeat(9_000)}{% endtracked_link %}`),
-    ],
+    ["a long URL many times", forever(`{% tracked_link 0 %}${"x".repeat(9_000)}{% endtracked_link %}`)],
   ])("is refused with a sentence instead of %s, before it runs for long", (_what, source) => {
     const render = compileTemplate(source, "html", "America/New_York");
     const from = workedMs();

@@ -36,22 +36,14 @@ describe("a value is escaped for its position:", () => {
       '<a href="https://x.test/?a={{ v }}&amp;b={{ v }}">',
       `<a href="https://x.test/?a=${part}&amp;b=${part}">`,
     ],
-    [
-      "the path of a URL",
-      '<img src="https://x.test/{{ v }}.png">',
-      `<img src="https://x.test/${part}.png">`,
-    ],
+    ["the path of a URL", '<img src="https://x.test/{{ v }}.png">', `<img src="https://x.test/${part}.png">`],
     ["an unquoted URL", "<a href=https://x.test/{{ v }}>", `<a href=https://x.test/${part}>`],
     [
       "a URL in a conditional comment",
       '<!--[if mso]><v:x href="https://x.test/{{ v }}"><![endif]-->',
       `<!--[if mso]><v:x href="https://x.test/${part}"><![endif]-->`,
     ],
-    [
-      "a URL that contains a tag",
-      '<a href="{% if v %}/{% endif %}{{ v }}">',
-      `<a href="/${part}">`,
-    ],
+    ["a URL that contains a tag", '<a href="{% if v %}/{% endif %}{{ v }}">', `<a href="/${part}">`],
     [
       "a URL that its author encodes",
       '<a href="/?a={{ v | url_encode }}">',

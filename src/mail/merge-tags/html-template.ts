@@ -9,6 +9,7 @@ import type { PlacedFault } from "./template-errors.ts";
 import type { Insertion, Piece } from "./template-pieces.ts";
 import type { UrlFilter } from "./url-filters.ts";
 
+/** An HTML template with the positions of its markup. */
 export interface HtmlTemplate extends Template {
   readonly map: HtmlMap;
 }

@@ -176,6 +176,7 @@ export function hrefTarget(written: string): string {
     .trim();
 }
 
+/** The tracking pixel as an image element; empty without a pixel. */
 export function pixelImage({ pixel }: LinkAddresses): string {
   return pixel === null
     ? ""

@@ -65,11 +65,7 @@ describe("a template that cannot be rendered is refused with position and senten
   });
 
   test.each([
-    [
-      "a very long tag",
-      `a {{ b ${"| upcase ".repeat(250)}}}`,
-      "1:3 Shorten this tag to 2000 characters.",
-    ],
+    ["a very long tag", `a {{ b ${"| upcase ".repeat(250)}}}`, "1:3 Shorten this tag to 2000 characters."],
     [
       "deeply nested blocks",
       "{% if a %}".repeat(102) + "{% endif %}".repeat(102),

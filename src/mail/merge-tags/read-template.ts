@@ -9,6 +9,7 @@ import { readingEngine } from "./liquid-engine.ts";
 import { liquidFaults, type PlacedFault, unclosed } from "./template-errors.ts";
 import { cutTemplate, type Piece, unclosedBlocks } from "./template-pieces.ts";
 
+/** A parsed template without faults. */
 export interface Template {
   readonly source: string;
   /** In order; joined they are the source. */
@@ -17,6 +18,7 @@ export interface Template {
   readonly variables: readonly VariableUse[];
 }
 
+/** A use of a variable in a template. */
 export interface VariableUse {
   /** `custom_fields.city` in two; null for a part that depends on a value, as in `custom_fields[first_name]`. */
   readonly path: readonly (string | number | null)[];

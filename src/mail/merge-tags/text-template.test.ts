@@ -138,11 +138,7 @@ describe("a URL that is a value stays whole", () => {
     ],
     ["after another", link("{{ v }}") + link("{{ v }}"), "https://t.test/u/1 https://t.test/u/1"],
     ["as words", `${link("https://x.test/")}{{ v }}`, "https://x.test/ https://t.test/u/1"],
-    [
-      "after punctuation",
-      `${link("https://x.test/")},<b>{{ v }}</b>`,
-      "https://x.test/, https://t.test/u/1",
-    ],
+    ["after punctuation", `${link("https://x.test/")},<b>{{ v }}</b>`, "https://x.test/, https://t.test/u/1"],
     [
       "after a link that shows its URL",
       `<a href="https://x.test/">https://x.test/</a>${link("{{ v }}")}`,

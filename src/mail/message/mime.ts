@@ -32,6 +32,7 @@ import { joinOctets, type Octets } from "./octets.ts";
 import type { MailText } from "./template-text.ts";
 import { encodeTextContent, type TransferEncoding } from "./transfer-encoding.ts";
 
+/** A file of a message, already encoded. */
 export interface Attachment {
   readonly filename: string;
   /** The file as encodeBase64 returns it: encoded once, however many messages contain it. */
@@ -59,6 +60,7 @@ export interface MessageContent {
   readonly headers: readonly HeaderField[];
 }
 
+/** Header fields and body of a composed message, before signing. */
 export interface ComposedMessage {
   /** All fields, encoded and folded, in the order they are sent. */
   readonly headers: HeaderField[];

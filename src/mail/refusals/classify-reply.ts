@@ -38,6 +38,7 @@ export type ReplyStage =
   | "dot"
   | "report";
 
+/** A reply of 4xx or 5xx, from an SMTP conversation or quoted in a bounce. */
 export interface SmtpRefusal {
   /** Null if a bounce message quotes no code; the failure then counts as permanent. */
   readonly code: number | null;
@@ -49,6 +50,7 @@ export interface SmtpRefusal {
   readonly isTemporary?: boolean;
 }
 
+/** The classification of a reply. */
 export interface ReplyVerdict {
   readonly bounceClass: BounceClass;
   readonly category: BounceCategory;

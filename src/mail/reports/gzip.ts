@@ -54,6 +54,7 @@ export function isGzip(octets: Buffer): boolean {
   return octets[0] === 0x1f && octets[1] === 0x8b;
 }
 
+/** Unpacks all members of a gzip file. */
 export function gunzip(octets: Buffer, budget: InflateBudget): Inflated {
   const members: Buffer[] = [];
   let at = 0;

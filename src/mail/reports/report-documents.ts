@@ -14,6 +14,7 @@ import type { UnpackRefusal } from "./unpacked.ts";
 /** The kind of a report, also of an unreadable one: aggregate reports are XML, TLS reports JSON. */
 export type ReportKind = "dmarc" | "tls";
 
+/** The text of one report. */
 export interface ReportDocument {
   readonly kind: ReportKind;
   /** The file name. */
@@ -26,6 +27,7 @@ export interface ReportDocument {
 /** Why a document is refused. "too_many_in_mail": more reports or parts than are read of one mail. */
 export type DocumentRefusal = UnpackRefusal | "no_report" | "too_many_in_mail";
 
+/** A document that is not a readable report, with the reason. */
 export interface RefusedDocument<Reason extends string = DocumentRefusal> {
   readonly kind: ReportKind;
   readonly name: string | null;

@@ -110,7 +110,11 @@ function unzipBroken(octets: Buffer, budget: InflateBudget): Unpacked[] {
 }
 
 /** Reads the file whose local header is at `at`. `end`: the offset after it, -1 if it is unknown. */
-function unzipLocal(octets: Buffer, at: number, budget: InflateBudget): { file: Unpacked | null; end: number } {
+function unzipLocal(
+  octets: Buffer,
+  at: number,
+  budget: InflateBudget,
+): { file: Unpacked | null; end: number } {
   const flags = octets.readUInt16LE(at + 6);
   const method = octets.readUInt16LE(at + 8);
   const told = octets.readUInt32LE(at + 18);

@@ -28,6 +28,7 @@ interface List {
   next: number | null;
 }
 
+/** Builds a plain text from words and the effects of HTML elements. */
 export class TextLayout {
   /** The text so far; inside a link, the words of the link. */
   #text = "";
