@@ -15,6 +15,7 @@ import {
   parseDomain,
 } from "./address.ts";
 
+/** The local part and domain of a valid address, or the fault as a sentence. */
 export type AddressSyntax =
   | {
       readonly ok: true;

@@ -9,7 +9,7 @@
  */
 
 import { domainToASCII } from "node:url";
-import { impossibleLabel } from "./idna.ts";
+import { invalidLabel } from "./idna.ts";
 
 /** One mailbox. The local part keeps its case; the domain is lower-case A-labels (punycode). */
 export interface Address {
@@ -19,6 +19,7 @@ export interface Address {
   readonly address: string;
 }
 
+/** Why a text is refused: `message` is a sentence for the person who typed it. */
 export type AddressFault = { readonly ok: false; readonly message: string };
 export type ParsedAddress = ({ readonly ok: true } & Address) | AddressFault;
 export type ParsedDomain = { readonly ok: true; readonly domain: string } | AddressFault;
@@ -217,7 +218,7 @@ function asciiDomain(text: string): ParsedDomain {
       `Correct "${wrong}" in the domain: 1 to 63 letters, digits and hyphens, no hyphen at an end.`,
     );
   }
-  const impossible = impossibleLabel(domain);
+  const impossible = invalidLabel(domain);
   if (impossible !== null) {
     return refuse(`Correct "${impossible}" in the domain: no registry can assign such a name.`);
   }

@@ -10,7 +10,7 @@ test.each([
   "☃.com",
   "a.xn--b",
   "→.de",
-])("%s is no domain that a registry gives out", (domain) => {
+])("%s is not a domain that a registry can assign", (domain) => {
   expect(parseAddress(`user@${domain}`).ok).toBe(false);
 });
 

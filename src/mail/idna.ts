@@ -16,7 +16,7 @@ const COUNTRY = /\.[a-z]{2}$/;
 /**
  * The first label of a name in lower-case A-labels that is not a valid internationalized label; null if all are valid.
  */
-export function impossibleLabel(domain: string): string | null {
+export function invalidLabel(domain: string): string | null {
   if (!domain.includes("xn--")) return null;
   const labels = domain.split(".");
   const isOwners = (index: number) => index < labels.length - 2;

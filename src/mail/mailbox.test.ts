@@ -46,7 +46,7 @@ describe("a mailbox", () => {
     });
   });
 
-  test("may have a quoted local part without being taken for a name", () => {
+  test("may have a quoted local part, which is not taken for a name", () => {
     expect(parseMailbox('"two words"@example.com')).toMatchObject({ name: null, local: '"two words"' });
     expect(parseMailbox('Jane <"two words"@example.com>')).toMatchObject({
       name: "Jane",
@@ -95,11 +95,11 @@ describe("a mailbox", () => {
     ["a(x)@example.com", /Remove the parentheses/],
     ["Jane <a b@example.com>", /Remove the blank before the @/],
     ["Jane <>", /Enter an address with an @/],
-  ])("%j is refused for what is wrong with it", (text, expected) => {
+  ])("%j is refused with its fault", (text, expected) => {
     expect(message(parseMailbox(text))).toMatch(expected);
   });
 
-  test("that is quoted or nested in any way is read in linear time", () => {
+  test("with any quotes and nesting is parsed in linear time", () => {
     for (const piece of ['"', "(", "<", "\\", '"\\', "(a", "a <", ") "]) {
       const start = process.threadCpuUsage();
       parseMailbox(piece.repeat(1_000 / piece.length));
@@ -107,7 +107,7 @@ describe("a mailbox", () => {
     }
   });
 
-  test("has an address that is read alone, and a name that is sent as it is shown", async () => {
+  test("gives an address that parses alone, and a name that is sent as it is shown", async () => {
     const names = [
       'Bob "The Builder" Smith',
       "Jane (work)",
@@ -127,7 +127,7 @@ describe("a mailbox", () => {
   });
 });
 
-describe("an address where no name belongs", () => {
+describe("an address without a name", () => {
   test.each([
     ["Jane Doe <a@example.com>", "Enter only the address, a@example.com, without a name or brackets."],
     ["<a@example.com>", "Enter only the address, a@example.com, without a name or brackets."],

@@ -19,6 +19,7 @@ interface Awaited {
   readonly resolve: (reply: ServerReply | SmtpFault) => void;
 }
 
+/** The address, port and source address of a connection. */
 export interface TcpTarget {
   /** An IP address. The caller has already checked that it may be connected to. */
   readonly address: string;
@@ -27,6 +28,7 @@ export interface TcpTarget {
   readonly localAddress?: string | undefined;
 }
 
+/** An open connection; see the head of this file. */
 export class SmtpConnection {
   readonly #deadlines: SmtpDeadlines;
   readonly #awaited: Awaited[] = [];

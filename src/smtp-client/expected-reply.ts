@@ -35,6 +35,7 @@ export function unexpectedReply(
   return smtpFailure(stage, { fault: "protocol", reason }, dataSent);
 }
 
+/** A failure at a stage. @param dataSent whether the final dot was sent */
 export function smtpFailure(stage: SmtpStage, fault: SmtpFault, dataSent = false): SmtpFailure {
   return { outcome: "broken", stage, fault: fault.fault, reason: fault.reason, dataSent };
 }

@@ -1,6 +1,7 @@
 /** The service extensions a server offers in its answer to EHLO (RFC 5321 section 4.1.1.1). */
 import type { ServerReply } from "./reply-reader.ts";
 
+/** The extensions that affect how we send. */
 export interface Extensions {
   /** RFC 2920. */
   readonly pipelining: boolean;

@@ -12,6 +12,7 @@ import type { TlsOutcome, TlsTarget } from "./tls.ts";
  */
 export type TlsMode = "opportunistic" | "required" | "none" | "implicit";
 
+/** How the session introduces itself and uses TLS. */
 export interface Greeting {
   /** The EHLO name: an FQDN that resolves to our source address. */
   readonly ehloName: string;

@@ -14,6 +14,7 @@ import type { TlsDemand } from "./tls.ts";
 const MOST_HOSTS = 10;
 const MOST_ADDRESSES = 30;
 
+/** A host that accepts mail for a domain, with the requirements of TLS. */
 export interface MailHost {
   readonly name: string;
   /** In the order to try them; never empty. */
@@ -94,9 +95,9 @@ export async function findMailHosts(
       ]),
   });
   try {
-    const answer = await locate(lookBy({}), domain, options);
+    const answer = await findHosts(lookBy({}), domain, options);
     // A bounce suppresses the address, and servers sometimes deny a name by mistake, so the name is looked up twice.
-    return isAbsence(answer) ? await locate(lookBy({ isFresh: true }), domain, options) : answer;
+    return isAbsence(answer) ? await findHosts(lookBy({ isFresh: true }), domain, options) : answer;
   } finally {
     clearTimeout(timer);
   }
@@ -107,20 +108,21 @@ export function siteName(hostNames: readonly string[]): string {
   return [...new Set(hostNames)].sort().join(",");
 }
 
+/** The DNS look-ups that findMailHosts needs, under one deadline. */
 export interface HostLookups {
   readonly mx: (name: string) => Promise<Lookup<MxRecord>>;
   readonly addresses: (name: string) => Promise<[Lookup<string>, Lookup<string>]>;
 }
 
-async function locate(look: HostLookups, domain: string, options: MailHostOptions): Promise<MailHosts> {
+async function findHosts(look: HostLookups, domain: string, options: MailHostOptions): Promise<MailHosts> {
   const answer = await look.mx(domain);
-  if (answer.outcome === "failed") return undecided(domain, answer);
+  if (answer.outcome === "failed") return lookupFailed(domain, answer);
   if (answer.outcome === "absent" && answer.reason === "nxdomain")
     return unroutable("bounced", "5.1.2", `the domain ${domain} does not exist`);
 
   const isImplicit = answer.outcome === "absent";
   const records = isImplicit ? [{ preference: 0, exchange: domain }] : answer.records;
-  const exchanges = considered(records, options.random ?? Math.random);
+  const exchanges = orderedExchanges(records, options.random ?? Math.random);
   if (exchanges.length === 0)
     return unroutable("bounced", "5.1.10", `the domain ${domain} accepts no mail (null MX)`);
 
@@ -134,7 +136,7 @@ async function locate(look: HostLookups, domain: string, options: MailHostOption
     ...(answer.isSecure === true && { proof }),
   }));
   if (hosts.length > 0) return { outcome: "found", hosts: limited(hosts) };
-  const none = whyNone(domain, candidates, isImplicit);
+  const none = unroutableReason(domain, candidates, isImplicit);
   return none.status === "bounced" ? none : { ...none, hostNames: candidates.map(({ name }) => name) };
 }
 
@@ -142,7 +144,7 @@ async function locate(look: HostLookups, domain: string, options: MailHostOption
  * The records to look up, in the order to try them. The first ten by preference and name, so that a site keeps its
  * hosts.
  */
-function considered(records: readonly MxRecord[], random: () => number): MxRecord[] {
+function orderedExchanges(records: readonly MxRecord[], random: () => number): MxRecord[] {
   const byPreference = records
     .filter(({ exchange }) => exchange !== "")
     .toSorted((a, b) => a.preference - b.preference || (a.exchange < b.exchange ? -1 : 1));
@@ -195,9 +197,13 @@ export async function lookUpHost(
   };
 }
 
-function whyNone(domain: string, candidates: readonly HostCandidate[], isImplicit: boolean): Unroutable {
+function unroutableReason(
+  domain: string,
+  candidates: readonly HostCandidate[],
+  isImplicit: boolean,
+): Unroutable {
   const failure = preferredFailure(candidates.flatMap((candidate) => candidate.failure ?? []));
-  if (failure !== null) return undecided(domain, failure);
+  if (failure !== null) return lookupFailed(domain, failure);
   const forbidden = candidates.flatMap((candidate) => candidate.forbidden);
   if (forbidden.length > 0)
     return unroutable(
@@ -229,7 +235,7 @@ export function preferredFailure<Failure extends Silence>(failures: readonly Fai
   return unanswered.find(({ othersAnswered }) => !othersAnswered) ?? unanswered[0] ?? failures[0] ?? null;
 }
 
-function undecided(domain: string, failure: LookupFailure): Unroutable {
+function lookupFailed(domain: string, failure: LookupFailure): Unroutable {
   const result = unroutable("deferred", "4.4.3", `DNS look-up for ${domain} failed: ${failure.reason}`);
   return { ...result, ...unansweredFlags(failure) };
 }

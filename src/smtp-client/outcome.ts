@@ -34,6 +34,7 @@ export interface SmtpRejection extends SmtpAnswer {
   readonly stage: SmtpStage;
 }
 
+/** A conversation that ended without a reply, and its stage. */
 export interface SmtpFailure extends SmtpFault {
   readonly outcome: "broken";
   readonly stage: SmtpStage;

@@ -18,6 +18,7 @@ import type { NotStarted, TransactionResult, Withdrawn } from "./outcome.ts";
 import type { TlsDemand, TlsOutcome } from "./tls.ts";
 import { runTransaction } from "./transaction.ts";
 
+/** Where to connect, and how to use TLS and authentication. */
 export interface SessionOptions extends TcpTarget, Greeting {
   /** The name of the mail host, as in its MX record. */
   readonly host: string;
@@ -68,6 +69,7 @@ export interface SendGuards {
 
 const noGuards: SendGuards = { mayBegin: () => true, mayEnd: () => true };
 
+/** An open session; create it with openSession. */
 export class SmtpSession {
   readonly host: string;
   readonly offers: Extensions;

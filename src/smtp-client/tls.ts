@@ -52,6 +52,7 @@ export function tlsNote(
   };
 }
 
+/** The name, roots and demand that a certificate is checked against. */
 export interface TlsTarget {
   /** The name that the certificate must have to be `verified`; also sent as SNI unless it is an IP address. */
   readonly servername: string;

@@ -12,6 +12,7 @@ const BLOCK = 262_144;
 
 const withdrawal: SmtpFault = { fault: "closed", reason: "withdrawn before the final dot" };
 
+/** How a transaction shares its connection with the next one. */
 export interface TransactOptions {
   /** Whether the server offers PIPELINING: the envelope is then sent in one write. */
   readonly pipelining: boolean;
@@ -32,10 +33,10 @@ export async function runTransaction(
   { pipelining, release, isWanted }: TransactOptions,
 ): Promise<TransactionResult | Withdrawn> {
   const announced = pipelining
-    ? await announceAtOnce(connection, envelope)
-    : await announceStepwise(connection, envelope);
+    ? await sendEnvelopePipelined(connection, envelope)
+    : await sendEnvelopeStepwise(connection, envelope);
   if (announced.obstacle !== null) {
-    await clear(connection, announced, pipelining);
+    await resetSession(connection, announced, pipelining);
     return announced.obstacle;
   }
 
@@ -60,14 +61,17 @@ export async function runTransaction(
 }
 
 /** The result of MAIL, RCPT and DATA. */
-interface Announced {
+interface EnvelopeResult {
   /** The first rejection or failure; null if the server waits for the message. */
   readonly obstacle: SmtpRejection | SmtpFailure | null;
   /** The server has answered DATA with 354. */
   readonly invited: boolean;
 }
 
-async function announceAtOnce(connection: SmtpConnection, envelope: EnvelopeCommands): Promise<Announced> {
+async function sendEnvelopePipelined(
+  connection: SmtpConnection,
+  envelope: EnvelopeCommands,
+): Promise<EnvelopeResult> {
   connection.write(`${envelope.mail}${envelope.rcpt}DATA\r\n`);
   const replies = [connection.expect("mail"), connection.expect("rcpt"), connection.expect("data")] as const;
   const mail = unexpectedReply("mail", await replies[0]);
@@ -76,7 +80,10 @@ async function announceAtOnce(connection: SmtpConnection, envelope: EnvelopeComm
   return { obstacle: mail ?? rcpt ?? data, invited: data === null };
 }
 
-async function announceStepwise(connection: SmtpConnection, envelope: EnvelopeCommands): Promise<Announced> {
+async function sendEnvelopeStepwise(
+  connection: SmtpConnection,
+  envelope: EnvelopeCommands,
+): Promise<EnvelopeResult> {
   const steps = [
     ["mail", envelope.mail],
     ["rcpt", envelope.rcpt],
@@ -90,7 +97,11 @@ async function announceStepwise(connection: SmtpConnection, envelope: EnvelopeCo
 }
 
 /** Prepares the connection for the next transaction, or ends it if that is not possible. */
-async function clear(connection: SmtpConnection, announced: Announced, pipelining: boolean): Promise<void> {
+async function resetSession(
+  connection: SmtpConnection,
+  announced: EnvelopeResult,
+  pipelining: boolean,
+): Promise<void> {
   const { obstacle, invited } = announced;
   if (obstacle === null || connection.fault !== null) return;
   if (obstacle.outcome === "broken") return connection.end(obstacle);

@@ -57,7 +57,7 @@ test("a comment that never closes is part of the value", () => {
   expect(read(arf("Feedback-Type: abuse (spam\nVersion: 1"))).toMatchObject({ counts: false });
 });
 
-test("comments in any field and in the types of the parts are read away", () => {
+test("comments in fields and media types are ignored", () => {
   const fields = `Feedback-Type: fraud (phishing)
 Version: (first) 1 (one)
 Original-Envelope-Id: env-1 (ours)
@@ -86,7 +86,7 @@ CFBL-Feedback-ID: 111:222 (signed)`;
   });
 });
 
-test("every field of RFC 5965 is read, and what identifies our message", () => {
+test("every field of RFC 5965 is read, and the fields that identify our message", () => {
   const fields = `Feedback-Type: abuse
 User-Agent: SomeGenerator/1.0
 Version: 1
@@ -153,19 +153,22 @@ test.each([
   "xxxxx@example.com",
   "undisclosed-recipients",
   "[redacted]",
-])("the hidden recipient %s is nobody, and the returned header still names the message", (recipient) => {
-  expect(read(arf(`Feedback-Type: abuse\nOriginal-Rcpt-To: ${recipient}`))).toMatchObject({
-    originalRcptTo: [],
-    returned: { token: "b.token" },
-  });
-});
+])(
+  "the hidden recipient %s is not an address, and the returned header still names the message",
+  (recipient) => {
+    expect(read(arf(`Feedback-Type: abuse\nOriginal-Rcpt-To: ${recipient}`))).toMatchObject({
+      originalRcptTo: [],
+      returned: { token: "b.token" },
+    });
+  },
+);
 
-test("the null sender is told from no sender", () => {
+test("the null sender is distinguished from a missing sender", () => {
   expect(read(arf("Feedback-Type: abuse\nOriginal-Mail-From: <>"))?.originalMailFrom).toBe("");
   expect(read(arf("Feedback-Type: abuse"))?.originalMailFrom).toBeNull();
 });
 
-test("a returned header without its mail is enough", () => {
+test("a returned header without its message is enough", () => {
   const mail = arf("Feedback-Type: abuse").replace("message/rfc822", "text/rfc822-headers");
   expect(read(mail)?.returned?.token).toBe("b.token");
 });
@@ -192,12 +195,12 @@ test.each([
   "",
   "Subject: I complain\n\nabout you",
   "Content-Type: multipart/report; report-type=feedback-report\n\nx",
-])("what is no report is none: %j", (mail) => {
+])("a mail that is not a report is no complaint: %j", (mail) => {
   expect(read(mail)).toBeNull();
 });
 
 test.each(["text/plain; charset=utf-8", "application/octet-stream; name=report.txt", "text/rfc822-headers"])(
-  "a report that is sent as %s is told by its fields",
+  "a report that is sent as %s is recognized by its fields",
   (type) => {
     const fields = "\ufeffUser-Agent: Provider/1.0\n\nFeedback-Type: Fraud\nVersion: 1";
     const mail = arf(fields).replace("Content-Type: message/feedback-report", `Content-Type: ${type}`);
@@ -210,12 +213,12 @@ test.each(["text/plain; charset=utf-8", "application/octet-stream; name=report.t
   },
 );
 
-test("words about feedback are no report", () => {
+test("a mail about feedback is not a report", () => {
   const mail = "Subject: Hello\n\nDear friends,\nwhat is a Feedback-Type: abuse?\n";
   expect(readComplaint(Buffer.from(mail))).toBeNull();
 });
 
-test("nothing throws: a good report cut and changed anywhere, and random octets", () => {
+test("no input throws: a valid report cut and changed anywhere, and random octets", () => {
   const good = arf("Feedback-Type: abuse\nIncidents: 3\nSource-IP: 192.0.2.1");
   fc.assert(
     fc.property(fc.nat(good.length), fc.string({ maxLength: 5 }), fc.nat(good.length), (at, junk, cut) => {

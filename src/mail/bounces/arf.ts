@@ -18,6 +18,7 @@ import {
 } from "./lenient-mime.ts";
 import { describeReturned, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
 
+/** A feedback report, or a message forwarded by JMRP. */
 export interface Complaint {
   /** Lower case: "abuse", "fraud", "virus", "other", "not-spam", "auth-failure" or another value. */
   readonly feedbackType: string;

@@ -10,7 +10,7 @@ function mail(header: string, body = VACATION): Buffer {
 
 const kindOf = (header: string, body?: string) => readBounce(mail(header, body))?.kind ?? null;
 
-describe("an automatic answer is no bounce, whatever its sender is called", () => {
+describe("an automatic reply is no bounce, whatever its sender is called", () => {
   test.each([
     [
       "its header and its subject",
@@ -52,13 +52,13 @@ describe("an automatic answer is no bounce, whatever its sender is called", () =
     ],
     ["X-FC-MachineGenerated", "anna@example.com\nSubject: Undeliverable\nX-FC-MachineGenerated: true"],
     ["X-Zarafa-Vacation", "anna@example.com\nSubject: Undeliverable\nX-Zarafa-Vacation: yes"],
-    ["the mailbox that writes", "autoresponder@example.com\nSubject: Undeliverable"],
+    ["its sender address", "autoresponder@example.com\nSubject: Undeliverable"],
     [
       "Exchange's rules",
       "anna@example.com\nSubject: Undeliverable\nX-MS-Exchange-Inbox-Rules-Loop: anna@example.com",
     ],
     [
-      "Exchange's absence note",
+      "Exchange's out-of-office reply",
       "anna@example.com\nSubject: Automatic reply: Your order\nAuto-Submitted: auto-generated\nX-Auto-Response-Suppress: All",
     ],
     [
@@ -149,14 +149,14 @@ describe("an automatic answer is no bounce, whatever its sender is called", () =
     "رد تلقائي: طلب",
     "Trả lời tự động: đơn hàng",
     "Balasan otomatis: pesanan",
-  ])("by the subject %j, encoded or as it is", (subject) => {
+  ])("by the subject %j, encoded or raw", (subject) => {
     const encoded = `=?utf-8?B?${Buffer.from(subject).toString("base64")}?=`;
     expect(kindOf(`From: Anna <anna@mailservice.example>\nSubject: ${encoded}`)).toBe("auto_reply");
     expect(kindOf(`From: Anna <anna@mailservice.example>\nSubject: ${subject}`)).toBe("auto_reply");
   });
 
   test.each(["postmaster@example.com", "Mail System <>"])(
-    "also of %s, where nothing in it is about a delivery",
+    "also from %s if nothing in it is about a delivery",
     (from) => {
       const body = "I am on holiday and cannot receive mails.\n";
       expect(kindOf(`From: ${from}\nSubject: Re: Your order\nAuto-Submitted: auto-replied`, body)).toBe(
@@ -166,7 +166,7 @@ describe("an automatic answer is no bounce, whatever its sender is called", () =
     },
   );
 
-  test("a challenge says so in its text", () => {
+  test("a challenge is recognized by its text", () => {
     const body =
       "Your message was not delivered yet, because you are a first time sender.\nPlease click here to verify that you are human:\nhttps://challenge.example/1\n";
     expect(kindOf("From: anna@example.com\nSubject: Your message was not delivered", body)).toBe(
@@ -174,7 +174,7 @@ describe("an automatic answer is no bounce, whatever its sender is called", () =
     );
   });
 
-  test("a read receipt says what was done with a mail that arrived (RFC 8098)", () => {
+  test("a read receipt is an automatic reply (RFC 8098)", () => {
     const body =
       "--b\n\nYour message was not delivered in time and was deleted unread: 550 5.1.1 user unknown\n--b\nContent-Type: message/disposition-notification\n\nFinal-Recipient: rfc822;anna@example.com\nDisposition: automatic-action/MDN-sent-automatically; deleted\n\n--b--\n";
     const type = "Content-Type: multipart/report; report-type=disposition-notification; boundary=b";
@@ -183,12 +183,12 @@ describe("an automatic answer is no bounce, whatever its sender is called", () =
 
   test.each([
     [
-      "a number that is no reply code",
+      "a number that is not a reply code",
       "Call 550 for the front desk, or room 421 after five.\nI cannot receive mails.\n",
     ],
     ["a date that looks like a status", "I am away from 4.5.24 until 5.1.24 and cannot receive mails.\n"],
     ["a telephone number", "Call +49 30 550 Anna or 555-4121 Bob. Your message was not delivered.\n"],
-  ])("%s changes nothing in that", (_, body) => {
+  ])("%s does not change that", (_, body) => {
     const header =
       "From: anna@example.com\nSubject: Automatic reply: Your order\nAuto-Submitted: auto-replied";
     expect(kindOf(header, body)).toBe("auto_reply");
@@ -202,18 +202,18 @@ describe("an automatic answer is no bounce, whatever its sender is called", () =
     ["AW: Problem bei der Zustellung", "Mein Paket konnte nicht zugestellt werden, können Sie helfen?"],
     ["Réf : Re : Livraison", "Mon colis n'a pas pu être livré."],
     ["答复: 投递失败", "我的包裹无法投递，请帮忙。"],
-  ])("a person who answers and writes of a delivery is none: %s", (subject, body) => {
+  ])("a person's reply that mentions a delivery is no automatic reply: %s", (subject, body) => {
     const header = `From: Anna <anna@example.com>\nIn-Reply-To: <1@sender.example>\nSubject: ${subject}`;
     expect(kindOf(header, `${body}\n`)).toBeNull();
   });
 
-  test("somebody who left is not a bounce where nothing marks the answer", () => {
+  test("a reply that says somebody left is no bounce, even without a sign of an automatic reply", () => {
     const body = "Anna no longer works here. Please write to bob@example.com.\n";
     expect(kindOf("From: Anna <anna@mailservice.example>\nSubject: Re: Your order", body)).toBeNull();
   });
 });
 
-describe("a bounce that bears the marks of an automatic answer is a bounce", () => {
+describe("a bounce with the signs of an automatic reply is a bounce", () => {
   const FAILED = "Your message to anna@example.com could not be delivered.\n";
 
   test.each([
@@ -229,7 +229,7 @@ describe("a bounce that bears the marks of an automatic answer is a bounce", () 
       `${FAILED}550 <anna@example.com>: no such user here\n`,
     ],
     [
-      "that quotes a refusal as qmail does",
+      "that quotes a refusal in qmail's form",
       "noreply@example.com",
       `${FAILED}Sorry, no mailbox here by that name. (#5.1.1)\n`,
     ],
@@ -253,7 +253,7 @@ describe("a bounce that bears the marks of an automatic answer is a bounce", () 
     "Mail delivery failed: Out of office hours in December",
     "Unzustellbar: Abwesenheitsnotiz",
     "Non remis : Réponse automatique",
-  ])("when only the returned subject has such words: %s", (subject) => {
+  ])("if only the returned subject has such words: %s", (subject) => {
     expect(kindOf(`From: administrator@example.com\nSubject: ${subject}`, FAILED)).toBe("bounce");
   });
 

@@ -33,13 +33,13 @@ export function autoReplySign(mail: MailPart, text: string): AutoReplySign {
   const subject = headerText(mail, "Subject");
   if (isAnswerSubject(subject) || isListAnswer(mail, subject)) return "subject";
   if (
-    bears(mail, AUTO_REPLY_HEADERS) ||
+    hasHeader(mail, AUTO_REPLY_HEADERS) ||
     AUTO_REPLY_SENDER.test(senderLocalPart(mail)) ||
     CHALLENGE_TEXT.test(text)
   ) {
     return "header";
   }
-  return bears(mail, SHARED_HEADERS) ? "shared" : null;
+  return hasHeader(mail, SHARED_HEADERS) ? "shared" : null;
 }
 
 /** A message disposition notification (RFC 8098): the message arrived, whatever the reader did with it. */
@@ -50,7 +50,7 @@ export function isReadReceipt(mail: MailPart): boolean {
   );
 }
 
-function bears({ headers }: MailPart, rules: readonly HeaderRule[]): boolean {
+function hasHeader({ headers }: MailPart, rules: readonly HeaderRule[]): boolean {
   return headers.some(([field, said]) =>
     rules.some(({ name, value }) => name.test(field) && value.test(said)),
   );
@@ -59,11 +59,11 @@ function bears({ headers }: MailPart, rules: readonly HeaderRule[]): boolean {
 function isAnswerSubject(subject: string): boolean {
   const plain = normalizeText(subject);
   if (AUTO_REPLY_SUBJECT_START.test(plain)) return true;
-  return standsFirst(subject, [plain.search(AUTO_REPLY_SUBJECT), plain.search(CHALLENGE_SUBJECT)]);
+  return precedesFailure(subject, [plain.search(AUTO_REPLY_SUBJECT), plain.search(CHALLENGE_SUBJECT)]);
 }
 
 /** Bounces often end in the subject of our message, so the sign must come before any words about a failure. */
-function standsFirst(subject: string, places: readonly number[]): boolean {
+function precedesFailure(subject: string, places: readonly number[]): boolean {
   const found = places.filter((at) => at >= 0);
   const failure = failureIn(subject);
   return found.length > 0 && (failure < 0 || Math.min(...found) < failure);
@@ -72,5 +72,5 @@ function standsFirst(subject: string, places: readonly number[]): boolean {
 function isListAnswer(mail: MailPart, subject: string): boolean {
   const isBulk = /^(?:bulk|list|junk)\b/i.test(headerValue(mail, "Precedence") ?? "");
   const fromList = LIST_HEADERS.some((name) => headerValue(mail, name) !== null);
-  return (isBulk || fromList) && standsFirst(subject, [normalizeText(subject).search(LIST_SUBJECT)]);
+  return (isBulk || fromList) && precedesFailure(subject, [normalizeText(subject).search(LIST_SUBJECT)]);
 }

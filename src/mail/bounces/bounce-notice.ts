@@ -9,6 +9,7 @@ import {
   returnedMessage,
 } from "./returned-message.ts";
 
+/** The text of a bounce, and the message that it returns. */
 export interface BounceNotice {
   readonly subject: string;
   /** The lines of the reporter's own text. */
@@ -18,6 +19,7 @@ export interface BounceNotice {
   readonly returnsMessage: boolean;
 }
 
+/** Separates the reporter's text from the returned message. Plain text parts take precedence over HTML parts. */
 export function readNotice(mail: MailPart): BounceNotice {
   const texts = [...ownParts(mail)].filter(
     ({ type }) => type.startsWith("text/") && !type.includes("rfc822"),

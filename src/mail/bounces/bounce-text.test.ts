@@ -24,7 +24,7 @@ interface Expected {
 const RETURNED =
   "Return-Path: <b.token@bounce.sender.example>\nReceived: from a by b\nTo: other@elsewhere.example\n\nHello\n";
 
-describe("bounces without a part for programs", () => {
+describe("bounces without a delivery-status part", () => {
   test.each<Expected>([
     {
       system: "qmail",
@@ -84,7 +84,7 @@ ${RETURNED}`,
       category: "NoEmail",
     },
     {
-      system: "Exim that names the recipients in a header only",
+      system: "Exim with the recipients only in a header field",
       subject: "Mail delivery failed",
       headers: { "X-Failed-Recipients": "anna@example.com,\r\n berta@example.com" },
       body: "A message that you sent could not be delivered: all relevant MX records point to non-existent hosts\n",
@@ -255,7 +255,7 @@ The response was:
       category: "NoEmail",
     },
     {
-      system: "Gmail of old",
+      system: "an old Gmail",
       from: "Mail Delivery Subsystem <mailer-daemon@googlemail.com>",
       subject: "Delivery Status Notification (Failure)",
       body: `Delivery to the following recipient failed permanently:
@@ -532,7 +532,7 @@ Your message cannot be delivered to the following recipients:
       category: "MailboxFull",
     },
     {
-      system: "a mobile carrier whose customer is over quota",
+      system: "a mobile carrier with a customer over quota",
       subject: "Mail System Error - Returned Mail",
       from: "Postmaster <Postmaster@carrier.example>",
       body: `Could not be delivered to: <anna@carrier.example>
@@ -570,7 +570,7 @@ The number of messages in recipient's mailbox exceeded the local limit.
       category: "MailboxFull",
     },
     {
-      system: "a filter that begins with its answer",
+      system: "a filter that begins with the server's reply",
       subject: "failure notice",
       body: `-------server message
 550 5.1.1 unknown user <anna@example.com>
@@ -668,7 +668,7 @@ Rcpt To:   <anna@example.com>
       category: "NoEmail",
     },
     {
-      system: "a help desk that wants to be asked",
+      system: "a help desk that gives its address for questions",
       subject: "Delivery failure",
       body: "Your message could not be delivered to anna@example.com. If you have\nquestions please contact our help desk at\nhelp@example.net or call us.\n",
       recipients: ["anna@example.com"],
@@ -688,7 +688,7 @@ Empfänger unbekannt
       category: "NoEmail",
     },
     {
-      system: "a system of which only the returned mail says whom it was for",
+      system: "a system whose returned message alone names the recipient",
       subject: "Undeliverable mail",
       body: "Your message could not be delivered.\n\n--- Original message follows ---\nReceived: from a by b\nTo: Anna <anna@example.com>\nSubject: Hello\n\nHello\n",
       recipients: ["anna@example.com"],

@@ -3,19 +3,10 @@
  * (bounce-text-rules.ts), then by layout: an address at the beginning of a line is a recipient, and the text up to the
  * next such address is about it.
  */
-import {
-  AFTER_RECIPIENT,
-  ANNOUNCES_REASON,
-  ANNOUNCES_USERS,
-  BEFORE_BYSTANDER,
-  BEFORE_ORIGINAL,
-  BEFORE_RECIPIENT,
-  BEFORE_SENDER_OTHER_SCRIPTS,
-  BYSTANDER,
-  ORIGINAL_FOLLOWS,
-  REASON_BEFORE,
-} from "./bounce-text-rules.ts";
+import { ANNOUNCES_USERS, ORIGINAL_FOLLOWS } from "./bounce-text-rules.ts";
+import { ADDRESS, type Mention, QUOTED_REPLY, readMentions, withoutForward } from "./recipient-mentions.ts";
 
+/** A failed recipient that the text of a bounce names. */
 export interface NamedRecipient {
   /** The address that we wrote to. */
   readonly address: string;
@@ -39,24 +30,7 @@ const maxRecipients = 200;
 /** Limit of mentions of one recipient that are searched for a reason. */
 const maxSearches = 50;
 
-const ADDRESS =
-  /(?:"[^"\s@]{1,64}"|[^\s<>()[\]{}"',;:=|\\]{1,128})@(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]{2,}/gu;
-/** List markers, quotation marks, brackets, and the host part of a source route. */
-const DECORATION = /^(?:[\s>*|•·"'<([+#-]|\d{1,3}[.)]\s|&lt;|mailto:|smtp:|rfc822;)*(?:@[\w.-]+:)?$/iu;
-/** Exchange's X.400 names that contain an Internet address. */
-const X400_ADDRESS = /^\s*[A-Z]+=[^@]*SMTP=$/i;
-const QUOTED_REPLY = /(?<![\w.:/-])[45]\d\d(?:[ -]|: )(?=\s*(?:[245]\.\d|\W{0,3}\p{L}))/u;
 const END_OF_REPLY = /^\s*(?:$|---|>>>|<<<)/;
-/** Text between two addresses of a list, including brackets. */
-const SEPARATOR =
-  /^[\s>"')\]]*(?:[,;&、，和及と]|(?<=\s)(?:and|or|und|oder|et|ou|y|e|o|en|of|och|og|ja|i|a|oraz|и|та|ve)(?=\s|$))[\s<"'([,;]*(?:(?:and|und|et|y|e|en)\s+)?[<"'([]*$/u;
-const OPENING = /^[\s<"'([]*$/;
-/** A line that ends in the middle of a server's reply. */
-const OPEN_REPLY =
-  /(?:\b(?:said|replied|answered|response|reply):|\b[45]\d\d[ -]?|\b[45]\.\d{1,3}\.\d{1,3}|\b(?:RCPT TO|MAIL FROM):?)\s*$/i;
-/** Chinese, Japanese and Korean words attached to an address. */
-const WIDE_LEAD = /^[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+(?=[\x21-\x3f\x41-\x7e])/u;
-const WIDE_TAIL = /[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+$/u;
 const USER_NAME = /^[\s<"]+([\w.+-]{2,64})[>"]?(?:\s*:?|\s{2,}\S.*)$/;
 
 /** The lines of the reporter's own text, without the returned message. */
@@ -71,18 +45,18 @@ export function noticeLines(text: string): string[] {
 
 /**
  * The failed recipients that a bounce names, each once, in order.
- * @param strangers unrelated addresses in lower case: the reporter's, and ours that the bounce was sent to
+ * @param unrelated addresses that cannot be meant, in lower case: the reporter's, and ours that the bounce was sent to
  * @param reporterDomain the domain of recipients named without one; null if it is unknown
  */
 export function namedRecipients(
   lines: readonly string[],
-  strangers: ReadonlySet<string>,
+  unrelated: ReadonlySet<string>,
   reporterDomain: string | null,
 ): NamedRecipient[] {
-  const { mentions, forwardedTo } = withoutForward(readMentions(lines, strangers));
+  const { mentions, forwardedTo } = withoutForward(readMentions(lines, unrelated));
   const listed = mentions.filter(({ place }) => place === "listed");
   const told = mentions.filter(({ place }) => place === "told");
-  const chosen = listed.length > 0 ? listed : told.length > 0 ? told : onlyOne(mentions);
+  const chosen = listed.length > 0 ? listed : told.length > 0 ? told : singleAddress(mentions);
   if (chosen.length === 0) return namedUsers(lines, reporterDomain);
   const recipients = new Map<string, NamedRecipient>();
   const searches = new Map<string, number>();
@@ -110,9 +84,9 @@ export function namedRecipients(
 /** By failed mailbox in lower case: the address that we wrote to, as in "(generated from ann@example.com)". */
 export function forwardsIn(
   lines: readonly string[],
-  strangers: ReadonlySet<string>,
+  unrelated: ReadonlySet<string>,
 ): ReadonlyMap<string, string> {
-  const forwards = readMentions(lines, strangers).filter(({ address, failed }) => address !== failed);
+  const forwards = readMentions(lines, unrelated).filter(({ address, failed }) => address !== failed);
   return new Map(forwards.map(({ address, failed }) => [failed.toLowerCase(), address]));
 }
 
@@ -163,156 +137,8 @@ function namesOther(line: string, wanted: string, others: readonly string[]): bo
   return addresses.length > 0 && !holds(line, wanted);
 }
 
-interface Mention {
-  /** The address that we wrote to. */
-  address: string;
-  /** The mailbox that failed. */
-  readonly failed: string;
-  readonly line: number;
-  /** The offset in the line after the address. */
-  readonly end: number;
-  readonly place: Place;
-  /** It is in a server's reply, or in text that is announced as the reason. */
-  readonly isInReason: boolean;
-}
-
-/** listed: at the beginning of a line; told: in a sentence about a failure; mentioned: anywhere else. */
-type Place = "listed" | "told" | "mentioned";
-
-/** The last address that was read, for recognizing lists. */
-interface Seen {
-  readonly line: number;
-  readonly end: number;
-  /** Null if the address has no part in the failure. */
-  readonly place: Place | null;
-}
-
-/**
- * Drops the address that the reason names if exactly one recipient is named before it: "… to ann@example.com for the
- * following reason: 552 Quota violation for ann@mailhost.example.com". The message was forwarded to that address.
- */
-function withoutForward(mentions: readonly Mention[]): {
-  readonly mentions: readonly Mention[];
-  readonly forwardedTo: string | null;
-} {
-  const outside = mentions.filter(({ isInReason, place }) => !isInReason && place !== "mentioned");
-  const inReason = mentions.filter(({ isInReason, place }) => isInReason && place !== "mentioned");
-  const keyOf = ({ address }: Mention) => address.toLowerCase();
-  const recipients = new Set(outside.map(keyOf));
-  const others = new Set(inReason.map(keyOf).filter((address) => !recipients.has(address)));
-  const forward = inReason.find((mention) => others.has(keyOf(mention)));
-  const [first] = outside;
-  const isClear = recipients.size === 1 && others.size === 1;
-  if (!isClear || first === undefined || forward === undefined) return { mentions, forwardedTo: null };
-  // A recipient at the beginning of a line outweighs an address in a sentence.
-  const isOutweighed = first.place === "listed" && forward.place === "told";
-  if (isOutweighed || forward.address !== forward.failed || forward.line < first.line) {
-    return { mentions, forwardedTo: null };
-  }
-  return {
-    mentions: mentions.filter((mention) => !others.has(keyOf(mention))),
-    forwardedTo: forward.address,
-  };
-}
-
-function readMentions(lines: readonly string[], strangers: ReadonlySet<string>): Mention[] {
-  const mentions: Mention[] = [];
-  let openIndent = Number.POSITIVE_INFINITY;
-  let seen: Seen | null = null;
-  const reason = new ReasonLines();
-  lines.forEach((line, number) => {
-    const isReason = reason.holds(line);
-    if (line.trim() === "") openIndent = Number.POSITIVE_INFINITY;
-    const indent = line.search(/\S/);
-    for (const match of line.matchAll(ADDRESS)) {
-      const { address, start, end } = addressAt(match);
-      const before = line.slice(0, start);
-      if (strangers.has(address.toLowerCase())) {
-        seen = { line: number, end, place: null };
-        continue;
-      }
-      if (BEFORE_ORIGINAL.test(before)) {
-        const last = mentions.at(-1);
-        if (last !== undefined && number - last.line <= 3) last.address = address;
-        else mentions.push({ address, failed: address, line: number, end, place: "told", isInReason: false });
-        continue;
-      }
-      const goesOn: boolean = seen !== null && isList(lines, seen, number, before);
-      const place: Place | null =
-        goesOn && seen !== null
-          ? seen.place
-          : placeOf(before, line.slice(end), address, lines[number - 1] ?? "");
-      seen = { line: number, end, place };
-      // Text quoted under a recipient is indented further, and may begin with another address.
-      if (place === null || (place === "listed" && indent > openIndent && !goesOn)) continue;
-      const isInReason = isReason || QUOTED_REPLY.test(before) || REASON_BEFORE.test(before);
-      mentions.push({ address, failed: address, line: number, end, place, isInReason });
-      if (place === "listed") openIndent = Math.min(openIndent, indent);
-    }
-  });
-  return mentions;
-}
-
-/** Recognizes the reason: the paragraph after a line that announces it. */
-class ReasonLines {
-  #isAnnounced = false;
-  #isReason = false;
-
-  holds(line: string): boolean {
-    if (line.trim() === "") {
-      this.#isReason = false;
-      return false;
-    }
-    const isReason = this.#isReason || this.#isAnnounced;
-    this.#isReason = isReason;
-    this.#isAnnounced = ANNOUNCES_REASON.test(line);
-    return isReason;
-  }
-}
-
-/** The address without markers before it, and without words of scripts that do not use blanks. */
-function addressAt({ 0: found, index }: RegExpExecArray): { address: string; start: number; end: number } {
-  const isTail = WIDE_TAIL.test(found) && /@[\x21-\x7e]+\.[a-z]{2,}$/i.test(found.replace(WIDE_TAIL, ""));
-  const address = (isTail ? found.replace(WIDE_TAIL, "") : found)
-    .replace(WIDE_LEAD, "")
-    .replace(/^[=*>-]+|-+$/g, "");
-  const start = index + found.indexOf(address);
-  return { address, start, end: start + address.length };
-}
-
-/** Whether only commas or an "and" are between the last address and this one. */
-function isList(lines: readonly string[], { line, end }: Seen, number: number, before: string): boolean {
-  if (number > line + 1) return false;
-  if (number === line) return SEPARATOR.test(before.slice(end));
-  return SEPARATOR.test((lines[line] ?? "").slice(end)) && OPENING.test(before);
-}
-
-function placeOf(before: string, after: string, address: string, lineBefore: string): Place | null {
-  const lead = before.replace(ADDRESS, "").replace(/[,;]/g, " ");
-  if (BYSTANDER.test(address.slice(0, address.lastIndexOf("@")))) return null;
-  if (DECORATION.test(lead)) return placeAtLineStart(lineBefore, after);
-  if (X400_ADDRESS.test(before)) return "listed";
-  if (BEFORE_BYSTANDER.test(before) || BEFORE_SENDER_OTHER_SCRIPTS.test(before)) return null;
-  return placeInSentence(before, after);
-}
-
-function placeInSentence(before: string, after: string): "told" | "mentioned" {
-  return BEFORE_RECIPIENT.some((rule) => rule.test(before)) || AFTER_RECIPIENT.test(after)
-    ? "told"
-    : "mentioned";
-}
-
-/** At the beginning of a line a sentence, or a quoted server reply, may continue. */
-function placeAtLineStart(lineBefore: string, after: string): Place | null {
-  if (BEFORE_BYSTANDER.test(lineBefore) && !/:\s*$/.test(lineBefore)) return null;
-  if (OPEN_REPLY.test(lineBefore)) return null;
-  const isOpen = /[\p{L},]$/u.test(lineBefore.trimEnd()) && lineBefore.length > 50;
-  if (!isOpen || !/^>?\s+\p{L}/u.test(after)) return "listed";
-  return placeInSentence(lineBefore, after) === "told" ? "told" : null;
-}
-
 /** If no sentence is understood, a single address must be the recipient. */
-function onlyOne(mentions: readonly Mention[]): readonly Mention[] {
+function singleAddress(mentions: readonly Mention[]): readonly Mention[] {
   return new Set(mentions.map(({ address }) => address.toLowerCase())).size === 1 ? mentions.slice(0, 1) : [];
 }
 

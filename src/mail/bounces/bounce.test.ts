@@ -12,7 +12,7 @@ interface Blocks {
   readonly headers?: string;
 }
 
-/** A report as RFC 3464 wants it, around the given fields. */
+/** A report as in RFC 3464, with the given fields. */
 function dsn({ message = "", recipients, text = "", returned = "", headers = "" }: Blocks): string {
   return `From: MAILER-DAEMON@mx.example.net
 To: b.token@bounce.sender.example
@@ -57,7 +57,7 @@ function only(mail: string) {
 }
 
 describe("delivery status notifications", () => {
-  test("comments in their fields are read away", () => {
+  test("comments in their fields are ignored", () => {
     const recipient = `Original-Recipient: rfc822 (RFC 5322) ; (Ann) ann@example.com (Ann (at work))
 Final-Recipient: RFC822; <ann@inner.example>(inner)
 Action: (at last) failed (no retry)
@@ -88,11 +88,11 @@ Diagnostic-Code: smtp (quoted) ; 550 No such user (#5.1.1)`;
   test.each([
     ['"ann(x)"@example.com', '"ann(x)"@example.com'],
     ["ann@example.com (Ann", "ann@example.com (Ann"],
-  ])("a parenthesis that is no comment stays: %s", (written, address) => {
+  ])("parentheses that are no comment are kept: %s", (written, address) => {
     expect(only(dsn({ recipients: [block(written, "failed", "5.1.1")] }))?.address).toBe(address);
   });
 
-  test("every recipient is told with address, action, status, words, server and verdict", () => {
+  test("every recipient has its address, action, status, text, server and verdict", () => {
     const report = dsn({
       message: "Original-Envelope-Id: env-4711\n",
       recipients: [
@@ -138,7 +138,7 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
     ]);
   });
 
-  test("the code is that of a reply, not any number", () => {
+  test("the code is taken from a reply, not from any number", () => {
     const said = "connect to mx.example.com[192.0.2.1]:550: refused";
     const report = dsn({ recipients: [block("anna@example.com", "failed", "5.4.4", said)] });
     expect(read(report)?.recipients).toMatchObject([{ code: null, diagnostic: said }]);
@@ -163,7 +163,7 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
     expect(recipient?.verdict?.suppress).toBe(false);
   });
 
-  test("what the program part leaves out is taken from the words", () => {
+  test("values missing in the delivery-status part are taken from the text", () => {
     const text = "<anna@example.com>: 550 No such user here";
     expect(
       only(dsn({ text, recipients: [block("anna@example.com", "failed", "5.0.0")] }))?.verdict,
@@ -172,13 +172,13 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
     });
   });
 
-  test("what the notice explains in general is not said of the recipient", () => {
+  test("general explanations in a bounce do not decide about the recipient", () => {
     const text = "Common errors: unknown user, the address does not exist.\n\n<anna@example.com>: failed";
     const recipients = [block("anna@example.com", "failed", "5.0.0", "554 transaction failed")];
     expect(only(dsn({ text, recipients }))?.verdict?.suppress).toBe(false);
   });
 
-  test("what the words say of one recipient is not said of the other", () => {
+  test("text about one recipient is not used for another", () => {
     const text = "<anna@example.com>: 550 No such user here\n\n<berta@example.com>: 554 transaction failed";
     const report = dsn({
       text,
@@ -194,12 +194,12 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
     ["no action and a temporary status", "Final-Recipient: rfc822; a@example.com\nStatus: 4.4.1", "delayed"],
     ["no action and a permanent status", "Final-Recipient: rfc822; a@example.com\nStatus: 5.1.1", "failed"],
     ["another word for it", "Final-Recipient: rfc822; a@example.com\nAction: failure", "failed"],
-    ["a comment behind it", "Final-Recipient: <a@example.com>\nAction: Delayed (still trying)", "delayed"],
+    ["a comment after it", "Final-Recipient: <a@example.com>\nAction: Delayed (still trying)", "delayed"],
   ])("%s", (_, fields, action) => {
     expect(only(dsn({ recipients: [fields] }))).toMatchObject({ address: "a@example.com", action });
   });
 
-  test("internationalised addresses are read (RFC 6533)", () => {
+  test("internationalized addresses are read (RFC 6533)", () => {
     const utf8 = dsn({ recipients: ["Final-Recipient: utf-8; \\x{4F8B}@example.com\nAction: failed"] });
     const plain = dsn({ recipients: ["Final-Recipient: utf-8; 例@example.com\nAction: failed"] });
     expect(only(utf8)?.address).toBe("例@example.com");
@@ -208,7 +208,7 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
     );
   });
 
-  test("recipients without an empty line between them are told apart", () => {
+  test("recipients without an empty line between them are separated", () => {
     const fields = `${block("anna@example.com", "failed", "5.1.1")}\n${block("berta@example.com", "delayed", "4.4.1")}`;
     expect(read(dsn({ recipients: [fields] }))?.recipients).toMatchObject([
       { address: "anna@example.com", action: "failed" },
@@ -216,19 +216,19 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
     ]);
   });
 
-  test("of a thousand recipients and more, a thousand are read", () => {
+  test("of more than a thousand recipients, a thousand are read", () => {
     const many = Array.from({ length: 3_000 }, (_, at) => block(`r${at}@example.com`, "failed", "5.1.1"));
     expect(read(dsn({ recipients: many }))?.recipients).toHaveLength(1_000);
   });
 
-  test("a report that a gateway forwards in a mail of its own is found", () => {
+  test("a report inside a mail that a gateway forwards is found", () => {
     const inner = dsn({ recipients: [block("anna@example.com", "failed", "5.1.1")] });
     const outer = `From: gateway@example.net\nSubject: Fwd\nContent-Type: multipart/mixed; boundary=o\n\n--o\nContent-Type: message/rfc822\n\n${inner}\n--o--\n`;
     expect(only(outer)?.address).toBe("anna@example.com");
   });
 });
 
-describe("how our message is recognised", () => {
+describe("how our message is recognized", () => {
   const header = `Return-Path: <b.token@bounce.sender.example>
 X-Posthaste-Message: b.token
 Feedback-ID: a:b:c:d
@@ -263,7 +263,7 @@ Subject: Hello`;
   });
 });
 
-describe("delays are told as such", () => {
+describe("a delay is reported as a delay", () => {
   test.each([
     [
       "Exim",
@@ -293,7 +293,7 @@ describe("delays are told as such", () => {
     });
   });
 
-  test("but not when it is given up", () => {
+  test("but not if the system has given up", () => {
     const body =
       "<anna@example.com>:\nConnection timed out. The message was delayed for 5 days.\nI'm not going to try again; this message has been in the queue too long.\n";
     const mail = `From: MAILER-DAEMON@example.net\nSubject: failure notice\n\n${body}`;
@@ -301,18 +301,18 @@ describe("delays are told as such", () => {
   });
 });
 
-describe("what is no bounce", () => {
+describe("what is not a bounce", () => {
   const absence =
     "I am out of the office and cannot be reached. Your message was not delivered to anna@example.com.\n";
 
   test.each([
-    ["an absence note", "Auto-Submitted: auto-replied\nSubject: Re: Hello"],
-    ["one that only its subject gives away", "Subject: Automatic reply: Delivery failed?"],
+    ["an out-of-office reply", "Auto-Submitted: auto-replied\nSubject: Re: Hello"],
+    ["one recognized only by its subject", "Subject: Automatic reply: Delivery failed?"],
     ["one in German", "Subject: =?utf-8?Q?Abwesenheitsnotiz=3A_Gr=C3=BC=C3=9Fe?="],
     ["one of an old system", "X-Autoreply: yes\nSubject: Undeliverable: I am away"],
     ["a challenge", "Subject: Please confirm that you sent this message"],
     [
-      "a mailing list's answer",
+      "a mailing list's reply",
       "Precedence: bulk\nList-Id: <l.example.com>\nSubject: Your message to l awaits moderator approval",
     ],
   ])("%s is an automatic reply", (_, headers) => {
@@ -324,21 +324,21 @@ describe("what is no bounce", () => {
 
   test.each([
     [
-      "an answer",
+      "a person's reply",
       "From: Anna <anna@example.com>\nSubject: Re: Hello\n\nThanks, the delivery was not possible.\n",
     ],
     [
-      "a letter of a postmaster",
+      "a postmaster's personal mail",
       "From: postmaster@example.com\nSubject: Meeting\n\nLet us meet, bob@example.com too.\n",
     ],
     ["nothing", ""],
     ["a header alone", "Subject: Hello"],
-  ])("%s is nothing", (_, mail) => {
+  ])("%s is ignored", (_, mail) => {
     expect(read(mail)).toBeNull();
   });
 });
 
-describe("a report with more parts than are read", () => {
+describe("a report with more parts than the limit", () => {
   const text = "Content-Type: text/plain\n\nAn attachment was removed.";
   const status =
     "Content-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example.net\n\nFinal-Recipient: rfc822; ann@example.com\nAction: failed\nStatus: 5.1.1";
@@ -349,9 +349,9 @@ describe("a report with more parts than are read", () => {
     "From: MAILER-DAEMON@mx.example.net\nSubject: Undelivered\nContent-Type: multipart/report; boundary=b\n\n";
 
   test.each([
-    ["behind five hundred texts", [...Array<string>(500).fill(text), status, ours]],
+    ["after five hundred texts", [...Array<string>(500).fill(text), status, ours]],
     [
-      "behind a multipart of five hundred texts",
+      "after a multipart of five hundred texts",
       [
         `Content-Type: multipart/mixed; boundary=c\n\n${divided("c", Array<string>(500).fill(text))}`,
         status,
@@ -367,7 +367,7 @@ describe("a report with more parts than are read", () => {
     });
   });
 
-  test("is read by the words of its first text", () => {
+  test("is read by the text of its first part", () => {
     const words = "Content-Type: text/plain\n\nCould not be delivered:\n\nann@example.com\n550 User unknown";
     expect(only(head + divided("b", [words, ...Array<string>(500).fill(ours)]))).toMatchObject({
       address: "ann@example.com",
@@ -376,7 +376,7 @@ describe("a report with more parts than are read", () => {
   });
 });
 
-describe("broken and hostile mails", () => {
+describe("malformed and hostile mails", () => {
   const good = dsn({
     recipients: [block("anna@example.com", "failed", "5.1.1", "550 5.1.1 User unknown")],
     returned: "Message-ID: <1@sender.example>\n\nHello\n",
@@ -391,7 +391,7 @@ describe("broken and hostile mails", () => {
     ["an unknown charset", good.replace("text/plain", "text/plain; charset=klingon-8")],
     ["an mbox line before it", `From MAILER-DAEMON Mon Jan  1 00:00:00 2024\n${good}`],
     ["2 MB behind it", `${good}${"x".repeat(2 * 1024 * 1024)}`],
-  ])("read all the same: %s", (_, mail) => {
+  ])("are still read: %s", (_, mail) => {
     expect(only(mail)).toMatchObject({ address: "anna@example.com", verdict: { bounceClass: "hard" } });
   });
 
@@ -403,7 +403,7 @@ describe("broken and hostile mails", () => {
     );
   });
 
-  test("no mail throws: a good one cut anywhere and changed anywhere", () => {
+  test("no mail throws: a valid one cut and changed anywhere", () => {
     fc.assert(
       fc.property(fc.nat(good.length), fc.nat(good.length), fc.string({ maxLength: 5 }), (cut, at, junk) => {
         const broken = `${good.slice(0, at)}${junk}${good.slice(at + 1)}`.slice(0, cut);
@@ -473,14 +473,17 @@ describe("broken and hostile mails", () => {
     expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(1_000);
   });
 
-  test.each(["a", "-", ">", "a@", "<"])("senders that are long words of %j are read in no time", (piece) => {
-    const word = piece.repeat(10_000 / piece.length);
-    const names = ["From", "To", "Reply-To", "Sender", "Errors-To", "X-Failed-Recipients"];
-    const fields = names.map((name) => `${name}: ${word}\n`).join("");
-    const start = process.threadCpuUsage();
-    expect(() => read(`${fields}Subject: failure notice\n\nnot delivered`)).not.toThrow();
-    expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(100);
-  });
+  test.each(["a", "-", ">", "a@", "<"])(
+    "senders that are long words of %j are read in linear time",
+    (piece) => {
+      const word = piece.repeat(10_000 / piece.length);
+      const names = ["From", "To", "Reply-To", "Sender", "Errors-To", "X-Failed-Recipients"];
+      const fields = names.map((name) => `${name}: ${word}\n`).join("");
+      const start = process.threadCpuUsage();
+      expect(() => read(`${fields}Subject: failure notice\n\nnot delivered`)).not.toThrow();
+      expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(100);
+    },
+  );
 });
 
 const corpora = process.env.POSTHASTE_CORPORA ?? resolve(import.meta.dirname, "../../../../shared/corpora");
@@ -513,14 +516,14 @@ describe.skipIf(!existsSync(resolve(corpora, "bounces")))("the corpus of bounces
     expect(missed.map(({ file }) => file)).toEqual([]);
   });
 
-  test("no block and no fault of ours suppresses anybody", () => {
+  test("no block and no fault of ours suppresses an address", () => {
     const verdicts = results.flatMap(({ recipients }) => recipients.map(({ verdict }) => verdict));
     expect(
       verdicts.filter((verdict) => verdict?.suppress === true && verdict.bounceClass !== "hard"),
     ).toEqual([]);
   });
 
-  test("marked as an automatic answer none of those that are only words is a bounce, unless it quotes a refusal", () => {
+  test("no automatic reply of the corpus is a bounce, unless it quotes a refusal", () => {
     const answered = rows.flatMap((row) => {
       const [file = ""] = row.split("\t");
       const mail = readFileSync(resolve(folder, file), "latin1").replace(/^From [^\n]*\n/, "");
@@ -537,7 +540,7 @@ describe.skipIf(!existsSync(resolve(corpora, "bounces")))("the corpus of bounces
     expect(answered).toEqual([]);
   });
 
-  test("no temporary failure is called hard, nor a failure at all", () => {
+  test("no temporary failure is called hard or final", () => {
     const temporary = results
       .filter(({ status }) => status === "temporary")
       .flatMap(({ recipients }) => recipients);

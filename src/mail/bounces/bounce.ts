@@ -16,6 +16,7 @@ import { describeReturned, isMailFile, looksLikeOurs, type ReturnedMessage } fro
 /** The part of a verdict that also applies to bounces. */
 export type BounceVerdict = Pick<ReplyVerdict, "bounceClass" | "category" | "suppress">;
 
+/** The result of the delivery to one recipient. */
 export interface BounceRecipient {
   /** As the reporter wrote it: usually an address, rarely another name; null if no recipient is named. */
   readonly address: string | null;
@@ -33,6 +34,7 @@ export interface BounceRecipient {
   readonly verdict: BounceVerdict | null;
 }
 
+/** A mail that came back: a bounce, a notice about a delivery, or an automatic reply. */
 export interface Bounce {
   /** bounce: a recipient failed; notice: delayed, delivered and the like; auto_reply: not about delivery. */
   readonly kind: "bounce" | "notice" | "auto_reply";
@@ -47,7 +49,7 @@ export interface Bounce {
 
 const maxDiagnosticLength = 1_000;
 /** Limit of mails inside mails that are searched for a report. */
-const maxCarried = 3;
+const maxAttachedDepth = 3;
 /** The reply code that stands for any temporary failure. */
 const temporaryCode = 450;
 /** "550-5.1.1 … 554 5.1.1 …": the last line of a reply has a blank after its code. */
@@ -65,29 +67,29 @@ export function readBounce(raw: Uint8Array): Bounce | null {
 
 function readBounceMail(mail: MailPart, depth: number): Bounce | null {
   const report = deliveryReport(mail);
-  const carried = report === null && depth < maxCarried ? carriedMails(mail) : [];
+  const carried = report === null && depth < maxAttachedDepth ? attachedMails(mail) : [];
   // Gateways wrap the report of another system into their own report, which says less.
   const inner = carried.find((candidate) => deliveryReport(candidate) !== null);
   if (inner !== undefined) return readBounceMail(inner, depth + 1);
   const notice = readNotice(mail);
-  if (report === null && isReadReceipt(mail)) return answer("auto_reply", [], null, notice);
+  if (report === null && isReadReceipt(mail)) return bounceOf("auto_reply", [], null, notice);
   const recipients = report === null ? fromText(mail, notice) : fromReport(report, mail, notice);
   if (recipients !== null) {
     const kind = recipients.some(({ action }) => action === "failed") ? "bounce" : "notice";
-    return answer(kind, recipients, report, notice);
+    return bounceOf(kind, recipients, report, notice);
   }
   const mark = autoReplySignIn(mail, notice);
-  if (mark === "subject" || mark === "header") return answer("auto_reply", [], null, notice);
+  if (mark === "subject" || mark === "header") return bounceOf("auto_reply", [], null, notice);
   for (const candidate of carried) {
     // Our own message is not a report, whatever it says.
     if (looksLikeOurs(describeReturned(candidate.headers))) continue;
     const bounce = readBounceMail(candidate, depth + 1);
     if (bounce !== null && bounce.kind !== "auto_reply") return bounce;
   }
-  return mark === null ? null : answer("auto_reply", [], null, notice);
+  return mark === null ? null : bounceOf("auto_reply", [], null, notice);
 }
 
-function answer(
+function bounceOf(
   kind: Bounce["kind"],
   recipients: readonly BounceRecipient[],
   report: DeliveryReport | null,
@@ -97,7 +99,7 @@ function answer(
   return { kind, recipients, originalEnvelopeId, reportingMta, returned };
 }
 
-function carriedMails(mail: MailPart): MailPart[] {
+function attachedMails(mail: MailPart): MailPart[] {
   return [...ownParts(mail)].flatMap((part) => {
     if (part.type.startsWith("message/")) return part.parts;
     return isMailFile(part) ? [readMime(partOctets(part))] : [];
@@ -112,7 +114,7 @@ function fromText(mail: MailPart, notice: BounceNotice): BounceRecipient[] | nul
   if (state === null) return null;
   const action = ACTION_OF[state];
   // A delayed message is not a fault of the address, whatever reply is quoted.
-  const isPassing = state !== "failed";
+  const isNotFinal = state !== "failed";
   const reporter = addressesIn(headerText(mail, "From"))[0]?.replace(/^.*@/, "").toLowerCase() ?? null;
   const named = namedRecipients(lines, unrelatedAddresses(mail, notice), reporter);
   const all = failedRecipients(named, failed, returned);
@@ -123,7 +125,7 @@ function fromText(mail: MailPart, notice: BounceNotice): BounceRecipient[] | nul
   return all.map((recipient) => {
     const { address, finalRecipient } = recipient;
     const known = { address, finalRecipient, action, status: null, code: null, remoteMta: null } as const;
-    return withVerdict(known, textsAbout(recipient, isShared, { lines, names }), isPassing);
+    return withVerdict(known, textsAbout(recipient, isShared, { lines, names }), isNotFinal);
   });
 }
 
@@ -226,15 +228,15 @@ function fromReport({ recipients }: DeliveryReport, mail: MailPart, notice: Boun
 function withVerdict(
   recipient: Omit<BounceRecipient, "verdict" | "diagnostic">,
   texts: Iterable<string>,
-  isPassing = false,
+  isNotFinal = false,
 ): BounceRecipient {
   const codeIn = (text: string) => recipient.code ?? replyCode(text);
   const verdictOn = (text: string) => {
     const code = codeIn(text);
     // If two codes contradict each other and one says temporary, the address is not at fault.
     const isTemporary =
-      isPassing ||
-      endsOtherwise(text) ||
+      isNotFinal ||
+      hasContradictingLines(text) ||
       (recipient.status?.startsWith("4.") === true && code !== null && code >= 500);
     const judgedAs = isTemporary && code !== null ? temporaryCode : code;
     return classifyReply({ code: judgedAs, enhanced: recipient.status, text, stage: "report", isTemporary });
@@ -266,7 +268,7 @@ function replyCode(text: string): number | null {
 }
 
 /** Whether the last line of the quoted reply has a code of another class than the first. */
-function endsOtherwise(text: string): boolean {
+function hasContradictingLines(text: string): boolean {
   const last = lastLineCode(text);
   return last !== null && last[0] !== REPLY_CODE.exec(text)?.[1]?.[0];
 }

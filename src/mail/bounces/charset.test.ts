@@ -2,7 +2,7 @@ import iconv from "iconv-lite";
 import { describe, expect, test } from "vitest";
 import { decodeHeader, decodeText } from "./charset.ts";
 
-describe("a text that declares no charset is read by its letters", () => {
+describe("the charset of a text without a declared charset is guessed", () => {
   test.each([
     ["windows-1251", "Ваше письмо для ann@one.example не доставлено: пользователь не найден"],
     ["windows-1251", "Недоставленное письмо"],
@@ -31,7 +31,7 @@ describe("a text that declares no charset is read by its letters", () => {
   });
 });
 
-describe("a text in UTF-8 is read as that where a charset of single octets is declared", () => {
+describe("UTF-8 text declared with a single-byte charset is read as UTF-8", () => {
   test.each(["iso-8859-1", "ISO-8859-15", "windows-1252", "cp1251", "koi8-r", "latin1", "us-ascii", "utf-8"])(
     "%s",
     (charset) => {
@@ -42,14 +42,14 @@ describe("a text in UTF-8 is read as that where a charset of single octets is de
     },
   );
 
-  test("a declaration that fits is believed", () => {
+  test("a declared charset that fits is used", () => {
     expect(decodeText(iconv.encode("Größe", "iso-8859-1"), "iso-8859-1")).toBe("Größe");
     expect(decodeText(iconv.encode("Письмо", "koi8-r"), "koi8-r")).toBe("Письмо");
     expect(decodeText(iconv.encode("郵件", "big5"), "big5")).toBe("郵件");
   });
 });
 
-test("a long text is guessed at in no time", () => {
+test("guessing the charset of a long text is fast", () => {
   const octets = Buffer.from(
     `${"a".repeat(500_000)}\xe9\xc3${"\xf0\xcf\xc4\xd4\n".repeat(100_000)}`,
     "latin1",

@@ -12,7 +12,7 @@ function expectOf(kind: "bounce" | "notice", action: string, bounce: ReturnType<
   expect(bounce).toMatchObject({ kind, recipients: [{ address: RECIPIENT, action }] });
 }
 
-describe("a delay that is told in words alone is an event and no bounce", () => {
+describe("a delay described only in text is an event and no bounce", () => {
   test.each([
     [
       "French",
@@ -140,28 +140,28 @@ describe("a delay that is told in words alone is an event and no bounce", () => 
     ["Spanish", "Entrega retrasada: su pedido", "Destinatario: anna@example.com"],
     ["German", "Verzögerte Zustellung: Hallo", "Empfänger: anna@example.com"],
     ["Japanese", "配信遅延のお知らせ", "anna@example.com"],
-  ])("%s, told by a subject in raw UTF-8: %s", (_, subject, text) => {
+  ])("%s, described by a subject in raw UTF-8: %s", (_, subject, text) => {
     expectOf("notice", "delayed", read(text, subject));
   });
 
   test.each([
     ["a reply code", "550 vesto dinari"],
     ["a status", "5.4.7"],
-  ])("unless %s in it says that it is permanent: then it is a soft bounce", (_, code) => {
+  ])("unless %s in it says that the failure is permanent: then it is a soft bounce", (_, code) => {
     const text = `Votre message n'a pas encore pu être remis :\n\n<anna@example.com>: ${code}\n\nNous allons réessayer.`;
     const bounce = read(text);
     expectOf("bounce", "failed", bounce);
     expect(bounce?.recipients[0]?.verdict).toMatchObject({ suppress: false });
   });
 
-  test("a server's temporary reply in it changes nothing", () => {
+  test("a temporary server reply in it makes no difference", () => {
     const text =
       "Votre message n'a pas encore pu être remis :\n\n<anna@example.com>: 450 4.2.1 try again later\n\nNous allons réessayer.";
     expectOf("notice", "delayed", read(text));
   });
 });
 
-describe("words that are not understood are an event and no bounce", () => {
+describe("text that is not understood is an event and no bounce", () => {
   test.each([
     ["an unknown language", "Quruŋ baro teluma <anna@example.com> vesto dinari."],
     ["a subject in raw UTF-8", "anna@example.com\n", "Ĝenerala avizo — ŝanĝo"],
@@ -175,12 +175,12 @@ describe("words that are not understood are an event and no bounce", () => {
     ["a status", "Quruŋ baro teluma <anna@example.com> vesto 5.1.1 dinari."],
     ["a reply code", "Quruŋ baro teluma:\n<anna@example.com>: 550 vesto dinari"],
     ["an English sentence", "Quruŋ baro. Your message could not be delivered to anna@example.com."],
-  ])("unless %s is in them", (_, text) => {
+  ])("unless it contains %s", (_, text) => {
     expectOf("bounce", "failed", read(text));
   });
 });
 
-describe("a failure that is told in words alone is a bounce in other languages too", () => {
+describe("a failure described only in text is a bounce in other languages too", () => {
   test.each([
     ["French", "Votre message n'a pas pu être remis à anna@example.com."],
     ["French", "Échec de la remise du message aux destinataires suivants :\n\nanna@example.com"],
@@ -262,7 +262,7 @@ describe("a failure that is told in words alone is a bounce in other languages t
     ["Spanish", "La entrega a anna@example.com se ha retrasado 5 días. No se volverá a intentar."],
     ["German", "Die Zustellung an anna@example.com hat sich verzögert und wurde endgültig aufgegeben."],
     ["Japanese", "anna@example.com への配信が遅延していましたが、配信を断念しました。"],
-  ])("%s, after a delay: a soft one", (_, text) => {
+  ])("%s, after a delay: a soft bounce", (_, text) => {
     const bounce = read(text);
     expectOf("bounce", "failed", bounce);
     expect(bounce?.recipients[0]?.verdict).toMatchObject({ bounceClass: "soft", suppress: false });
@@ -281,7 +281,7 @@ describe("a failure that is told in words alone is a bounce in other languages t
   );
 });
 
-describe("a success that is told in words alone is no bounce", () => {
+describe("a success described only in text is no bounce", () => {
   test.each([
     ["Successful Mail Delivery Report", "Your message was successfully delivered to anna@example.com."],
     ["Delivery Status Notification (Success)", "anna@example.com\n"],
@@ -299,7 +299,7 @@ describe("a success that is told in words alone is no bounce", () => {
   });
 });
 
-describe("a notice that looks like a person's mail", () => {
+describe("a bounce that looks like a person's mail", () => {
   const FULL = "Could not be delivered to: <anna@carrier.example>\n\nAs their mailbox is full.\n";
   const returned = (inner: string) =>
     `Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain; charset=utf-8\n\n${inner}\n--b\nContent-Type: message/rfc822\n\nFrom: news@ours.example\nTo: anna@carrier.example\nSubject: Your order\n\nHello\n--b--\n`;
@@ -311,12 +311,12 @@ describe("a notice that looks like a person's mail", () => {
     ["Japanese", "宛先不明のため配信できませんでした。\nanna@carrier.example\n"],
     ["a sentence without an address", "Sorry, your mail could not be delivered.\n"],
     ["a refusal", "550 5.1.1 anna@carrier.example unknown user\n"],
-  ])("is a bounce with our message inside and one plain sentence: %s", (_, text) => {
+  ])("is a bounce with our message inside and one clear sentence: %s", (_, text) => {
     const bounce = from("no-reply@carrier.example\nSubject: Mail", returned(text));
     expect(bounce).toMatchObject({ kind: "bounce", recipients: [{ address: "anna@carrier.example" }] });
   });
 
-  test("is a bounce with our message in the text, known by its token", () => {
+  test("is a bounce with our message in the text, recognized by its token", () => {
     const text = `\n${FULL}\n--- Original message ---\nX-Posthaste-Message: b.token\nTo: anna@carrier.example\nSubject: Your order\n\nHello\n`;
     expect(from("Carrier <info@carrier.example>\nSubject: Re: Your order", text)?.kind).toBe("bounce");
   });
@@ -330,7 +330,7 @@ describe("a notice that looks like a person's mail", () => {
   });
 
   test.each(["", "> "])(
-    "is a bounce with our header in the text, behind %j and nothing that announces it",
+    "is a bounce with our header in the text, after %j and without an announcement",
     (mark) => {
       const quoted = ["From: news@ours.example", "X-Posthaste-Message: b.token", "To: anna@carrier.example"];
       const text = `\n${FULL}\n${quoted.map((line) => `${mark}${line}`).join("\n")}\n`;
@@ -341,7 +341,7 @@ describe("a notice that looks like a person's mail", () => {
   test.each([
     ["without our message", "info@carrier.example\nSubject: Mail", `\n${FULL}`],
     [
-      "that quotes our message as people do",
+      "that quotes our message like a person's reply",
       "anna@carrier.example\nSubject: Re: Your order",
       `\nIt could not be delivered.\n\n-----Original Message-----\nFrom: news@ours.example\nSent: Monday\nTo: anna\n\nHello\n`,
     ],
@@ -350,16 +350,16 @@ describe("a notice that looks like a person's mail", () => {
       "anna@carrier.example\nSubject: Mail",
       returned("Thank you, I have it.\n"),
     ],
-  ])("is none %s", (_, header, body) => {
+  ])("is no bounce %s", (_, header, body) => {
     expect(from(header, body)).toBeNull();
   });
 
-  test("is none where the automatic answer is marked", () => {
+  test("is no bounce if it is marked as an automatic reply", () => {
     const header = "anna@carrier.example\nSubject: Mail\nAuto-Submitted: auto-replied";
     expect(from(header, returned(FULL))?.kind).toBe("auto_reply");
   });
 
-  test("is not read from our own message that comes back inside", () => {
+  test("is not recognized by the text of our own returned message", () => {
     const ours = returned("Hello")
       .replace("Subject: Your order", "Subject: Delivery failed\nX-Posthaste-Message: b.token")
       .replace("\n\nHello\n--b--", "\n\nYour parcel could not be delivered.\n--b--");

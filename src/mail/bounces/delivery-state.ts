@@ -23,6 +23,7 @@ import { normalizeText } from "./normalize-text.ts";
  */
 export type DeliveryState = "failed" | "given_up" | "delayed" | "delivered" | "unknown";
 
+/** What the subject and the text of a mail say about a delivery. */
 export interface DeliveryEvidence {
   readonly state: DeliveryState;
   /** The subject is that of a mail about a delivery. */
@@ -52,7 +53,7 @@ export function readDeliveryState(
   const english = lines.join(" ").replace(/\s+/g, " ");
   const plain = normalizeText(english.slice(0, LONGEST_TEXT).replace(ADDRESS, "@"));
   const title = normalizeText(subject);
-  const spoken = LANGUAGES.filter(({ marks }) => marks === null || hasMarks(marks, `${title} ${plain}`));
+  const spoken = LANGUAGES.filter(({ marks }) => marks === null || usesLanguage(marks, `${title} ${plain}`));
   const said = (kind: "delayed" | "givenUp", text: string) =>
     spoken.some((language) => language[kind].test(text));
 
@@ -88,7 +89,7 @@ export function failureIn(subject: string): number {
   return places.length === 0 ? -1 : Math.min(...places);
 }
 
-function hasMarks(marks: RegExp, text: string): boolean {
+function usesLanguage(marks: RegExp, text: string): boolean {
   const found = new Set<string>();
   for (const [word] of text.matchAll(marks)) {
     found.add(word);

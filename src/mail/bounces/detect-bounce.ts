@@ -45,7 +45,7 @@ export function detectDeliveryState(
     (headerValue(mail, "In-Reply-To") ?? headerValue(mail, "References")) !== null;
   const { returnsMessage } = notice;
   const evidence = { ...words, sender, quoted, namesFailed, isReport, isReply, returnsMessage };
-  if (isAnswer(mail, text, evidence) || !isBelieved(evidence)) return null;
+  if (isAutoReply(mail, text, evidence) || !isBounce(evidence)) return null;
   if (words.state !== "unknown") return words.state;
   // Text that is not understood is no failure, unless X-Failed-Recipients names the recipient.
   return namesFailed ? "failed" : "delayed";
@@ -79,7 +79,7 @@ function senderOf(mail: MailPart): Sender {
   return MAIL_SYSTEM.test(local) ? "system" : "other";
 }
 
-function isAnswer(mail: MailPart, text: string, evidence: Evidence): boolean {
+function isAutoReply(mail: MailPart, text: string, evidence: Evidence): boolean {
   const { sender, quoted, namesFailed, isReport, subject, text: says, strong, returnsMessage } = evidence;
   if (quoted !== null || namesFailed || isReport) return false;
   const mark = autoReplySign(mail, text);
@@ -92,7 +92,7 @@ function isAnswer(mail: MailPart, text: string, evidence: Evidence): boolean {
   return mark !== "shared" || !((subject && says) || (strong && returnsMessage));
 }
 
-function isBelieved(evidence: Evidence): boolean {
+function isBounce(evidence: Evidence): boolean {
   const { sender, quoted, namesFailed, isReport, subject, text, strong, state, returnsMessage, isReply } =
     evidence;
   if (namesFailed || isReport) return true;

@@ -1,4 +1,4 @@
-/** Which of a report's words are believed to be about which recipient. */
+/** Which text of a bounce explains which recipient. */
 import { describe, expect, test } from "vitest";
 import { readBounce } from "./bounce.ts";
 
@@ -30,7 +30,7 @@ ${recipients.join("\n\n")}
 const failed = (address: string, status = "5.0.0", diagnostic = "") =>
   `Final-Recipient: rfc822; ${address}\nAction: failed\nStatus: ${status}${diagnostic === "" ? "" : `\nDiagnostic-Code: ${diagnostic}`}`;
 
-describe("words about one recipient are not taken for another's", () => {
+describe("text about one recipient is not used for another", () => {
   test.each([
     "ann@one.example: Network error on destination MXs\nbob@two.example: 550 5.1.1 User unknown",
     "<ann@one.example>: unable to deliver\n<bob@two.example>: User unknown",
@@ -46,14 +46,14 @@ describe("words about one recipient are not taken for another's", () => {
   });
 
   test.each(["-bob@two.example--> 550 User unknown", "RCPT TO:<BOB@two.example>: No such user."])(
-    "what stands around an address does not hide it: %s",
+    "characters around an address do not hide it: %s",
     (text) => {
       const found = report([failed("ann@one.example"), failed("bob@two.example")], text);
       expect(found["bob@two.example"]).toMatchObject({ category: "NoEmail" });
     },
   );
 
-  test("each gets its own", () => {
+  test("each recipient gets its own text", () => {
     const text =
       "ann@one.example: Network error on destination MXs\nbob@two.example: 550 5.1.1 User unknown\ncleo@two.example\n  mailbox is full";
     const found = report(
@@ -68,7 +68,7 @@ describe("words about one recipient are not taken for another's", () => {
   });
 });
 
-describe("the reply of the server decides, not what a gateway calls it", () => {
+describe("the server's reply decides, not the gateway's label", () => {
   test("an appliance's label and status", () => {
     const diagnostic =
       "smtp; 5.1.0 - Unknown address error 550-'5.7.1 <joe@example.com>: Recipient address rejected: Access denied' (delivery attempts: 0)";
@@ -77,7 +77,7 @@ describe("the reply of the server decides, not what a gateway calls it", () => {
     });
   });
 
-  test("a block list that only a link names, behind a status that blames the address", () => {
+  test("a block list named only by a link, after a status that blames the address", () => {
     const diagnostic = "smtp; 553 https://www.spamhaus.org/query/ip/192.0.2.1";
     expect(report([failed("joe@example.com", "5.1.3", diagnostic)], "User unknown")).toMatchObject({
       "joe@example.com": { category: "Reputation", suppress: false },
@@ -85,7 +85,7 @@ describe("the reply of the server decides, not what a gateway calls it", () => {
   });
 });
 
-describe("a quoted reply whose lines bear two codes ends like its last line", () => {
+describe("a quoted reply with two codes has the code of its last line", () => {
   test.each([
     ["smtp; 550-5.1.1 joe@example.com 554 5.1.1 User unknown", "NoEmail"],
     ["smtp; 550-No such user 553 here", "NoEmail"],
@@ -98,7 +98,7 @@ describe("a quoted reply whose lines bear two codes ends like its last line", ()
   });
 });
 
-test("a doubt that the reply names is not settled by what the notice explains", () => {
+test("a reply that leaves the cause open is not decided by the explanations around it", () => {
   const diagnostic = "smtp; 550 5.1.1 The address does not exist, or you may not write to it";
   const text = "joe@example.com\nUser unknown";
   expect(report([failed("joe@example.com", "5.1.1", diagnostic)], text)).toMatchObject({

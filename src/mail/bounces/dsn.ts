@@ -16,6 +16,7 @@ import {
   withoutComments,
 } from "./lenient-mime.ts";
 
+/** The values of the Action field (RFC 3464 section 2.3.3). */
 export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
 /** The fields of one recipient. */
@@ -35,6 +36,7 @@ export interface DeliveryStatus {
   readonly remoteMta: string | null;
 }
 
+/** A delivery-status part. */
 export interface DeliveryReport {
   readonly originalEnvelopeId: string | null;
   readonly reportingMta: string | null;

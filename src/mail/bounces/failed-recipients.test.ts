@@ -11,7 +11,7 @@ function read(body: string, header = "") {
 
 const failedIn = (body: string, header = "") => read(body, header)?.recipients.map(({ address }) => address);
 
-describe("X-Failed-Recipients comes before what the words say", () => {
+describe("X-Failed-Recipients takes precedence over the text", () => {
   test.each([
     ["a bare name", "Your mail to the following recipients could not be delivered:\n\n\tann\n"],
     ["nobody", "Your message could not be delivered.\n"],
@@ -20,12 +20,12 @@ describe("X-Failed-Recipients comes before what the words say", () => {
       "the sender at the beginning of a line",
       "news@ours.example sent a message that could not be delivered.\n",
     ],
-    ["somebody else", "Could not be delivered:\n\nhelp@elsewhere.example\n\nuser unknown\n"],
-  ])("where they name %s", (_, body) => {
+    ["another address", "Could not be delivered:\n\nhelp@elsewhere.example\n\nuser unknown\n"],
+  ])("if the text names %s", (_, body) => {
     expect(failedIn(body, "X-Failed-Recipients: ann@corp.example\n")).toEqual(["ann@corp.example"]);
   });
 
-  test("what they say of that address explains it", () => {
+  test("the text about that address explains it", () => {
     const body =
       "The following addresses failed:\n\n  ann@corp.example\n    550 5.1.1 user unknown\n\n  deep@forward.example\n    (generated from bob@corp.example)\n    mailbox is full\n";
     expect(
@@ -40,25 +40,25 @@ describe("X-Failed-Recipients comes before what the words say", () => {
     ]);
   });
 
-  test("each of several such fields counts", () => {
+  test("all X-Failed-Recipients fields count", () => {
     const header = "X-Failed-Recipients: ann@corp.example\nX-Failed-Recipients: bob@corp.example\n";
     expect(failedIn("Not delivered.\n", header)).toEqual(["ann@corp.example", "bob@corp.example"]);
   });
 
-  test("unless it names no address", () => {
+  test("unless the field contains no address", () => {
     expect(failedIn("Not delivered:\n\nann@corp.example\n", "X-Failed-Recipients: ann\n")).toEqual([
       "ann@corp.example",
     ]);
   });
 
-  test("its address may be in raw UTF-8 (RFC 6532)", () => {
+  test("the field may be in raw UTF-8 (RFC 6532)", () => {
     expect(failedIn("Not delivered.\n", "X-Failed-Recipients: jürgen@corp.example\n")).toEqual([
       "jürgen@corp.example",
     ]);
   });
 });
 
-describe("the sender of the returned message never failed", () => {
+describe("the sender of the returned message is never the failed recipient", () => {
   const returned = (text: string, to = "ann@corp.example") =>
     failedIn(
       `--b\n\n${text}\n--b\nContent-Type: message/rfc822\n\nReturn-Path: <b.other@bounce.ours.example>\nFrom: News <news@ours.example>\nReply-To: <hello@ours.example>\nTo: ${to}\n\nHello\n--b--\n`,
@@ -74,20 +74,20 @@ describe("the sender of the returned message never failed", () => {
     expect(returned(text)).toEqual(["ann@corp.example"]);
   });
 
-  test("unless it wrote to itself", () => {
+  test("unless the message was sent to the sender", () => {
     expect(returned("Could not be delivered:\n\nnews@ours.example", "news@ours.example")).toEqual([
       "news@ours.example",
     ]);
   });
 
-  test("a bare name is that of the address that was written to", () => {
+  test("a bare user name stands for the address that was written to", () => {
     expect(returned("Your mail to the following recipients could not be delivered:\n\n\tann\n")).toEqual([
       "ann@corp.example",
     ]);
   });
 });
 
-describe("a reason that names another address explains the only recipient, who forwards to that address", () => {
+describe("a reason that names another address belongs to the only recipient, who forwards to it", () => {
   const sorry = "Sorry, unable to deliver your message to ann@corp.example for";
   test.each([
     [`${sorry}\nthe following reason:\n\n 552 Quota violation for dump@other.example\n`, "MailboxFull"],
@@ -125,13 +125,13 @@ describe("a reason that names another address explains the only recipient, who f
     expect(recipient?.diagnostic).toMatch(/quota|full|unknown/i);
   });
 
-  test("but a reason announced before the recipients names them", () => {
+  test("but a reason announced before the recipients names the recipients", () => {
     const body =
       "Your message could not be delivered for the following reason:\n\nuser unknown: ann@one.example\nuser unknown: bob@two.example\n";
     expect(failedIn(body)).toEqual(["ann@one.example", "bob@two.example"]);
   });
 
-  test("and of two recipients none is taken for the other's forward", () => {
+  test("and with two recipients neither is a forward of the other", () => {
     const body =
       "Delivery to ann@one.example failed.\nDelivery to bob@two.example failed.\nReason: 552 Quota violation for bob@two.example\n";
     expect(failedIn(body)).toEqual(["ann@one.example", "bob@two.example"]);
@@ -146,7 +146,7 @@ describe("every line that begins with a recipient counts", () => {
       "Your message could not be delivered to the recipients ann@one.example and\nbob@two.example because their mailboxes are full.\n",
     ],
     ["indented further", "The following addresses failed:\n  ann@one.example,\n      bob@two.example\n"],
-    ["one a line", "The following addresses failed:\n\nann@one.example\nbob@two.example\n"],
+    ["one in each line", "The following addresses failed:\n\nann@one.example\nbob@two.example\n"],
     ["in one line", "Your message could not be delivered to ann@one.example, bob@two.example.\n"],
     [
       "in one line with 'and'",
@@ -166,15 +166,15 @@ describe("every line that begins with a recipient counts", () => {
 
   test.each([
     [
-      "a server's reply that goes on",
+      "a server's reply that continues",
       "<ann@one.example>: host mx.one.example said: 550 5.1.1\n<inner@two.example>: Recipient address rejected\n",
     ],
     [
-      "a server's reply further in",
+      "a server's reply that is indented",
       "<ann@one.example>: host mx.one.example said: 550\n    <inner@two.example>: Recipient address rejected\n",
     ],
     [
-      "whom to ask",
+      "a contact address",
       "Not delivered: ann@one.example\n\nIf you have further questions about it, please contact our help desk at\nfriends@two.example or call us.\n",
     ],
   ])("but not %s", (_, body) => {
@@ -185,7 +185,7 @@ describe("every line that begins with a recipient counts", () => {
     ["Japanese", "宛先：ann@one.exampleに配信できませんでした。\n"],
     ["Chinese", "邮件无法投递给收件人ann@one.example，请检查。\n"],
     ["Korean", "수신자 ann@one.example에게 전송하지 못했습니다.\n"],
-  ])("words of other scripts are no part of the address: %s", (_, body) => {
+  ])("words of other scripts are not part of the address: %s", (_, body) => {
     expect(failedIn(body, "Content-Type: text/plain; charset=utf-8\n")).toEqual(["ann@one.example"]);
   });
 });
@@ -222,7 +222,7 @@ describe("a delivery-status part", () => {
     ["rfc822; ann@corp.example<mailto:ann@corp.example>", "ann@corp.example"],
     ["rfc822; <smtp:ann@corp.example>", "ann@corp.example"],
     ["utf-8; j\\x{FC}rgen@corp.example", "jürgen@corp.example"],
-  ])("names its recipient as %s", (written, address) => {
+  ])("has the recipient in %s", (written, address) => {
     expect(dsn(statusOf(written))).toMatchObject({ reportingMta: "mx.example", recipients: [{ address }] });
   });
 
@@ -230,7 +230,7 @@ describe("a delivery-status part", () => {
     ["with empty lines between its fields", (fields: string) => fields.replace(/\n/g, "\n\n")],
     ["with all its lines indented", (fields: string) => fields.replace(/^/gm, "   ")],
     ["as a text", (fields: string) => fields, "text/plain; name=status.txt"],
-    ["as a text of its own type", (fields: string) => fields, "text/delivery-status"],
+    ["as a text subtype", (fields: string) => fields, "text/delivery-status"],
     ["as a file", (fields: string) => fields, "application/octet-stream; name=details.txt"],
     [
       "as a file in Base64",
@@ -280,7 +280,7 @@ describe("a delivery-status part", () => {
     expect(bounce?.recipients[0]?.diagnostic).toBe("550 配送不能");
   });
 
-  test("Sendmail's alias shows which mailbox failed", () => {
+  test("Sendmail's X-Actual-Recipient is the failed mailbox", () => {
     const bounce = dsn(
       `${statusOf("RFC822; ann@corp.example")}\nX-Actual-Recipient: RFC822; ann.smith@elsewhere.example`,
     );
@@ -289,7 +289,7 @@ describe("a delivery-status part", () => {
     ]);
   });
 
-  test("Exim's words beside it say who was written to", () => {
+  test("Exim's text beside it names the original address", () => {
     const text = "  deep@forward.example\n    (generated from ann@corp.example)\n    user unknown\n";
     expect(dsn(statusOf("rfc822;deep@forward.example"), text)?.recipients).toMatchObject([
       { address: "ann@corp.example", finalRecipient: "deep@forward.example" },

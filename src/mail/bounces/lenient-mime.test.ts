@@ -6,7 +6,7 @@ function read(mail: string) {
 }
 
 describe("header fields", () => {
-  test("are unfolded and found whatever their case", () => {
+  test("are unfolded and found in any case", () => {
     const mail = read("Subject: one\r\n two\r\nX-A : b\r\n\r\nbody");
     expect(headerValue(mail, "SUBJECT")).toBe("one two");
     expect(headerValue(mail, "x-a")).toBe("b");
@@ -14,11 +14,11 @@ describe("header fields", () => {
     expect(mail.body).toBe("body");
   });
 
-  test("encoded words are decoded when asked for", () => {
+  test("encoded-words are decoded by headerText", () => {
     expect(headerText(read("Subject: =?iso-8859-1?Q?Gr=FC=DFe?=\n\n"), "Subject")).toBe("Grüße");
   });
 
-  test("lines that are no fields are passed over, and a text without any is a body", () => {
+  test("lines that are not fields are skipped, and a text without fields is a body", () => {
     expect(headerValue(read("Subject: a\nno field here\nX-B: c\n\nbody"), "X-B")).toBe("c");
     expect(read("no field here\nX-B: c\n").body).toBe("no field here\nX-B: c\n");
   });
@@ -47,7 +47,7 @@ Subject: carried
 --a b--
 epilogue`;
 
-  test("are told in order, without those of a mail that is carried", () => {
+  test("are listed in order, without those of an attached mail", () => {
     const types = [...ownParts(read(nested))].map(({ type }) => type);
     expect(types).toEqual([
       "multipart/mixed",
@@ -58,7 +58,7 @@ epilogue`;
     ]);
   });
 
-  test("a carried mail is read, also when it is in base64", () => {
+  test("an attached mail is read, also in base64", () => {
     const carried = Buffer.from("Subject: inside\n\nx").toString("base64");
     const [inside] = read(
       `Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n${carried}`,
@@ -66,7 +66,7 @@ epilogue`;
     expect(inside && headerValue(inside, "Subject")).toBe("inside");
   });
 
-  test("a multipart that is not divided is text", () => {
+  test("a multipart without delimiters is text", () => {
     expect(read("Content-Type: multipart/mixed; boundary=b\n\njust words")).toMatchObject({
       type: "text/plain",
     });
@@ -79,7 +79,7 @@ epilogue`;
     },
   );
 
-  test("deeper than ten nothing is read, and the whole of it takes no more parts than two hundred", () => {
+  test("nesting beyond ten and more than two hundred parts are not read", () => {
     const wrapped = `${"Content-Type: message/rfc822\n\n".repeat(50)}x`;
     let depth = 0;
     for (let [part] = read(wrapped).parts; part !== undefined; [part] = part.parts) depth++;

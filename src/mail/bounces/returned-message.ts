@@ -15,6 +15,7 @@ import {
 } from "./lenient-mime.ts";
 import { isReturnPath } from "./verp.ts";
 
+/** Header fields of the returned message. */
 export interface ReturnedMessage {
   /** Without angle brackets. */
   readonly messageId: string | null;

@@ -43,7 +43,7 @@ export function isSameMailbox(own: string, reported: string): boolean {
     const key = keyOf(spelling);
     return (
       key === known ||
-      (localOf(key) === localOf(known) && areHostsOfOne(domainOf(known), domainOf(key))) ||
+      (localOf(key) === localOf(known) && areHostsOfOneOrganization(domainOf(known), domainOf(key))) ||
       // qmail's virtual domains: example.com-ann@example.com
       localOf(key) === `${domainOf(known)}-${localOf(known)}`
     );
@@ -102,7 +102,7 @@ function spellingsOf(reported: string): string[] {
 }
 
 /** Whether two hosts serve the same organization, judging by their names. */
-function areHostsOfOne(one: string, other: string): boolean {
+function areHostsOfOneOrganization(one: string, other: string): boolean {
   if (isBelow(one, other) || isBelow(other, one) || NAMELESS_HOST.test(other)) return true;
   const organisation = organisationOf(one);
   const [first = "", ...rest] = other.split(".");

@@ -7,7 +7,7 @@ const key = createSecretKey(Buffer.alloc(32, 7));
 const id = "0198c5a2-7b1e-7c3d-9e4f-0123456789ab";
 
 describe("a return path", () => {
-  test("gives back its message, in any case of letters", () => {
+  test("decodes to its message id, in any case of letters", () => {
     fc.assert(
       fc.property(fc.uuid(), fc.boolean(), (messageId, upper) => {
         const local = encodeReturnPath(messageId, key);
@@ -27,7 +27,7 @@ describe("a return path", () => {
     );
   });
 
-  test("keeps the zeros at both ends of the id", () => {
+  test("keeps leading and trailing zeros of the id", () => {
     for (const messageId of [
       "00000000-0000-0000-0000-000000000000",
       "00000000-0000-4000-8000-00000000ff00",
@@ -36,7 +36,7 @@ describe("a return path", () => {
     }
   });
 
-  test("is refused as an id when it is none", () => {
+  test("is refused for an id that is not a UUID", () => {
     for (const wrong of ["", "1", `${id}0`, id.replaceAll("-", ""), `${id}\n`]) {
       expect(() => encodeReturnPath(wrong, key)).toThrow(TypeError);
     }
@@ -86,7 +86,7 @@ describe("a forgery", () => {
     }
   });
 
-  test("of the unused bits in front of the id is not accepted", () => {
+  test("of the unused bits before the id is not accepted", () => {
     for (const digit of "89abcdefghijklmnopqrstuv") {
       expect(decodeReturnPath(`b.${digit}${genuine.slice(3)}`, key)).toBeNull();
     }

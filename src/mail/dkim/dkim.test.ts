@@ -29,7 +29,7 @@ const body = Buffer.from("Hello =\r\n  you \r\n\r\n.\r\n\r\n");
 const sign = (fields: readonly HeaderField[] = headers, content: Buffer = body, domain = "example.com") =>
   signDkim({ headers: fields, body: [content], domain, selector: "ph1", privateKey, timestamp });
 
-/** The results of an independent verifier that finds our key at the names it has to ask for, and only there. */
+/** The results of an independent verifier that finds our key only at the right names. */
 async function verify(message: Buffer | string): Promise<string[]> {
   const names = ["ph1._domainkey.example.com", "ph1._domainkey.example.net"];
   const { results } = await dkimVerify(message, {
@@ -39,7 +39,7 @@ async function verify(message: Buffer | string): Promise<string[]> {
 }
 
 describe("a signature", () => {
-  test("passes the verification of others", async () => {
+  test("passes an independent verifier", async () => {
     expect(await verify(renderMessage([["DKIM-Signature", await sign()], ...headers], [body]))).toEqual([
       "pass",
     ]);
@@ -66,7 +66,7 @@ describe("a signature", () => {
     );
   });
 
-  test("names what it covers, From once more than it is there, in folded lines", async () => {
+  test("lists the fields it covers, From once more than it occurs, in folded lines", async () => {
     const value = await sign([...headers, ["Cc", "c@example.com"], ["Reply-To", "r@example.com"]]);
     expect(value.split("\r\n").every((line) => line.length <= 76)).toBe(true);
     const tags = new Map(
@@ -117,7 +117,7 @@ describe("a signature", () => {
     ]);
   });
 
-  test("of a second domain stands beside the first and shares its relaxed body", async () => {
+  test("of a second domain is added to the first and shares its relaxed body", async () => {
     const signing = {
       headers,
       body: ["never read"],
@@ -133,13 +133,13 @@ describe("a signature", () => {
     expect(await verify(renderMessage([...fields, ...headers], [body]))).toEqual(["pass", "pass"]);
   });
 
-  test("is not made for a message without From", async () => {
+  test("is refused for a message without From", async () => {
     await expect(sign(headers.slice(1))).rejects.toThrow(/without a From/);
   });
 });
 
 describe("a key", () => {
-  test("is made in the size asked for and published as a record that a verifier reads", async () => {
+  test("is generated in the requested size and published as a valid record", async () => {
     const made = await generateDkimKey(2048);
     expect(made.privateKey.asymmetricKeyDetails?.modulusLength).toBe(2048);
     const record = dkimRecordValue(made.publicKey);
@@ -162,7 +162,7 @@ describe("a published key", () => {
     ["with other tags in another order", [`p=${key}; t=s; k=rsa; v=DKIM1;`]],
     ["without v= and k=", [`p=${key}`]],
     ["with blanks in the key", [`v=DKIM1;k=rsa;p=${key.slice(0, 100)} \t ${key.slice(100)}`]],
-    ["twice the same", [dkimRecordValue(key), `p=${key}`]],
+    ["published twice", [dkimRecordValue(key), `p=${key}`]],
     ["beside records of other kinds", ["v=spf1 -all", "v=DMARC1; p=none", dkimRecordValue(key)]],
   ])("is verified %s", (_, records) => {
     expect(dkimKeyMatches(records, key)).toMatchObject({ status: "verified", found: records });

@@ -19,6 +19,7 @@ export const messageTokenHeader = "X-Posthaste-Message";
 
 export type DkimKeyBits = 1024 | 2048 | 4096;
 
+/** A message and the key that signs it. */
 export interface DkimSigning {
   /** The fields as they are sent, encoded and folded, in order. */
   readonly headers: readonly HeaderField[];
@@ -166,16 +167,16 @@ function signedLines(headers: readonly HeaderField[]): { names: string[]; lines:
 }
 
 function bodyHash({ body, relaxedBody: relaxed }: Pick<DkimSigning, "body" | "relaxedBody">): string {
-  const octets = relaxed ? gathered(relaxed) : relaxedBody(joinOctets(body));
+  const octets = relaxed ? hashInput(relaxed) : relaxedBody(joinOctets(body));
   return hash("sha256", octets, "base64");
 }
 
 /** Buffer for the hash input of most bodies. It can be shared because hashing is synchronous. */
-const hashingPlace = Buffer.alloc(262_144);
+const hashBuffer = Buffer.alloc(262_144);
 
-function gathered(octets: Octets): Buffer {
-  if (lengthOf(octets) > hashingPlace.length) return joinOctets(octets);
-  return hashingPlace.subarray(0, writeOctets(hashingPlace, octets));
+function hashInput(octets: Octets): Buffer {
+  if (lengthOf(octets) > hashBuffer.length) return joinOctets(octets);
+  return hashBuffer.subarray(0, writeOctets(hashBuffer, octets));
 }
 
 function rsaSha256(input: Buffer, privateKey: KeyObject): Promise<Buffer> {

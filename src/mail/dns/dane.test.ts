@@ -1,4 +1,4 @@
-/** The digests were made with the openssl command of the certificates in test/support. */
+/** The digests were made with openssl from the certificates in test/support. */
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { fakeMxCertificate, issuedChain } from "#test/support/fake-mx.ts";
@@ -32,26 +32,26 @@ const now = { host: "mx.example.test", at: new Date("2027-01-01") };
 const long = { ...now, at: new Date("2200-01-01") };
 const elsewhere = { ...now, host: "mx.elsewhere.test" };
 
-describe("DANE-EE vouches for the host's own certificate or key, whatever its names and dates", () => {
+describe("DANE-EE accepts the host's own certificate or key, whatever its names and dates", () => {
   test.each([
     ["its key, SHA-256", `3 1 1 ${KEY_SHA256}`],
     ["its certificate, SHA-256", `3 0 1 ${CERTIFICATE_SHA256}`],
     ["its certificate, SHA-512", `3 0 2 ${CERTIFICATE_SHA512}`],
-    ["its certificate, whole", `3 0 0 ${issued.raw.toString("hex")}`],
-    ["its key, whole", `3 1 0 ${issued.publicKey.export({ type: "spki", format: "der" }).toString("hex")}`],
+    ["its whole certificate", `3 0 0 ${issued.raw.toString("hex")}`],
+    ["its whole key", `3 1 0 ${issued.publicKey.export({ type: "spki", format: "der" }).toString("hex")}`],
   ])("%s", (_what, record) => {
     for (const when of [now, long, elsewhere]) expect(matchesTlsa([tlsa(record)], chain, when)).toBe(true);
     expect(matchesTlsa([tlsa(record)], [stranger], now)).toBe(false);
     expect(matchesTlsa([tlsa(record)], [stranger, issued], now)).toBe(false);
   });
 
-  test("one of several is enough, as while a key is being changed", () => {
+  test("one matching record is enough, as during a key rollover", () => {
     const records = [tlsa(`3 1 1 ${"00".repeat(32)}`), tlsa(`3 1 1 ${KEY_SHA256}`)];
     expect(matchesTlsa(records, chain, now)).toBe(true);
   });
 });
 
-describe("DANE-TA vouches for what an authority has issued, for its host and its time", () => {
+describe("DANE-TA accepts a certificate that the authority issued, for its host and dates", () => {
   test.each([
     ["its certificate", `2 0 1 ${AUTHORITY_SHA256}`],
     ["its key", `2 1 1 ${AUTHORITY_KEY_SHA256}`],
@@ -63,7 +63,7 @@ describe("DANE-TA vouches for what an authority has issued, for its host and its
     expect(matchesTlsa([tlsa(record)], [issued], now)).toBe(false);
   });
 
-  test("an authority that has not issued the certificate before it vouches for nothing", () => {
+  test("an authority that did not issue the certificate before it matches nothing", () => {
     expect(matchesTlsa([tlsa(`2 0 1 ${AUTHORITY_SHA256}`)], [stranger, authority], now)).toBe(false);
   });
 
@@ -72,7 +72,7 @@ describe("DANE-TA vouches for what an authority has issued, for its host and its
   });
 });
 
-test("nothing vouches for a host without a certificate", () => {
+test("without a certificate nothing matches", () => {
   expect(matchesTlsa([tlsa(`3 1 1 ${KEY_SHA256}`)], [], now)).toBe(false);
 });
 
@@ -88,6 +88,6 @@ test.each([
   [`3 1 1 ${KEY_SHA256}00`, false],
   ["3 1 2 0011", false],
   ["3 0 0 ", false],
-])("whether a record can be used: %s", (record, is) => {
+])("usable records: %s", (record, is) => {
   expect(isUsableTlsa(tlsa(record))).toBe(is);
 });

@@ -40,7 +40,7 @@ describe("the record", () => {
     });
   });
 
-  test("unknown values of optional tags count as absent", () => {
+  test("unknown values of optional tags are treated as absent", () => {
     expect(parseDmarcRecord("v=DMARC1; p=reject; sp=maybe; adkim=x; pct=101; t=n; rua=nobody")).toMatchObject(
       {
         subdomainPolicy: "reject",
@@ -70,7 +70,7 @@ describe("the record", () => {
   });
 });
 
-describe("the place", () => {
+describe("where the record is found", () => {
   test("at the domain itself", async () => {
     dns.zone = { "_dmarc.customer.test": { TXT: ["other", "v=DMARC1; p=quarantine; sp=none"] } };
     expect(await checkDmarc(dns.resolver, "Customer.test")).toMatchObject({
@@ -81,7 +81,7 @@ describe("the place", () => {
     });
   });
 
-  test("at the organisational parent, with the policy for subdomains", async () => {
+  test("at the organizational domain, with the policy for subdomains", async () => {
     dns.zone = { "_dmarc.customer.co.uk": { TXT: ["v=DMARC1; p=reject; sp=quarantine"] } };
     const result = await checkDmarc(dns.resolver, "news.mail.customer.co.uk");
     expect(result).toMatchObject({ status: "verified", host: "_dmarc.customer.co.uk", policy: "quarantine" });
@@ -91,7 +91,7 @@ describe("the place", () => {
     ]);
   });
 
-  test("the subdomain's own record wins, also when it is the weaker one", async () => {
+  test("the subdomain's own record takes precedence, also if it is weaker", async () => {
     dns.zone = {
       "_dmarc.news.customer.test": { TXT: ["v=DMARC1; p=none"] },
       "_dmarc.customer.test": { TXT: ["v=DMARC1; p=reject"] },
@@ -99,7 +99,7 @@ describe("the place", () => {
     expect(await checkDmarc(dns.resolver, "news.customer.test")).toMatchObject({ policy: "none" });
   });
 
-  test("a faulty record is passed over when the parent has a good one, and named when it has none", async () => {
+  test("an invalid record is ignored if the organizational domain has a valid one, otherwise reported", async () => {
     dns.zone = {
       "_dmarc.news.customer.test": { TXT: ["v=DMARC1; p=nothing"] },
       "_dmarc.customer.test": { TXT: ["v=DMARC1; p=reject"] },
@@ -116,7 +116,7 @@ describe("the place", () => {
     });
   });
 
-  test("the parent's faulty record is named when the domain has none", async () => {
+  test("an invalid record of the organizational domain is reported if the domain has none", async () => {
     dns.zone = { "_dmarc.customer.test": { TXT: ["v=DMARC1; p=none", "v=DMARC1; p=reject"] } };
     const result = await checkDmarc(dns.resolver, "news.customer.test");
     expect(result).toMatchObject({ status: "mismatch", host: "_dmarc.customer.test", policy: null });
@@ -133,11 +133,17 @@ describe("the place", () => {
     });
   });
 
-  test.each(["servfail", "refuse", "timeout"] as const)("a DNS fault (%s) settles nothing", async (fault) => {
-    dns.zone = { "_dmarc.customer.test": fault };
-    expect(await checkDmarc(dns.resolver, "customer.test")).toMatchObject({ status: "error", policy: null });
-    expect(await checkDmarc(dns.resolver, "news.customer.test")).toMatchObject({ status: "error" });
-  });
+  test.each(["servfail", "refuse", "timeout"] as const)(
+    "a DNS failure (%s) is inconclusive",
+    async (fault) => {
+      dns.zone = { "_dmarc.customer.test": fault };
+      expect(await checkDmarc(dns.resolver, "customer.test")).toMatchObject({
+        status: "error",
+        policy: null,
+      });
+      expect(await checkDmarc(dns.resolver, "news.customer.test")).toMatchObject({ status: "error" });
+    },
+  );
 });
 
 test.each([
@@ -145,6 +151,6 @@ test.each([
   ["example.co.uk", "example.co.uk"],
   ["x.someone.github.io", "someone.github.io"],
   ["co.uk", "co.uk"],
-])("the organisational domain of %s is %s", (domain, organisation) => {
+])("the organizational domain of %s is %s", (domain, organisation) => {
   expect(organisationalDomain(domain)).toBe(organisation);
 });

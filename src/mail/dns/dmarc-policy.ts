@@ -11,6 +11,7 @@ import { decodedText, unrecognizedRecordMessage } from "./txt-cleanup.ts";
 export type DmarcDisposition = "none" | "quarantine" | "reject";
 type Alignment = "relaxed" | "strict";
 
+/** A parsed DMARC record; missing tags have their defaults. */
 export interface DmarcRecord {
   readonly policy: DmarcDisposition;
   /** For subdomains, and for subdomains that do not exist. */
@@ -27,6 +28,7 @@ export interface DmarcRecord {
   readonly failureReports: readonly string[];
 }
 
+/** The result of checking the DMARC record of a domain. */
 export interface DmarcCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
   /** The name of the record found, or the name where the domain's own record belongs. */
@@ -47,7 +49,7 @@ export async function checkDmarc(resolver: Resolver, domain: string): Promise<Dm
   const name = domain.toLowerCase();
   const own = await checkAt(resolver, name);
   const parent = organisationalDomain(name);
-  if (parent === name) return own.status === "missing" ? askElsewhere(resolver, name, own) : own;
+  if (parent === name) return own.status === "missing" ? checkMisplaced(resolver, name, own) : own;
   if (own.status === "verified" || own.status === "error") return own;
   const inherited = await checkAt(resolver, parent);
   if (inherited.record !== null) {
@@ -56,11 +58,11 @@ export async function checkDmarc(resolver: Resolver, domain: string): Promise<Dm
   }
   if (inherited.status === "error") return inherited;
   if (own.status !== "missing") return own;
-  return inherited.status === "mismatch" ? inherited : askElsewhere(resolver, name, own);
+  return inherited.status === "mismatch" ? inherited : checkMisplaced(resolver, name, own);
 }
 
 /** Checks whether a missing record is published at a wrong name. */
-async function askElsewhere(resolver: Resolver, domain: string, missing: DmarcCheck): Promise<DmarcCheck> {
+async function checkMisplaced(resolver: Resolver, domain: string, missing: DmarcCheck): Promise<DmarcCheck> {
   const { host } = missing;
   const misplaced = await findMisplaced(resolver, host, [`dmarc.${domain}`, domain], isMeantAsDmarc);
   if (misplaced === null) return missing;

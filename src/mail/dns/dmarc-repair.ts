@@ -39,13 +39,13 @@ export function repairDmarc(texts: readonly string[]): string | null {
   if (tags.size === 0) return null;
   const policy = strictest(tags.get("p") ?? []) ?? "none";
   const others = [...tags].flatMap(([name, values]) => {
-    const value = name === "p" ? null : meant(name, values);
+    const value = name === "p" ? null : intendedValue(name, values);
     return value === null ? [] : [`${name}=${value}`];
   });
   return ["v=DMARC1", `p=${policy}`, ...others].join("; ");
 }
 
-function meant(name: string, values: readonly string[]): string | null {
+function intendedValue(name: string, values: readonly string[]): string | null {
   const [first = ""] = values;
   const inFirst = (form: RegExp) => form.exec(first)?.[0].toLowerCase() ?? null;
   switch (name) {
@@ -72,13 +72,13 @@ function meant(name: string, values: readonly string[]): string | null {
 }
 
 function strictest(values: readonly string[]): Policy | null {
-  const places = values.map((value) => policies.indexOf(policyMeant(value) ?? "none"));
-  const isSaid = values.some((value) => policyMeant(value) !== null);
+  const places = values.map((value) => policies.indexOf(intendedPolicy(value) ?? "none"));
+  const isSaid = values.some((value) => intendedPolicy(value) !== null);
   return isSaid ? (policies[Math.max(...places)] ?? null) : null;
 }
 
 /** Reads misspelled policies, such as "rejected", "quarentine" or "'reject'". */
-function policyMeant(value: string): Policy | null {
+function intendedPolicy(value: string): Policy | null {
   const word = /[a-z]+/i.exec(value)?.[0].toLowerCase() ?? "";
   return policies.find((policy) => resembles(word, policy) || word.startsWith(policy)) ?? null;
 }

@@ -4,7 +4,7 @@ import { dnsblName, readDnsblAnswer, readDnsblReason } from "./dnsbl.ts";
 
 const found = (...records: string[]): Lookup<string> => ({ outcome: "found", records });
 
-test("octets and nibbles are asked for backwards, domains as they are", () => {
+test("octets and nibbles are queried in reverse order, domains as they are", () => {
   expect(dnsblName("8.4.2.1", "bl.example")).toBe("1.2.4.8.bl.example");
   expect(dnsblName("bad.example", "bl.example")).toBe("bad.example.bl.example");
   // The example of RFC 5782 section 2.4.
@@ -23,7 +23,7 @@ test.each([
   expect(dnsblName(address, "z")).toBe(`${nibbles.split("").reverse().join(".")}.z`);
 });
 
-test("only 127.0.0.0/8 is a listing, and there not what refuses the question", () => {
+test("only 127.0.0.0/8 is a listing, except for codes that refuse the query", () => {
   const status = (code: string) => readDnsblAnswer({}, found(code)).status;
   expect(["127.0.0.2", "127.0.0.10", "127.1.2.3"].map(status)).toEqual(["listed", "listed", "listed"]);
   const refusals = ["127.255.255.252", "127.255.255.254", "127.255.255.255", "127.255.255.1", "127.0.0.1"];
@@ -36,7 +36,7 @@ test("only 127.0.0.0/8 is a listing, and there not what refuses the question", (
   expect(readDnsblAnswer({}, found("127.0.0.2", "127.255.255.254")).status).toBe("error");
 });
 
-test("what a zone says of its codes is said on", () => {
+test("the meanings that a zone gives its codes are reported", () => {
   const zone = {
     codes: { "127.0.0.3": "CSS", "127.0.0.10": "PBL: a policy" },
     errors: { "127.0.1.255": "no IPs" },
@@ -49,7 +49,7 @@ test("what a zone says of its codes is said on", () => {
   expect(readDnsblAnswer(zone, found("127.0.1.255")).status).toBe("error");
 });
 
-test("a sum of bits names every list in it", () => {
+test("each bit of a bit mask names its list", () => {
   const surbl = { bits: { "8": "phishing", "16": "malware", "64": "abuse" } };
   expect(readDnsblAnswer(surbl, found("127.0.0.80"))).toEqual({
     status: "listed",
@@ -59,7 +59,7 @@ test("a sum of bits names every list in it", () => {
   expect(readDnsblAnswer(surbl, found("127.0.0.2")).status).toBe("error");
 });
 
-test("a white list is no blacklist", () => {
+test("an allow list is no blacklist", () => {
   const zone = {
     codes: { "127.0.0.2": "black" },
     not_listed: { "127.0.0.1": "white" },
@@ -71,7 +71,7 @@ test("a white list is no blacklist", () => {
   expect(read("127.0.0.1", "127.0.0.2")).toEqual({ status: "listed", description: "black" });
 });
 
-test("no such name is no listing; silence and refusal are neither", () => {
+test("NXDOMAIN is not a listing; a timeout and a refusal are neither listing nor not", () => {
   const read = (answer: Lookup<string>) => readDnsblAnswer({}, answer).status;
   expect(read({ outcome: "absent", reason: "nxdomain" })).toBe("not_listed");
   expect(read({ outcome: "absent", reason: "nodata" })).toBe("not_listed");
@@ -81,7 +81,7 @@ test("no such name is no listing; silence and refusal are neither", () => {
   }
 });
 
-test("a reason becomes one short line", () => {
+test("a reason is shortened to one line", () => {
   expect(readDnsblReason(found("Spam\r\nsource\u202e  \u0000here"))).toBe("Spam source here");
   expect(readDnsblReason(found("x".repeat(1_000)))).toHaveLength(300);
   expect(readDnsblReason(found("\n"))).toBeNull();

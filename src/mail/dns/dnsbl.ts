@@ -22,6 +22,7 @@ export interface DnsblCodes {
   readonly only_known_codes?: boolean;
 }
 
+/** The result of one query to a blacklist. */
 export interface DnsblResult {
   readonly status: "listed" | "not_listed" | "timeout" | "error";
   /** A phrase: why the target is listed, or why the result is unknown; null if there is nothing to say. */

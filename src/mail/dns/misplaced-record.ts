@@ -3,6 +3,7 @@ import { getDomain } from "tldts";
 import type { Resolver } from "#dns/resolver.ts";
 import { decodedText } from "./txt-cleanup.ts";
 
+/** The wrong name, and the records found there. */
 export interface MisplacedRecord {
   readonly host: string;
   readonly texts: readonly string[];
@@ -33,6 +34,7 @@ export async function findMisplaced(
   return ofWildcard.some((text) => texts.includes(text)) ? null : { host: name, texts };
 }
 
+/** The sentence that tells the owner where to publish the record. @param right the name where receivers look */
 export function misplacedRecordMessage(kind: string, host: string, right: string): string {
   return `The ${kind} record is published at ${host}, where receivers do not look: publish it at ${right}. DNS panels append the zone to the name that is entered.`;
 }

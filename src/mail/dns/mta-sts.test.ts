@@ -21,7 +21,7 @@ describe("the record", () => {
 });
 
 describe("the policy", () => {
-  test("is read as RFC 8461 section 3.2 shows it", () => {
+  test("is parsed as in RFC 8461 section 3.2", () => {
     const text =
       "version: STSv1\r\nmode: enforce\r\nmx: mail.example.com\r\nmx: *.Example.NET.\r\nmx: backupmx.example.com\r\nmax_age: 604800\r\n";
     expect(readStsPolicy(text)).toEqual({
@@ -33,14 +33,14 @@ describe("the policy", () => {
     });
   });
 
-  test.each([" ", "\t", ":", " :", "a", "a:"])("of a line of many %j is read in no time", (piece) => {
+  test.each([" ", "\t", ":", " :", "a", "a:"])("of a line of many %j is parsed in linear time", (piece) => {
     const before = process.threadCpuUsage();
     expect(readStsPolicy(`version: a${piece.repeat(65_536 / piece.length)}b`)).toHaveProperty("fault");
     const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(50);
   });
 
-  test("a policy that takes itself back needs no hosts, and none lasts longer than a year", () => {
+  test("mode none needs no hosts, and max_age is limited to a year", () => {
     expect(readStsPolicy("version: STSv1\nmode: none\nmax_age: 9999999999\n")).toEqual({
       policy: { mode: "none", mx: [], maxAgeSeconds: 31_557_600 },
     });

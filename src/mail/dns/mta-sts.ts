@@ -9,6 +9,7 @@
  */
 export type StsMode = "enforce" | "testing" | "none";
 
+/** A parsed MTA-STS policy. */
 export interface StsPolicy {
   readonly mode: StsMode;
   /** Host names in lower case, or wildcards such as `*.example.com`. */

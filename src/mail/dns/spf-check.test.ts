@@ -36,7 +36,7 @@ describe("verified", () => {
     });
   });
 
-  test("by way of another include or redirect, and other TXT records do not matter", async () => {
+  test("through another include or redirect, and other TXT records do not matter", async () => {
     const result = await check({
       "customer.test": {
         TXT: ["verification=1", "v=spf10 nonsense", "v=spf1 a mx redirect=all.customer.test"],
@@ -48,7 +48,7 @@ describe("verified", () => {
     expect(result).toMatchObject({ status: "verified", lookups: 5, voidLookups: 2 });
   });
 
-  test("with exactly ten look-ups and two that find nothing", async () => {
+  test("with exactly ten look-ups and two void look-ups", async () => {
     const names = Array.from({ length: 9 }, (_, index) => `a:a${index}.customer.test`);
     const zone: DnsZone = {
       "customer.test": { TXT: [`v=spf1 ${names.join(" ")} include:spf.platform.test -all`] },
@@ -57,21 +57,21 @@ describe("verified", () => {
     expect(await check(zone)).toMatchObject({ status: "verified", lookups: 10, voidLookups: 2 });
   });
 
-  test("an address of the other family is not a look-up that finds nothing", async () => {
+  test("an address of the other family makes the look-up not void", async () => {
     const result = await check({
       "customer.test": { TXT: ["v=spf1 a include:spf.platform.test -all"], AAAA: ["2001:db8::1"] },
     });
     expect(result).toMatchObject({ status: "verified", lookups: 2, voidLookups: 0 });
   });
 
-  test("what is wrong behind the required include is told and does not matter", async () => {
+  test("an error after the required include is a remark", async () => {
     const result = await check("v=spf1 include:spf.platform.test include:gone.test -all");
     expect(result).toMatchObject({ status: "verified", lookups: 2, voidLookups: 1 });
     expect(result.message).toContain("gone.test, which the record refers to, has no SPF record: remove it");
   });
 
   test.each(["include:", "redirect="])(
-    "%s of a platform record that is missing says who has to act",
+    "the %s of a missing platform record says who has to act",
     async (term) => {
       const { status, message } = await check({
         "customer.test": { TXT: [`v=spf1 ${term}spf.platform.test`] },
@@ -84,7 +84,7 @@ describe("verified", () => {
     },
   );
 
-  test("a platform record that is missing or cannot be looked up is not held against the domain", async () => {
+  test("a platform record that is missing or cannot be looked up is not a failure of the domain", async () => {
     const customer = { TXT: ["v=spf1 include:spf.platform.test -all"] };
     const platforms: DnsZone[string][] = ["nxdomain", "servfail", { TXT: ["v=spf1 a:broken.test -all"] }];
     for (const platform of platforms) {
@@ -112,7 +112,7 @@ describe("missing", () => {
 });
 
 describe("mismatch", () => {
-  test("several records, even when one of them is right", async () => {
+  test("several records, even if one of them is right", async () => {
     const records = ["v=spf1 include:spf.platform.test -all", "v=spf1 mx -all"];
     const result = await check({ "customer.test": { TXT: records } });
     expect(result).toMatchObject({ status: "mismatch", found: records });
@@ -151,7 +151,7 @@ describe("mismatch", () => {
     "redirect=",
     "redirect=a.test redirect=b.test",
     "-",
-  ])("a record with the faulty term %s, wherever it stands", async (term) => {
+  ])("a record with the faulty term %s at any position", async (term) => {
     const result = await check(`v=spf1 include:spf.platform.test -all ${term}`);
     expect(result).toMatchObject({ status: "mismatch" });
     expect(result.message).toContain("cannot be understood");
@@ -201,7 +201,7 @@ describe("mismatch", () => {
     ["include:a.test/24", '"/" is not part of a host name'],
     ["all/24", '"all" takes no argument'],
     ["ipv4:192.0.2.1", '"ipv4" is not an SPF mechanism'],
-  ])("the term %s is named with its fault, and nothing is looked up for it", async (term, why) => {
+  ])("the faulty term %s is named, and nothing is looked up for it", async (term, why) => {
     const result = await check(`v=spf1 include:spf.platform.test ${term} -all`);
     expect(result.status).toBe("mismatch");
     expect(result.message).toContain(why);
@@ -258,7 +258,7 @@ describe("mismatch", () => {
       },
       {},
     ],
-  ])("an error in front of the required include: %s", async (_name, customer, zone: DnsZone) => {
+  ])("an error before the required include: %s", async (_name, customer, zone: DnsZone) => {
     expect((await check({ ...zone, "customer.test": customer })).status).toBe("mismatch");
   });
 
@@ -277,7 +277,7 @@ describe("mismatch", () => {
     expect(result.message).toContain("needs 11 DNS look-ups; receivers stop at 10");
   });
 
-  test("three look-ups that find nothing", async () => {
+  test("three void look-ups", async () => {
     const result = await check("v=spf1 a mx exists:gone.customer.test include:spf.platform.test -all");
     expect(result).toMatchObject({ status: "mismatch", lookups: 4, voidLookups: 3 });
   });
@@ -289,13 +289,13 @@ describe("mismatch", () => {
       "v=spf1 include:a.test -all",
       { "a.test": { TXT: ["v=spf1 include:b.test"] }, "b.test": { TXT: ["v=spf1 include:a.test"] } },
     ],
-  ])("a circle is walked once: %s", async (record, zone: DnsZone) => {
+  ])("an include loop is followed once: %s", async (record, zone: DnsZone) => {
     const result = await check({ ...zone, "customer.test": { TXT: [record] } });
     expect(result.status).toBe("mismatch");
     expect(result.message).toContain("includes itself");
   });
 
-  test("a record without end is left after a bounded number of questions", async () => {
+  test("an endless record is abandoned after a limited number of queries", async () => {
     const includes = Array.from({ length: 10 }, (_, index) => `include:i${index}.customer.test`).join(" ");
     const zone: DnsZone = { "*.customer.test": { TXT: [`v=spf1 ${includes}`] } };
     const result = await check({ ...zone, "customer.test": { TXT: [`v=spf1 ${includes}`] } });
@@ -314,12 +314,12 @@ describe("+all", () => {
     },
   );
 
-  test("does not stand in for the include", async () => {
+  test("does not replace the include", async () => {
     expect(await check("v=spf1 +all")).toMatchObject({ status: "mismatch" });
   });
 });
 
-describe("what is valid and not meant is told", () => {
+describe("valid terms that the owner did not mean are reported", () => {
   test.each([
     ["v=spf1 include=a.test include:spf.platform.test ~all", 'Receivers ignore "include=a.test"'],
     ["v=spf1 include:spf.platform.test -all mx", 'Receivers never read "mx"'],
@@ -332,12 +332,12 @@ describe("what is valid and not meant is told", () => {
   });
 });
 
-describe("a DNS fault settles nothing", () => {
+describe("a DNS failure is inconclusive", () => {
   test.each(["servfail", "refuse", "timeout"] as const)("%s at the domain", async (fault) => {
     expect(await check({ "customer.test": fault })).toMatchObject({ status: "error", found: [] });
   });
 
-  test("nor does one at a record that is referred to", async () => {
+  test("also at a record that is referred to", async () => {
     const result = await check({
       "customer.test": { TXT: ["v=spf1 include:other.test include:spf.platform.test -all"] },
       "other.test": "servfail",
@@ -346,7 +346,7 @@ describe("a DNS fault settles nothing", () => {
     expect(result.message).toContain("other.test");
   });
 
-  test("what is certain all the same is said", async () => {
+  test("except that what is certain is reported", async () => {
     const result = await check({
       "customer.test": { TXT: ["v=spf1 include:gone.test a:broken.test -all"] },
       "broken.test": "servfail",

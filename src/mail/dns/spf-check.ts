@@ -22,6 +22,7 @@ import { isMeantAsSpf } from "./spf-repair.ts";
 import type { SpfDirective } from "./spf-term.ts";
 import { decodedText, unrecognizedRecordMessage } from "./txt-cleanup.ts";
 
+/** The result of checking the SPF record of a domain. */
 export interface SpfCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
   /** Every SPF record found at the domain. */

@@ -1,5 +1,5 @@
 /** The domain-spec of an SPF term (RFC 7208 section 7.1): checks its macros and host name. */
-import { impossibleLabel } from "#mail/idna.ts";
+import { invalidLabel } from "#mail/idna.ts";
 
 const MACRO = /%(?:[%_-]|\{[^{}]*\})/g;
 const MACRO_BODY = /^([a-z])(\d*)r?[-.+,/_=]*$/i;
@@ -27,7 +27,7 @@ export function domainSpecFault(text: string): string | null {
   if (!hasMacros && name.length > LONGEST_NAME) {
     return `the name has ${name.length} characters, and the DNS allows ${LONGEST_NAME}`;
   }
-  const impossible = hasMacros ? null : impossibleLabel(name);
+  const impossible = hasMacros ? null : invalidLabel(name);
   if (impossible !== null) return `"${impossible}" is not a valid international label`;
   return endsInMacro ? null : topLevelFault(labels);
 }

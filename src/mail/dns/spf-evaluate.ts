@@ -24,11 +24,16 @@ export async function passesSpf(
     if (isMatch === null) return null;
     if (isMatch) return directive.qualifier === "+";
   }
-  return record.redirect === null ? false : passesAt(resolver, record.redirect, ip, depth);
+  return record.redirect === null ? false : passesReference(resolver, record.redirect, ip, depth);
 }
 
 /** Evaluates the record of an include or a redirect. */
-async function passesAt(resolver: Names, domain: string, ip: string, depth: number): Promise<boolean | null> {
+async function passesReference(
+  resolver: Names,
+  domain: string,
+  ip: string,
+  depth: number,
+): Promise<boolean | null> {
   if (hasMacro(domain) || depth === MOST_DEPTH) return null;
   const { published } = await findSpfRecord(resolver, domain);
   if (published.kind === "failed") return null;
@@ -49,17 +54,19 @@ async function matches(
       return true;
     case "ip4":
     case "ip6":
-      return isNear(ip, name, prefix);
+      return isInPrefix(ip, name, prefix);
     case "include":
-      return passesAt(resolver, name, ip, depth);
+      return passesReference(resolver, name, ip, depth);
     case "a":
-      return leadsTo(resolver, name, ip, prefix);
+      return resolvesTo(resolver, name, ip, prefix);
     case "mx": {
       if (hasMacro(name)) return null;
       const answer = await resolver.mx(name);
       if (answer.outcome === "failed") return null;
       const hosts = answer.outcome === "found" ? answer.records : [];
-      const found = await Promise.all(hosts.map(({ exchange }) => leadsTo(resolver, exchange, ip, prefix)));
+      const found = await Promise.all(
+        hosts.map(({ exchange }) => resolvesTo(resolver, exchange, ip, prefix)),
+      );
       return found.includes(true) || (found.includes(null) ? null : false);
     }
     case "ptr":
@@ -68,7 +75,7 @@ async function matches(
   }
 }
 
-async function leadsTo(
+async function resolvesTo(
   resolver: Names,
   name: string,
   ip: string,
@@ -77,11 +84,11 @@ async function leadsTo(
   if (hasMacro(name)) return null;
   const answer = await (isIPv4(ip) ? resolver.ipv4(name) : resolver.ipv6(name));
   if (answer.outcome === "failed") return null;
-  return answer.outcome === "found" && answer.records.some((address) => isNear(ip, address, prefix));
+  return answer.outcome === "found" && answer.records.some((address) => isInPrefix(ip, address, prefix));
 }
 
 /** Whether two addresses of one family share their first `prefix` bits. */
-function isNear(ip: string, other: string, prefix: SpfDirective["prefix"]): boolean {
+function isInPrefix(ip: string, other: string, prefix: SpfDirective["prefix"]): boolean {
   const family = isIPv4(ip) ? "ipv4" : "ipv6";
   if (isIPv4(other) !== isIPv4(ip)) return false;
   const network = new BlockList();

@@ -3,6 +3,7 @@ import type { Lookup, Resolver } from "#dns/resolver.ts";
 import { splitJoinedTerms } from "./spf-joined-terms.ts";
 import { mechanisms, readTerm, type SpfDirective } from "./spf-term.ts";
 
+/** A parsed SPF record. */
 export interface SpfRecord {
   /** In order, up to and including "all": receivers never read the rest (section 5.1). */
   readonly directives: readonly SpfDirective[];

@@ -9,6 +9,7 @@ import { termsOf } from "./spf-record.ts";
 import { isValidTerm, mechanisms, readTerm } from "./spf-term.ts";
 import { cleanTxt, resembles } from "./txt-cleanup.ts";
 
+/** The terms of a suggested SPF record. */
 export interface RepairedTerms {
   /** Valid terms, in the order of the record. */
   readonly terms: readonly string[];
@@ -33,6 +34,7 @@ export function isMeantAsSpf(text: string): boolean {
   );
 }
 
+/** Repairs the terms of an SPF record. A text that receivers do not recognize as SPF is cleaned first. */
 export function repairSpf(text: string): RepairedTerms {
   const exact = /^v=spf1(?: |$)/i.test(text);
   const written = exact ? text : cleanTxt(text.slice(0, MOST_CHARACTERS)).plain;
@@ -63,7 +65,7 @@ function joinedParts(parts: readonly string[]): string[] {
     const last = terms.at(-1);
     const isBare = !isValidTerm(part) && repairedTerm(part) === null;
     const argument = part.replace(/^[:=]/, "");
-    const word = wordOf(last?.replace(/[:=]$/, "") ?? "");
+    const word = mechanismNameOf(last?.replace(/[:=]$/, "") ?? "");
     const isNetwork = argument !== "" && (isBare || addressTerm(argument) !== null || part !== argument);
     if (last === undefined) terms.push(part);
     else if (/^[-+~?]$/.test(last) && !/^[-+~?]/.test(part)) terms[terms.length - 1] = last + part;
@@ -97,25 +99,29 @@ function repairedTerm(term: string, depth = 0): string[] | null {
   if (depth > 2) return null;
   const parts = term.split(/[,;|](?![^{]*\})/).filter(Boolean);
   if (parts.length > 1 || (parts.length === 1 && parts[0] !== term)) {
-    return all(parts, depth) ?? listed(parts) ?? repaired(term);
+    return allRepaired(parts, depth) ?? withSharedMechanism(parts) ?? repaired(term);
   }
   const plain = cleanTxt(term)
     .plain.replace(/^[\s,;|.'"()[\]<>]+/, "")
     .replace(/[\s,;|.'"()[\]<>]+$/, "");
   if (plain === "") return [];
   if (isValidTerm(plain) && plain !== term) return repairedTerm(plain, depth + 1);
-  return splitJoinedTerms(plain) ?? repaired(plain) ?? (plain !== term ? all(plain.split(" "), depth) : null);
+  return (
+    splitJoinedTerms(plain) ??
+    repaired(plain) ??
+    (plain !== term ? allRepaired(plain.split(" "), depth) : null)
+  );
 }
 
 /** The terms of "include:a.example,b.example", where only the first names the mechanism. */
-function listed([first = "", ...rest]: readonly string[]): string[] | null {
+function withSharedMechanism([first = "", ...rest]: readonly string[]): string[] | null {
   const [name] = /^[-+~?]?(?:include|a|mx|exists):/i.exec(first) ?? [];
   if (name === undefined || !isValidTerm(first)) return null;
   const terms = rest.map((part) => (isValidTerm(part) && part.includes(":") ? part : name + part));
   return terms.every(isValidTerm) ? [first, ...terms] : null;
 }
 
-function all(parts: readonly string[], depth: number): string[] | null {
+function allRepaired(parts: readonly string[], depth: number): string[] | null {
   const mended = parts.map((part) => repairedTerm(part, depth + 1));
   return mended.every((one) => one !== null) ? mended.flat() : null;
 }
@@ -128,7 +134,7 @@ function repaired(term: string): string[] | null {
   if (address !== null) return [address];
   const [, signs = "", word = "", separator = "", rest = ""] =
     OTHER_SEPARATOR.exec(term) ?? /^([-+~?]*)([^:=/]*)([:=]?)(.*)$/s.exec(term) ?? [];
-  const name = wordOf(word);
+  const name = mechanismNameOf(word);
   const qualifier = new Set(signs).size <= 1 ? signs.slice(0, 1) : null;
   if (name === null || qualifier === null) return null;
   if (name === "redirect" || name === "exp") return repairedModifier(argumentOf(name, rest, ""));
@@ -149,7 +155,7 @@ function repairedModifier(term: string | null): string[] | null {
 }
 
 /** The mechanism or modifier that a word names, also if misspelled. */
-function wordOf(written: string): string | null {
+function mechanismNameOf(written: string): string | null {
   const word = written.replace(/^[-+~?]/, "").toLowerCase();
   if (/^ip[-_]?v?[-_]?[46]?$/.test(word)) return "ip";
   const exact = [...mechanisms, "redirect", "exp"].find((known) => known === word);

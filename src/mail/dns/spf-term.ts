@@ -5,6 +5,7 @@ import { domainSpecFault, macroFault, shownCharacter } from "./spf-domain-spec.t
 export const mechanisms = ["all", "include", "a", "mx", "ptr", "ip4", "ip6", "exists"] as const;
 export type SpfMechanism = (typeof mechanisms)[number];
 
+/** A mechanism with its qualifier and argument. */
 export interface SpfDirective {
   readonly qualifier: "+" | "-" | "~" | "?";
   readonly mechanism: SpfMechanism;
@@ -28,6 +29,7 @@ const DIRECTIVE = /^([-+~?]?)([a-z][a-z0-9_.-]*)(.*)$/is;
 const HOST = /^(?::((?:[^/{]|\{[^}]*\}?)*))?(?:\/([^/]*))?(?:\/\/([^/]*))?$/s;
 const WHOLE_NUMBER = /^(?:0|[1-9]\d{0,2})$/;
 
+/** Parses one term; the result has kind "fault" for an invalid term. */
 export function readTerm(term: string): SpfTerm {
   if (term.length > LONGEST_TERM) return fault(`it has ${term.length} characters`);
   const [stray] = /[^\x21-\x7e]/u.exec(term) ?? [];

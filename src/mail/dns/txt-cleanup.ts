@@ -24,6 +24,7 @@ export function decodedText(text: string): string {
   return decoded.includes("\ufffd") ? text : decoded;
 }
 
+/** Removes what DNS panels and word processors add to a TXT record, and reports each change. */
 export function cleanTxt(text: string): CleanTxt {
   const faults: string[] = [];
   let plain = decodedText(text);

@@ -1,9 +1,9 @@
-/** Mails as they are written in earnest: by a shop, a newsletter program, a mail client, a word processor. */
+/** Realistic mails: of a shop, a newsletter program, a mail client, a word processor. */
 
 import { expect, test } from "vitest";
 import { looksLikeHtml, textFromHtml } from "./body-conversion.ts";
 
-test("a receipt shows its lines of words and amounts, without the preview text", () => {
+test("a receipt shows its words and amounts, without the preview text", () => {
   expect(
     textFromHtml(`<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Transitional//EN" "http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd">
 <html xmlns="http://www.w3.org/1999/xhtml">
@@ -65,7 +65,7 @@ The lamp people
 help@lamps.example`);
 });
 
-test("a newsletter shows its stories, buttons and footer, and nothing that is for Outlook alone", () => {
+test("a newsletter shows its stories, buttons and footer, and nothing for Outlook alone", () => {
   expect(
     textFromHtml(`<!doctype html>
 <html lang="en" xmlns:v="urn:schemas-microsoft-com:vml" xmlns:o="urn:schemas-microsoft-com:office:office">
@@ -140,7 +140,7 @@ Social <https://social.example/garden> https://video.example/garden
 You get this because you asked for it. Unsubscribe <{{unsubscribe_url}}> or read it at https://garden.example/may.`);
 });
 
-test("an answer shows what it quotes, however deep", () => {
+test("a reply shows its quotations at any depth", () => {
   expect(
     textFromHtml(`<div dir="ltr">Yes, Thursday is fine.<div><br></div><div>-- <br><div dir="ltr" class="gmail_signature">Ada</div></div></div>
 <br><div class="gmail_quote"><div dir="ltr" class="gmail_attr">On Tue, Bob &lt;<a href="mailto:bob@example.com">bob@example.com</a>&gt; wrote:<br></div>
@@ -164,7 +164,7 @@ On Tue, Bob <bob@example.com> wrote:
 > >   14:00  good`);
 });
 
-test("what a word processor wrote shows its paragraphs", () => {
+test("a word processor's document shows its paragraphs", () => {
   expect(
     textFromHtml(`<html xmlns:o="urn:schemas-microsoft-com:office:office" xmlns:w="urn:schemas-microsoft-com:office:word">
 <head><meta name=Generator content="Microsoft Word 15"><style><!--
@@ -188,7 +188,7 @@ the plan, in short:
 See the plan <https://plan.example/q?a=1&b=2>.  It’s – nearly – done.`);
 });
 
-test("a fragment that an application sends shows its code and its button", () => {
+test("an application's fragment shows its code and its button", () => {
   const html = `Hi Ada,<br><br>your code is <b>493&#8209;201</b>.<br>
 It is valid for 10 minutes.<br><br><a href='https://app.example/confirm?code=493-201&amp;next=%2F' class=button><b>Confirm
 your address</b></a><br><br>If that does not work, open<br>https://app.example/confirm?code=493-201&next=%2F`;

@@ -81,14 +81,14 @@ describe("the text of HTML", () => {
     expect(textFromHtml(html)).toBe(text);
   });
 
-  test("keeps merge tags whole and words as they are written", () => {
+  test("keeps merge tags whole and the case of words", () => {
     const tag = '{{first_name | default: "there"}}';
     expect(textFromHtml(`<h1>${tag}</h1><p>${"word ".repeat(50)}${tag}</p>`)).toBe(
       `${tag}\n\n${"word ".repeat(50)}${tag}`,
     );
   });
 
-  test("is not empty where the HTML shows only pictures", () => {
+  test("is not empty if the HTML shows only pictures", () => {
     expect(textFromHtml('<p><img src="https://example.com/a.png"></p>')).toBe("[https://example.com/a.png]");
     expect(textFromHtml(`<img src="data:image/png;base64,${"A".repeat(2_000_000)}">`)).toBe("[embedded]");
   });
@@ -101,7 +101,7 @@ describe("the text of HTML", () => {
     );
   });
 
-  test("is not empty where the HTML shows a word", () => {
+  test("is not empty if the HTML shows a word", () => {
     const tags = [
       "div",
       "p",
@@ -129,7 +129,7 @@ describe("the text of HTML", () => {
     );
   });
 
-  test("is there for HTML that nests without end, and for HTML without end", () => {
+  test("is made for HTML with endless nesting or without end tags", () => {
     for (const tag of ["<div>", "<ul><li>", "<table><tr><td>", "<blockquote>", "<b>", "<li>a<p>"]) {
       expect(textFromHtml(`${tag.repeat(5000)}Hello`)).toContain("Hello");
     }
@@ -195,7 +195,7 @@ describe("any HTML", () => {
     );
   });
 
-  test("makes the same text whatever was read before", () => {
+  test("makes the same text regardless of earlier calls", () => {
     fc.assert(
       fc.property(soup, soup, (html, other) => {
         const text = textFromHtml(html);
@@ -218,7 +218,7 @@ describe("any HTML", () => {
     ..."<ul>|<ol><li>x|</ul>|<blockquote>x|<pre>\n\nx|<table><tr><td>x|<td><p>x|<a href=x>y|<a href=x></a>".split(
       "|",
     ),
-  ])("takes time in proportion to its length: many %j", (piece) => {
+  ])("takes linear time: many %j", (piece) => {
     const html = `<p>${piece.repeat(400_000 / piece.length)}`;
     for (const hostile of [
       html,
@@ -247,7 +247,7 @@ describe("the HTML of a text", () => {
     expect(htmlFromText(text)).toBe(html.replaceAll("<p>", '<p dir="auto">'));
   });
 
-  test("gives each paragraph the direction of its own script", () => {
+  test("gives each paragraph the direction of its script", () => {
     expect(htmlFromText("שלום עולם\nעוד שורה\n\nمرحبا\n\nHello")).toBe(
       '<p dir="auto">שלום עולם<br>\nעוד שורה</p>\n<p dir="auto">مرحبا</p>\n<p dir="auto">Hello</p>\n',
     );
@@ -259,19 +259,19 @@ describe("the HTML of a text", () => {
     ["HTTP://example.com/;", "HTTP://example.com/", ";"],
     ['https://example.com/"onclick="x', "https://example.com/", '"onclick="x'],
     ["https://example.com/<script>", "https://example.com/", "&lt;script&gt;"],
-  ])("links %j up to the punctuation behind it", (text, address, rest) => {
+  ])("links %j up to the punctuation after it", (text, address, rest) => {
     expect(htmlFromText(`see ${text}`)).toBe(
       `<p dir="auto">see <a href="${address}">${address}</a>${rest}</p>\n`,
     );
   });
 
-  test("links nothing but http and https", () => {
+  test("links only http and https", () => {
     expect(
       htmlFromText("javascript://x data:text/html,x ftp://x xhttps://x https:// http://. :// //"),
     ).not.toContain("<a");
   });
 
-  test("is never markup of the writer, and reads back as the same words", () => {
+  test("contains no markup of the author, and converts back to the same words", () => {
     const text = fc.array(
       fc.constantFrom("<", ">", "&", '"', "'", "\n", "\n\n", " ", "https://x.org/", ")", "word", "&lt;"),
     );
@@ -288,10 +288,10 @@ describe("the HTML of a text", () => {
   });
 
   test.each(["<", "&", "a\tb", "x  ", "a<b & c  d\n", "http://a.....\n", "://", "\n"])(
-    "takes at most 150 ms of the processor for a million characters of %j",
+    "takes at most 150 ms of CPU time for a million characters of %j",
     (piece) => {
       const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
-      // What runs for the first time is slow.
+      // Warm-up.
       htmlFromText(text);
       const before = workedMs();
       htmlFromText(text);
@@ -299,7 +299,7 @@ describe("the HTML of a text", () => {
     },
   );
 
-  test("is made of a million repetitions in no time", () => {
+  test("is made quickly of a million repetitions", () => {
     for (const piece of [")", "\n", " ", "https://", "://", "http://.", "&", "(", "x\n\n", "  x"]) {
       const text = `https://example.com/${piece.repeat(500_000)}x`;
       expect(htmlFromText(text).endsWith("</p>\n")).toBe(true);

@@ -37,11 +37,11 @@ describe("a text with character references", () => {
     "&hellip and &mdash",
     "?a=1&copy=2&lt=3",
     "&ampere &copyright",
-  ])("%j is as it was", (text) => {
+  ])("%j is unchanged", (text) => {
     expect(decodeEntities(text)).toBe(text);
   });
 
-  test("keeps all that is not part of a reference", () => {
+  test("keeps everything that is not a reference", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "binary" })), (pieces) => {
         const plain = pieces.map((piece) => piece.replaceAll("&", ""));
@@ -50,7 +50,7 @@ describe("a text with character references", () => {
     );
   });
 
-  test("reads every character by its number", () => {
+  test("decodes every character by its number", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 }), (grapheme) => {
         const code = grapheme.codePointAt(0) ?? 0;

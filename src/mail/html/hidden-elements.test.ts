@@ -1,10 +1,10 @@
-/** What a style hides does not lead the text of a mail; what is seen stays in it. */
+/** Hidden elements are left out of the text of a mail; visible ones stay in it. */
 import { describe, expect, test } from "vitest";
 import { textFromHtml } from "./body-conversion.ts";
 
 const styleOf = (css: string) => `<html><head><style type="text/css">${css}</style></head><body>`;
 
-describe("a preheader is not in the text that is hidden", () => {
+describe("a hidden preheader is not in the text", () => {
   test.each([
     "display:none",
     "display: none !important;",
@@ -45,7 +45,7 @@ describe("a preheader is not in the text that is hidden", () => {
   });
 });
 
-describe("what is seen stays in the text", () => {
+describe("visible elements stay in the text", () => {
   test.each([
     "opacity:0.8",
     "opacity:1",
@@ -79,13 +79,13 @@ describe("what is seen stays in the text", () => {
     expect(textFromHtml(`${styleOf(css)}<p class="preheader" style="${style}">Words</p>`)).toBe("Words");
   });
 
-  test("where a comment for Outlook alone holds the style sheet", () => {
+  test("if the style sheet is in a comment for Outlook", () => {
     const html =
       "<!--[if mso]><style>.preheader{display:none}</style><![endif]--><p class=preheader>Words</p>";
     expect(textFromHtml(html)).toBe("Words");
   });
 
-  test("where letters of no size only take the gaps between cells and pictures away", () => {
+  test("if font size zero only removes gaps between cells and pictures", () => {
     const cell = (inside: string) => `<td style="font-size:0px;padding:10px"><div>${inside}</div></td>`;
     expect(textFromHtml(cell('<div style="font-size:13px">Words</div>'))).toBe("Words");
     expect(textFromHtml(cell('<img src="https://x.test/a.png" alt="A cat">'))).toBe("A cat");
@@ -112,18 +112,18 @@ describe("what is seen stays in the text", () => {
     ["", '<font size="3">Seen</font>'],
     ["", "<FONT color=red SIZE=2>Seen</FONT>"],
     ["", "<button>Seen</button>"],
-  ])("by a size that %j gives to a part of letters of no size: %s", (css, inside) => {
+  ])("if %j gives a visible size to an element inside font size zero: %s", (css, inside) => {
     expect(textFromHtml(`${styleOf(css)}<div style="font-size:0">${inside}</div>`)).toBe("Seen");
   });
 
-  test("by a style sheet that is too long to be read whole", () => {
+  test("if the style sheet is too long to be read whole", () => {
     for (const many of [".a{width:1px}".repeat(300), "a,".repeat(300), `.a{${"b:c;".repeat(30_000)}}`]) {
       const html = `${styleOf(`${many}p{font-size:16px}`)}<div style="font-size:0"><p>Seen</p></div>`;
       expect(textFromHtml(html)).toBe("Seen");
     }
   });
 
-  test("except where the style sheet gives a size to other parts, or the same", () => {
+  test("except if the style sheet gives a size to other elements, or the same size", () => {
     const css =
       "body{font-size:16px} h1,.text p,td{font-size:20px} *{font-size:100%} p,#outlook a{font-size:inherit} .x{font-size:2em}";
     const preheader = '<div style="font-size:0"><p>Secret <a href="#">words</a></p></div>';
@@ -131,7 +131,7 @@ describe("what is seen stays in the text", () => {
     expect(textFromHtml(`${styleOf(css)}${preheader}`)).toContain("Secret words");
   });
 
-  test("where a style is too long to be read whole", () => {
+  test("if a style attribute is too long", () => {
     const style = `opacity:0;${"a:b;".repeat(2_000)}opacity:1`;
     expect(textFromHtml(`<p style="${style}">Words</p>`)).toBe("Words");
   });
@@ -150,7 +150,7 @@ test.each([
   '<b style="font-size:0">',
   '<i style="opacity:000000000000000">x</i>',
   "<style>.a{display:none}</style><p class=a>",
-])("takes at most 500 ms of the processor for a quarter of a million characters of %j", (piece) => {
+])("takes at most 500 ms of CPU time for a quarter of a million characters of %j", (piece) => {
   const html = piece.repeat(Math.ceil(250_000 / piece.length));
   const { user } = process.cpuUsage();
   textFromHtml(html);
@@ -162,7 +162,7 @@ test.each([
   ["a long value", `.a{width:${"1".repeat(80_000)}}`],
   ["a property that is repeated", `.a{${"width:1px;".repeat(8_000)}}`],
   ["rules that are repeated", ".a,.b{width:1px;height:1px;opacity:1;overflow:hidden}".repeat(1_500)],
-])("elements cost little whatever the style sheet holds: %s", (_, css) => {
+])("the cost of elements does not depend on the style sheet: %s", (_, css) => {
   const html = styleOf(css) + `<p class="${"a b ".repeat(10)}">x</p>`.repeat(200);
   const { user } = process.cpuUsage();
   expect(textFromHtml(html)).toMatch(/^x\n/);

@@ -34,6 +34,7 @@ const preheaderName = /pre-?header|preview|pre-?heading/i;
 /** Browsers give these elements a font size of their own. */
 const FIELDS: ReadonlySet<string> = new Set(["button", "select", "textarea"]);
 
+/** Decides which elements the styles of one mail hide. */
 export class HidingStyles {
   readonly #sheets: StyleSheets;
 

@@ -124,7 +124,7 @@ describe("links and pictures", () => {
   });
 });
 
-describe("what is not shown", () => {
+describe("hidden elements", () => {
   test.each([
     ["<style>a > b { }</style><script>'<p>x</p>'</script><title>t</title>a", "a"],
     ["<style></styles>x</STYLE >a", "a"],
@@ -146,7 +146,7 @@ describe("what is not shown", () => {
     expect(textOf(html)).toBe(text);
   });
 
-  test("is shown where nothing says where it ends", () => {
+  test("are shown if they have no end", () => {
     expect(textOf("<div hidden>a<p>b</p>")).toBe("a\n\nb");
     expect(textOf("<template>a")).toBe("a");
   });
@@ -157,13 +157,13 @@ test("a `<` that begins no tag is text", () => {
   expect(textOf("I </3 <b>you</b>")).toBe("I </3 you");
 });
 
-test("merge tags stay as they are", () => {
+test("merge tags are unchanged", () => {
   const tag = '{{ first_name | default: "you" }}';
   expect(textOf(`<p>Hi ${tag}<b>{% if a < b %}</b></p>`)).toBe(`Hi ${tag}{% if a < b %}`);
   expect(textOf("<a href='{{ unsubscribe_url }}'>x</a>{{name}}")).toBe("x <{{ unsubscribe_url }}> {{name}}");
 });
 
-/** HTML of nested elements and the words it shows, in order. */
+/** HTML of nested elements, and the words that it shows in order. */
 interface Sample {
   readonly html: string;
   readonly words: readonly string[];
@@ -213,7 +213,7 @@ const { sample } = fc.letrec<{ sample: Sample; inside: Sample; shown: Sample; hi
     html: `<${name}${given}>${html}</${name}>`,
     words,
   })),
-  // Words only: an element of the same name would have to be closed inside.
+  // Text only: an element of the same name would have to be closed inside.
   hidden: fc
     .tuple(unseen, word)
     .map(([[start, end], { html }]) => ({ html: `${start}${html}${end}`, words: [] })),
@@ -230,7 +230,7 @@ test("well-formed HTML shows all its words in order, and no tags", () => {
   );
 });
 
-/** The words that another parser, which keeps closely to the HTML Standard, finds outside of what is not shown. */
+/** The visible words as another parser, which follows the HTML Standard closely, finds them. */
 function wordsByParser(html: string): string[] {
   const unseen = ["style", "script", "title"];
   const words: string[] = [];
@@ -289,7 +289,7 @@ test("broken HTML shows the words that a parser finds in it, in order", () => {
   );
 });
 
-test("preformatted text is shown as it is written", () => {
+test("preformatted text keeps its white space", () => {
   const written = fc.string({
     unit: fc.constantFrom("a", "b", " ", "\n", "<", ">", "&", '"', "\t"),
     maxLength: 30,

@@ -92,7 +92,7 @@ function addElement(
       break;
     case "link":
       if (isEnd) layout.closeLink();
-      else layout.openLink(addressOf(tags.href ?? ""));
+      else layout.openLink(linkTarget(tags.href ?? ""));
       break;
     case "picture":
       if (!isEnd) layout.picture(pictureText(tags));
@@ -128,7 +128,7 @@ function firstNumber(start: string): number {
 }
 
 /** The URL or e-mail address of a link; null for fragments, scripts and data. */
-function addressOf(href: string): string | null {
+function linkTarget(href: string): string | null {
   if (/^https?:[!-~]+$/i.test(href)) return href;
   const address = href.replaceAll(/\p{Cc}+/gu, "").trim();
   if (address === "" || /^(?:#|(?:javascript|data|cid):)/i.test(address)) return null;

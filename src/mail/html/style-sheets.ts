@@ -12,6 +12,7 @@ interface Declared {
 /** By property, in lower case. */
 export type Declarations = ReadonlyMap<string, Declared>;
 
+/** The declarations of a mail's style sheets that decide visibility. */
 export interface StyleSheets {
   /** By class or id, with its `.` or `#`: declarations by element in lower case, or for all elements (""). */
   readonly rules: ReadonlyMap<string, ReadonlyMap<string, Declarations>>;

@@ -6,7 +6,7 @@ import { linkAttributes, mapHtml, mostLinks, mostMarkup } from "./tag-positions.
 const mapOf = (html: string) => mapHtml(html) ?? expect.fail("the HTML was not mapped");
 const hrefsOf = (html: string) => linkAttributes(mapOf(html)).map(({ start, end }) => html.slice(start, end));
 
-describe("links that can be followed", () => {
+describe("links", () => {
   test.each([
     ['<a href="https://x.test/?a=1&amp;b=2">', ["https://x.test/?a=1&amp;b=2"]],
     ["<a href='https://x.test/'>", ["https://x.test/"]],
@@ -28,11 +28,11 @@ describe("links that can be followed", () => {
     ["a conditional comment", '<!--[if mso]><a href="https://x.test/">x</a><![endif]-->'],
     ["the text of a script", '<script>"<a href=https://x.test/>"</script>'],
     ["an attribute", '<img alt="<a href=https://x.test/>">'],
-    ["an anchor without a place", '<a name="top">'],
+    ["an anchor without a destination", '<a name="top">'],
     ["an anchor of SVG", '<svg><a xlink:href="https://x.test/"></a></svg>'],
     ["a link marked with data-no-track", '<a href="https://x.test/" data-no-track>'],
     ["a tag that does not end", '<a href="https://x.test/"'],
-  ])("are none in %s", (_what, html) => {
+  ])("are not found in %s", (_what, html) => {
     expect(hrefsOf(html)).toEqual([]);
   });
 });
@@ -46,12 +46,12 @@ describe("the end of the body", () => {
     ["a<!-- </body> -->b", ""],
     ["a<!--[if mso]></body><![endif]-->", ""],
     ["<p>a</p>", ""],
-  ])("of %j stands before %j", (html, rest) => {
+  ])("of %j is before %j", (html, rest) => {
     expect(html.slice(mapOf(html).bodyEnd)).toBe(rest);
   });
 });
 
-test("the values of attributes are those that a parser reads, whatever the HTML holds", () => {
+test("the values of attributes are those that an HTML parser reads", () => {
   const piece = fc.constantFrom(
     ..."<a |<area|<!--|-->|<!--[if mso]>|<![endif]-->| href=|\"|'|>|/>|https://x.test/| data-x|=|&amp;| |</a>|<style>|</style>|x".split(
       "|",
@@ -82,26 +82,26 @@ test("the values of attributes are those that a parser reads, whatever the HTML 
   );
 });
 
-describe("HTML of more markup than anybody writes", () => {
+describe("HTML with too much markup", () => {
   test.each([
     ["start tags", "<b>"],
     ["end tags", "</b>"],
     ["comments", "<!---->"],
-  ])("has no map: %s", (_what, tag) => {
+  ])("has no positions: %s", (_what, tag) => {
     expect(mapHtml(tag.repeat(mostMarkup))).not.toBeNull();
     expect(mapHtml(tag.repeat(mostMarkup + 1))).toBeNull();
   });
 
-  test("is that of attributes, too", () => {
+  test("counts attributes, too", () => {
     expect(mapHtml(`<a ${"b ".repeat(mostMarkup)}>`)).toBeNull();
   });
 
-  test("is that of more links than are counted", () => {
+  test("has more links than can be counted", () => {
     expect(linkAttributes(mapOf("<a href=x>".repeat(mostLinks)))).toHaveLength(mostLinks);
     expect(mapHtml("<a href=x>".repeat(mostLinks + 1))).toBeNull();
   });
 
-  test("is none of many newsletters' length", () => {
+  test("does not occur with many newsletters in one", () => {
     expect(mapHtml('<td width="1" style="x"><a href="y">z</a></td>'.repeat(5_000))).not.toBeNull();
   });
 });

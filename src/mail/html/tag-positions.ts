@@ -28,6 +28,7 @@ export interface HtmlTag extends Span {
   readonly isInComment: boolean;
 }
 
+/** The positions of all markup in an HTML text. */
 export interface HtmlMap {
   /** In order, including those in conditional comments. */
   readonly tags: readonly HtmlTag[];

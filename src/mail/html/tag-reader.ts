@@ -34,6 +34,7 @@ const mostSmallTexts = 200;
 const longestSmallText = 4_000;
 const atMostOne = /^\s*[01](?:px)?\s*$/i;
 
+/** A cursor over HTML. After `read`, its fields describe the last tag. */
 export class TagReader {
   readonly html: string;
   /** The UTF-16 code units of `html`, see code-units.ts. */

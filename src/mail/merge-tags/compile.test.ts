@@ -127,9 +127,9 @@ const deciding = fc
   )
   .map((parts) => parts.join(""));
 
-describe("what is rendered is, character for character, what plain LiquidJS writes with its own escaping,", () => {
+describe("rendering equals LiquidJS's rendering with the same escaping, character for character,", () => {
   const plain = new Liquid({ outputEscape: "escape", timezoneOffset: "UTC", locale: "en-US" });
-  // Its own escaping is done to every output: what a template asks for beside that is none of it.
+  // LiquidJS escapes every output; filters of the template that escape are no-ops.
   for (const filterName of ["escape", "xml_escape"]) plain.registerFilter(filterName, textOf);
   plain.registerFilter("escape_once", unescapeHtml);
   const compare = (source: string, values: Record<string, unknown>) => {
@@ -146,12 +146,12 @@ describe("what is rendered is, character for character, what plain LiquidJS writ
     fc.assert(fc.property(simple, anyValues, compare), { numRuns: 3000 });
   });
 
-  test("for templates that decide and repeat", () => {
+  test("for templates with conditions and loops", () => {
     fc.assert(fc.property(deciding, anyValues, compare), { numRuns: 1000 });
   });
 });
 
-describe("the fast way", () => {
+describe("the fast renderer", () => {
   const place = fc.oneof(
     words,
     output,
@@ -162,7 +162,7 @@ describe("the fast way", () => {
   );
   const mail = fc.array(place, { maxLength: 8 }).map((parts) => parts.join(""));
 
-  test("writes what LiquidJS writes, links, places and pixel included", () => {
+  test("writes what LiquidJS writes, including links, positions and pixel", () => {
     const engine = renderingEngine("html", "UTC");
     const outcome = (render: () => string) => {
       try {
@@ -192,7 +192,7 @@ describe("the fast way", () => {
     "Hello {{ name | default: 'x' }}",
     "{{ city | date: '%Y' }}{% raw %}{{{% endraw %}",
     "{% open_pixel %}",
-  ])("takes %j", (source) => {
+  ])("renders %j", (source) => {
     expect(compileFast(renderingEngine("html", "UTC"), source)).not.toBeNull();
   });
 
@@ -207,7 +207,7 @@ describe("the fast way", () => {
   });
 });
 
-describe("a template that asks too much of us", () => {
+describe("a template that costs too much", () => {
   const thousand = "(1..1000)";
   const forever = (inner: string) => `{% for i in ${thousand} %}${inner}{% endfor %}`;
   const doubled = (text: string, times: number) =>
@@ -215,7 +215,7 @@ describe("a template that asks too much of us", () => {
   const values = doubled("z,y,x,w,v,", 11);
   const long = doubled("xxxxxxxxxxxxxxxxxxxx", 13);
   test.each([
-    ["loops in loops", `{% for a in ${thousand} %}{% for b in ${thousand} %}{% endfor %}{% endfor %}`],
+    ["nested loops", `{% for a in ${thousand} %}{% for b in ${thousand} %}{% endfor %}{% endfor %}`],
     ["a loop over millions", "{% for a in (1..100000000) %}{% endfor %}"],
     ["a text that doubles", `{% assign a = "xxxxxxxx" %}${"{% assign a = a | append: a %}".repeat(30)}`],
     [
@@ -227,33 +227,30 @@ describe("a template that asks too much of us", () => {
       `{{ "${"a".repeat(200)}"${`| replace: "a", "${"a".repeat(200)}"`.repeat(4)} }}`,
     ],
     [
-      "a long text many times",
+      "a long text written many times",
       `{% assign a = "${"x".repeat(9000)}" %}{% for i in ${thousand} %}{{ a }}{% endfor %}`,
     ],
-    ["a value looked for in many", values + forever('{% if r contains "n" %}{% endif %}')],
-    ["a word looked for in a long text", long + forever('{% if a contains "xxxxxxxxxxxxxy" %}{% endif %}')],
+    ["a value searched among many", values + forever('{% if r contains "n" %}{% endif %}')],
+    ["a word searched in a long text", long + forever('{% if a contains "xxxxxxxxxxxxxy" %}{% endif %}')],
     [
       "many values compared",
       `${values}{% assign s = a | split: "," %}${forever("{% if r == s %}{% endif %}")}`,
     ],
-    ["many values put in order by a comparison", `${values}${forever("{% if r < a %}{% endif %}")}`],
+    ["many values sorted by a comparison", `${values}${forever("{% if r < a %}{% endif %}")}`],
     ["a long text read as a number", `${doubled("9999999999", 14)}${forever("{% if a < i %}{% endif %}")}`],
     ["cases of many values", values + forever("{% case r %}{% when s, r %}{% endcase %}")],
     ["many values as a name", values + forever("{{ custom_fields[r] }}")],
-    ["many values turned round", values + forever("{% for j in r reversed %}{% break %}{% endfor %}")],
+    ["many values reversed", values + forever("{% for j in r reversed %}{% break %}{% endfor %}")],
     ["many values sorted", `${doubled("z,y,x,w,v,", 16)}{% assign s = r | sort_natural %}`],
     ["values sorted again and again", doubled("z,y,x,w,v,", 8) + forever("{% assign s = r | sort %}")],
-    ["a text searched from behind", long + forever("{% assign s = a | remove_last: a %}")],
-    ["dates again and again", forever('{{ "2026-01-31T23:30:00Z" | date: "%B %c" }}')],
+    ["a text searched from its end", long + forever("{% assign s = a | remove_last: a %}")],
+    ["many dates", forever('{{ "2026-01-31T23:30:00Z" | date: "%B %c" }}')],
     ["dates of many parts", `${doubled("%B%B%B%B%B%B", 8)}{{ "2026-01-31" | date: a }}`],
-    ["text taken off a range", `{% for i in (99999999..1) %}{% endfor %}${doubled("xxxxxxxxxx", 20)}`],
-    ["a long tag again and again", forever(`{% if ${"a or ".repeat(350)}a %}{% endif %}`)],
-    ["many cases again and again", forever(`{% case i %}{% when ${"0,".repeat(900)}0 %}{% endcase %}`)],
-    [
-      "a long address again and again",
-      forever(`{% tracked_link 0 %}${"x".repeat(9_000)}{% endtracked_link %}`),
-    ],
-  ])("gives a sentence instead of %s, before it works for long", (_what, source) => {
+    ["text removed from a range", `{% for i in (99999999..1) %}{% endfor %}${doubled("xxxxxxxxxx", 20)}`],
+    ["a long tag many times", forever(`{% if ${"a or ".repeat(350)}a %}{% endif %}`)],
+    ["many cases many times", forever(`{% case i %}{% when ${"0,".repeat(900)}0 %}{% endcase %}`)],
+    ["a long URL many times", forever(`{% tracked_link 0 %}${"x".repeat(9_000)}{% endtracked_link %}`)],
+  ])("is refused with a sentence instead of %s, before it runs for long", (_what, source) => {
     const render = compileTemplate(source, "html", "America/New_York");
     const from = workedMs();
     const rendered = render(valuesOf({}));
@@ -276,13 +273,13 @@ describe("a template that asks too much of us", () => {
     ],
     ["a thousand rows", "{% for i in (1..1000) %}{% if i == 3 and i != 4 %}x{% endif %}{{ i }}{% endfor %}"],
     ["two megabytes around a tag", `${"x".repeat(1_990_000)}{% if name %}{{ name }}{% endif %}`],
-  ])("is none that an honest mail is: %s", (_what, source) => {
+  ])("does not include ordinary mails: %s", (_what, source) => {
     expect(compileTemplate(source, "html", "America/New_York")(valuesOf({ name: "Ada" }))).toMatchObject({
       ok: true,
     });
   });
 
-  test("may be rendered any number of times when each is small", () => {
+  test("is counted for each rendering separately", () => {
     const render = compileTemplate('{{ "x" | append: name }}', "text", "UTC");
     const values = valuesOf({ name: "y".repeat(100_000) });
     for (let mail = 0; mail < 200; mail++) expect(render(values).ok).toBe(true);
@@ -290,7 +287,7 @@ describe("a template that asks too much of us", () => {
 });
 
 describe("values", () => {
-  test("in a line never end it, whatever the template does with them", () => {
+  test("in a header never end the line, whatever the template does with them", () => {
     fc.assert(
       fc.property(deciding, anyValues, (source, values) => {
         const rendered = compileTemplate(source.replaceAll(/[\r\n]/g, " "), "line", "UTC")(valuesOf(values));
@@ -299,7 +296,7 @@ describe("values", () => {
     );
   });
 
-  test("are seen by their own properties only", () => {
+  test("show only their own properties", () => {
     const render = compileTemplate(
       "{{ constructor }}{{ name.__proto__ }}{{ custom_fields.constructor.name }}",
       "text",
@@ -316,7 +313,7 @@ describe("values", () => {
     expect(render(valuesOf({ name: date }))).toEqual({ ok: true, text: shown });
   });
 
-  test("that a filter cannot take are a sentence", () => {
+  test("that a filter cannot handle give an error sentence", () => {
     expect(compileTemplate("{{ name | base64_decode }}", "text", "UTC")(valuesOf({ name: "§" }))).toEqual({
       ok: false,
       message: "This could not be rendered: invalid base64 provided to base64_decode.",

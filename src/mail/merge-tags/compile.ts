@@ -10,6 +10,7 @@ import { renderFault } from "./template-errors.ts";
 export type Rendered<Text = string> =
   | { readonly ok: true; readonly text: Text }
   | { readonly ok: false; readonly message: string };
+/** Renders a compiled template with the values of one recipient. */
 export interface Render {
   (values: MergeValues): Rendered;
   /** Renders in the form that the composer takes: shared pieces and values, if the template allows that. */

@@ -14,7 +14,7 @@ import {
   textOf,
 } from "./escape.ts";
 
-/** What people call themselves. */
+/** Hostile names. */
 const value = fc.oneof(
   fc.string({ unit: "binary" }),
   fc
@@ -61,7 +61,7 @@ describe("a value", () => {
     expect(textOf(given)).toBe(text);
   });
 
-  test("in HTML is what LiquidJS's filter escape makes of it", () => {
+  test("in HTML equals LiquidJS's filter escape", () => {
     const liquid = new Liquid();
     fc.assert(
       fc.property(value, (text) => {
@@ -70,7 +70,7 @@ describe("a value", () => {
     );
   });
 
-  test("in an attribute without quotes ends nothing and adds nothing", () => {
+  test("in an unquoted attribute ends nothing and adds nothing", () => {
     fc.assert(
       fc.property(value, (text) => {
         const attributes = attributesOf(`<td width=${escapeUnquoted(text)} id=x>`);
@@ -82,7 +82,7 @@ describe("a value", () => {
     });
   });
 
-  test("in a part of an address comes out of it again", () => {
+  test("in a part of a URL decodes to itself", () => {
     fc.assert(
       fc.property(value, (text) => {
         const url = new URL(`https://shop.test/a?name=${escapeUrlPart(text)}&b=1`);
@@ -118,11 +118,11 @@ describe("a value", () => {
     ["data:text/html,x", "#"],
     ["vbscript:x", "#"],
     ["java script:x", "#"],
-  ])("%j as a whole address is %j", (text, written) => {
+  ])("%j as a whole URL is %j", (text, written) => {
     expect(escapeUrl(text)).toBe(written);
   });
 
-  test("in a header is one line that can be sent", () => {
+  test("in a header is one valid line", () => {
     fc.assert(
       fc.property(value, (text) => {
         expect(headerTextFault(cleanLine(text))).toBeNull();

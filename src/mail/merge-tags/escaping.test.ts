@@ -9,7 +9,7 @@ import { withInsertions } from "./template-pieces.ts";
 
 const links = { pixel: null, tracked: (_index: number, target: string) => target };
 
-/** What a mail shows; null where the values do not fit the filters. */
+/** What a mail shows; null if the values do not fit the filters. */
 function written(source: string, variables: Record<string, string>): string | null {
   const made = withInsertions(source, placeInsertions(readHtmlTemplate(source)));
   const rendered = compileTemplate(made, "html", "UTC")({ variables, more: {}, links });
@@ -35,7 +35,7 @@ describe("values in HTML are escaped exactly once,", () => {
     );
   });
 
-  test("wherever escape stands", () => {
+  test("at any position of the filter escape", () => {
     const filters = fc.array(
       fc.constantFrom("upcase", "strip_html", "append: '<'", "truncate: 9", "newline_to_br"),
     );
@@ -48,7 +48,7 @@ describe("values in HTML are escaped exactly once,", () => {
   });
 });
 
-test("no value, whatever filters it goes through, adds an element or an attribute to a mail", () => {
+test("no value, through any filters, adds an element or an attribute", () => {
   const hostile = fc.constantFrom(
     "<i onclick=x>",
     " onclick=x ",

@@ -16,17 +16,17 @@ type Part = string | Write;
 type FilterToken = ReturnType<Tokenizer["readFilters"]>[number];
 
 /** Properties that LiquidJS computes. */
-const madeUp: ReadonlySet<string> = new Set(["first", "last", "size"]);
+const computedProperties: ReadonlySet<string> = new Set(["first", "last", "size"]);
 
 /** Compiles a template with its insertions; null if it needs LiquidJS. */
 export function compileFast(engine: Liquid, source: string): ((values: MergeValues) => TemplateText) | null {
   const { context, begin } = filterContext(engine);
   const parts = new FastCompiler(engine, source, context).parts(null);
   if (parts === null) return null;
-  const weave = joinParts(parts);
+  const write = joinParts(parts);
   return (values) => {
     begin(values);
-    return weave(values);
+    return write(values);
   };
 }
 
@@ -84,8 +84,8 @@ class FastCompiler {
       const target = hrefTarget(address.join(""));
       return ({ links }) => escapeHtml(links.tracked(index, target, false));
     }
-    const weave = joinParts(address);
-    return (values) => escapeHtml(values.links.tracked(index, hrefTarget(weave(values).toString()), true));
+    const write = joinParts(address);
+    return (values) => escapeHtml(values.links.tracked(index, hrefTarget(write(values).toString()), true));
   }
 
   #output(range: readonly [number, number]): Part | null {
@@ -151,7 +151,7 @@ function readerOf(token: Token): Read | null {
     path.push(name.content);
   }
   const [root = "", ...rest] = path;
-  if (rest.some((name) => madeUp.has(name))) return null;
+  if (rest.some((name) => computedProperties.has(name))) return null;
   return ({ variables, more }) => {
     let found = ownProperty(root in variables ? variables : more, root);
     for (const name of rest) found = ownProperty(found, name);

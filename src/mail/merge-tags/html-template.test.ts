@@ -18,7 +18,7 @@ function written(source: string, value: string): string {
   return rendered.ok ? rendered.text : rendered.message;
 }
 
-describe("a value is written as its place takes it:", () => {
+describe("a value is escaped for its position:", () => {
   const value = `a b&<'"=/`;
   const html = "a b&amp;&lt;&#39;&#34;=/";
   const part = "a%20b%26%3C%27%22%3D%2F";
@@ -32,37 +32,29 @@ describe("a value is written as its place takes it:", () => {
     ["a tag", "<p {{ v }}>", `<p ${unquoted}>`],
     ["the name of an element", "<{{ v }}>", `<${unquoted}>`],
     [
-      "the query of an address",
+      "the query of a URL",
       '<a href="https://x.test/?a={{ v }}&amp;b={{ v }}">',
       `<a href="https://x.test/?a=${part}&amp;b=${part}">`,
     ],
+    ["the path of a URL", '<img src="https://x.test/{{ v }}.png">', `<img src="https://x.test/${part}.png">`],
+    ["an unquoted URL", "<a href=https://x.test/{{ v }}>", `<a href=https://x.test/${part}>`],
     [
-      "the path of an address",
-      '<img src="https://x.test/{{ v }}.png">',
-      `<img src="https://x.test/${part}.png">`,
-    ],
-    ["an address without quotes", "<a href=https://x.test/{{ v }}>", `<a href=https://x.test/${part}>`],
-    [
-      "an address in a conditional comment",
+      "a URL in a conditional comment",
       '<!--[if mso]><v:x href="https://x.test/{{ v }}"><![endif]-->',
       `<!--[if mso]><v:x href="https://x.test/${part}"><![endif]-->`,
     ],
+    ["a URL that contains a tag", '<a href="{% if v %}/{% endif %}{{ v }}">', `<a href="/${part}">`],
     [
-      "an address of which a tag is a part",
-      '<a href="{% if v %}/{% endif %}{{ v }}">',
-      `<a href="/${part}">`,
-    ],
-    [
-      "an address that its author encodes",
+      "a URL that its author encodes",
       '<a href="/?a={{ v | url_encode }}">',
       `<a href="/?a=a+b%26%3C&#39;%22%3D%2F">`,
     ],
     [
-      "an attribute behind a tag",
+      "an attribute after a tag",
       '<p {% if v %}class="{{ v }}"{% endif %} title={{ v }}>',
       `<p class="${html}" title=${unquoted}>`,
     ],
-    ["an address behind a tag", '<a {% if v %}href="/{{ v }}"{% endif %}>', `<a href="/${part}">`],
+    ["a URL after a tag", '<a {% if v %}href="/{{ v }}"{% endif %}>', `<a href="/${part}">`],
   ])("%s", (_place, source, expected) => {
     expect(written(source, value)).toBe(expected);
   });
@@ -102,7 +94,7 @@ describe("a value is written as its place takes it:", () => {
     expect(written(source, value)).toBe(expected);
   });
 
-  test("markup in a capture is a fault, for a capture is a value", () => {
+  test("markup in a capture is a fault, because a capture is a value", () => {
     const { pieces, source } = read(
       "{% capture a %}Fish & chips{% endcapture %}{% capture b %}<b>x</b>{% endcapture %}",
     );
@@ -118,7 +110,7 @@ describe("the end of the body", () => {
     ["{% if v %}a</body>{% endif %}", ""],
     ["{% raw %}</body>{% endraw %}", ""],
     ["{% if v %}a{% endif %}</body>", "</body>"],
-  ])("of %j is in no block: before %j", (source, rest) => {
+  ])("of %j is outside of all blocks: before %j", (source, rest) => {
     expect(source.slice(bodyEnd(readHtmlTemplate(source)))).toBe(rest);
   });
 });

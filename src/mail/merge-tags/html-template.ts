@@ -3,18 +3,19 @@
  * which leave every character of the template unchanged.
  */
 import { type HtmlAttribute, type HtmlMap, type HtmlTag, mapHtml, spanAt } from "#mail/html/tag-positions.ts";
-import { idleFilters, type PlaceFilter } from "./liquid-engine.ts";
+import { noOpFilters, type PlaceFilter } from "./liquid-engine.ts";
 import { filtersOf, type OutputFilters, type Template } from "./read-template.ts";
 import type { PlacedFault } from "./template-errors.ts";
 import type { Insertion, Piece } from "./template-pieces.ts";
-import type { AddressFilter } from "./url-filters.ts";
+import type { UrlFilter } from "./url-filters.ts";
 
+/** An HTML template with the positions of its markup. */
 export interface HtmlTemplate extends Template {
   readonly map: HtmlMap;
 }
 
 /** A filter that is appended to those of the author. */
-export type AddedFilter = PlaceFilter | `${AddressFilter}: ${number}`;
+export type AddedFilter = PlaceFilter | `${UrlFilter}: ${number}`;
 
 /** Attributes that contain one URL or more. */
 const addressAttributes: ReadonlySet<string> = new Set(
@@ -64,7 +65,7 @@ export function placeInsertions(template: HtmlTemplate): Insertion[] {
       const filters = filtersOf(source, output);
       if (output.role === "captured") return filterInsertion(source, filters, "as_is");
       const tag = spanAt(map.tags, output.start);
-      const last = filters.used.findLast(({ name }) => !idleFilters.has(name));
+      const last = filters.used.findLast(({ name }) => !noOpFilters.has(name));
       if (tag === undefined && last?.name === "newline_to_br") {
         const escaped: PlaceFilter = "as_html";
         return [{ at: last.start, text: `${escaped} | ` }, filterInsertion(source, filters, "as_is")];

@@ -41,7 +41,7 @@ import {
   readingCost,
   sizeInUnits,
 } from "./render-cost.ts";
-import { addressFilters } from "./url-filters.ts";
+import { urlFilters } from "./url-filters.ts";
 
 /** The target of a template, which decides the default escaping. */
 export type TemplateKind = "html" | "text" | "line";
@@ -100,16 +100,16 @@ const offeredFilters =
   "xml_escape";
 
 /** Offered, but without effect: every output is escaped for its position anyway. */
-export const idleFilters: ReadonlySet<string> = new Set(["escape", "xml_escape"]);
+export const noOpFilters: ReadonlySet<string> = new Set(["escape", "xml_escape"]);
 
 const writers = { html: escapeHtml, text: cleanText, line: cleanLine } as const;
 
 /** Parses templates of users; it reports every fault, not only the first. */
-export const readingEngine = offeredEngine({ catchAllErrors: true, strictFilters: true });
+export const readingEngine = restrictedEngine({ catchAllErrors: true, strictFilters: true });
 
 /** The engine that renders compiled templates. @param timezone IANA name, for the filter `date` */
 export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
-  const engine = offeredEngine({
+  const engine = restrictedEngine({
     timezoneOffset: timezone,
     outputEscape: meteredWriter(kind, writers[kind]),
     operators: meteredOperators,
@@ -117,7 +117,7 @@ export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
   for (const [name, write] of Object.entries(placeFilters)) {
     engine.registerFilter(name, { raw: true, handler: write });
   }
-  for (const [name, filter] of Object.entries(addressFilters)) engine.registerFilter(name, filter);
+  for (const [name, filter] of Object.entries(urlFilters)) engine.registerFilter(name, filter);
   for (const [name, filter] of Object.entries(engine.filters)) {
     engine.registerFilter(name, meteredFilter(name, filter));
   }
@@ -176,6 +176,7 @@ export function hrefTarget(written: string): string {
     .trim();
 }
 
+/** The tracking pixel as an image element; empty without a pixel. */
 export function pixelImage({ pixel }: LinkAddresses): string {
   return pixel === null
     ? ""
@@ -224,7 +225,7 @@ class OpenPixel extends Tag {
   }
 }
 
-function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid {
+function restrictedEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid {
   // An empty set of templates, so that no files are read; a locale, so that the machine's is not used.
   const engine = new Liquid({ templates: {}, locale: "en-US", ownPropertyOnly: true, ...options });
   const filters = new Set(offeredFilters.split(" "));
@@ -232,7 +233,7 @@ function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid
   for (const name of Object.keys(engine.filters)) if (!filters.has(name)) delete engine.filters[name];
   for (const name of Object.keys(tags)) if (!names.has(name)) delete engine.tags[name];
   engine.registerFilter("date", calendarDate(engine.filters.date));
-  for (const name of idleFilters) engine.registerFilter(name, textOf);
+  for (const name of noOpFilters) engine.registerFilter(name, textOf);
   // Text that was escaped already is unescaped here, because writing escapes it again.
   engine.registerFilter("escape_once", unescapeHtml);
   return engine;

@@ -14,7 +14,7 @@ function variablesOf(source: string) {
     : null;
 }
 
-describe("a template that cannot be rendered is refused with the place and a sentence:", () => {
+describe("a template that cannot be rendered is refused with position and sentence:", () => {
   test.each([
     ["Hello {{ first_name", "1:7 This merge tag is not closed with }}."],
     ["a\n  {{ x | shout }}", "2:3 There is no filter shout."],
@@ -60,23 +60,19 @@ describe("a template that cannot be rendered is refused with the place and a sen
     ["{% if a %}{% endfor %}", ["1:1 {% if %} has no {% endif %}.", "1:11 {% endfor %} is outside"]],
     ["{{ a | b }}{% raw %}{% if %}", ["1:21 {% raw %} has no {% endraw %}."]],
     ["{{ a | b }}{% comment %}{% if %}", ["1:1 ", "1:12 {% comment %} has no {% endcomment %}."]],
-  ])("a block that does not end, whatever else is wrong: %s", (source, faults) => {
+  ])("an unclosed block, whatever else is wrong: %s", (source, faults) => {
     expect(faultsOf(source)).toEqual(faults.map((fault) => expect.stringContaining(fault)));
   });
 
   test.each([
+    ["a very long tag", `a {{ b ${"| upcase ".repeat(250)}}}`, "1:3 Shorten this tag to 2000 characters."],
     [
-      "a tag that nobody reads",
-      `a {{ b ${"| upcase ".repeat(250)}}}`,
-      "1:3 Shorten this tag to 2000 characters.",
-    ],
-    [
-      "blocks in blocks in blocks",
+      "deeply nested blocks",
       "{% if a %}".repeat(102) + "{% endif %}".repeat(102),
       "1:1011 This is nested too deeply.",
     ],
     [
-      "brackets in brackets",
+      "nested brackets",
       `{{ ${"a[".repeat(990)}a }}`,
       "1:1985 This cannot be read as a merge tag: [ not closed.",
     ],
@@ -88,7 +84,7 @@ describe("a template that cannot be rendered is refused with the place and a sen
     expect(faultsOf("x".repeat(2_000_001))).toEqual(["1:1 Shorten this to 2000000 characters."]);
   });
 
-  test("more merge tags than anybody reads, in a moment", () => {
+  test("too many merge tags, quickly", () => {
     const from = workedMs();
     for (const tags of [
       "{{ a | b }}".repeat(100_000),
@@ -101,7 +97,7 @@ describe("a template that cannot be rendered is refused with the place and a sen
   });
 });
 
-describe("what a template asks for", () => {
+describe("the variables of a template", () => {
   test.each([
     ["nothing", "Hello {% comment %}{{ a }}{% endcomment %}{% raw %}{{ b }}{% endraw %}", []],
     [
@@ -115,7 +111,7 @@ describe("what a template asks for", () => {
     ["filters' arguments", "{{ 'x' | append: name }}", [[["name"], "name"]]],
     ["conditions", "{% if name == 'x' %}{% endif %}", [[["name"], "name"]]],
     [
-      "what is known only later",
+      "a name that is only known when rendering",
       "{{ list[name] }}",
       [
         [["list", null], "list"],
@@ -123,7 +119,7 @@ describe("what a template asks for", () => {
       ],
     ],
     [
-      "not its own names",
+      "not the names that it assigns itself",
       "{% assign own = name %}{{ own }}{% for one in list %}{{ one }}{{ forloop.index }}{% endfor %}",
       [
         [["name"], "name"],

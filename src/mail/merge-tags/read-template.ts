@@ -9,6 +9,7 @@ import { readingEngine } from "./liquid-engine.ts";
 import { liquidFaults, type PlacedFault, unclosed } from "./template-errors.ts";
 import { cutTemplate, type Piece, unclosedBlocks } from "./template-pieces.ts";
 
+/** A parsed template without faults. */
 export interface Template {
   readonly source: string;
   /** In order; joined they are the source. */
@@ -17,6 +18,7 @@ export interface Template {
   readonly variables: readonly VariableUse[];
 }
 
+/** A use of a variable in a template. */
 export interface VariableUse {
   /** `custom_fields.city` in two; null for a part that depends on a value, as in `custom_fields[first_name]`. */
   readonly path: readonly (string | number | null)[];
@@ -82,7 +84,7 @@ export function readTemplate(source: string, added = 0): TemplateReading {
     return { ok: true, template: { source, pieces, variables } };
   } catch (error) {
     const faults = liquidFaults(error).map(({ at, message }) => ({ at: lines.placeOf(at), message }));
-    return refuse([...faults, ...unsaidBlocks(pieces, faults)]);
+    return refuse([...faults, ...unreportedBlocks(pieces, faults)]);
   }
 }
 
@@ -90,7 +92,7 @@ export function readTemplate(source: string, added = 0): TemplateReading {
  * Reports unclosed blocks that LiquidJS missed: it leaves a block at the first fault inside of it. It always reports an
  * unclosed raw.
  */
-function unsaidBlocks(pieces: readonly Piece[], said: readonly PlacedFault[]): PlacedFault[] {
+function unreportedBlocks(pieces: readonly Piece[], said: readonly PlacedFault[]): PlacedFault[] {
   return unclosedBlocks(pieces)
     .filter(({ name }) => name !== "raw")
     .map(({ start, name }) => ({ at: start, message: unclosed(name) }))

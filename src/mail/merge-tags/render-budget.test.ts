@@ -7,7 +7,7 @@ function work(milliseconds: number): void {
   while (workedMs() < until);
 }
 
-test("work that nothing counts ends in time, too", () => {
+test("work that is not counted is stopped by CPU time", () => {
   const budget = new RenderBudget();
   expect(() => {
     for (let part = 0; part < 90; part++) {
@@ -17,7 +17,7 @@ test("work that nothing counts ends in time, too", () => {
   }).toThrow("it takes too long");
 });
 
-test("what is given back is not taken", () => {
+test("negative costs and values that are not numbers do not change the budget", () => {
   const budget = new RenderBudget();
   budget.use(-1e12);
   budget.use(Number.NaN);
@@ -25,7 +25,7 @@ test("what is given back is not taken", () => {
   expect(() => budget.use(1_000_000)).toThrow("it handles too much text");
 });
 
-test("each rendering has its own", () => {
+test("each rendering has its own budget", () => {
   const budget = new RenderBudget();
   for (let mail = 0; mail < 10; mail++) {
     budget.begin();

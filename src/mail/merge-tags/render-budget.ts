@@ -14,6 +14,7 @@ const unitsOfStep = 25;
 const mostWorked = 250;
 const unitsBetweenLooks = 10_000;
 
+/** Counts the work of one rendering; throws when a limit is exceeded. */
 export class RenderBudget {
   #units = 0;
   #steps = 0;

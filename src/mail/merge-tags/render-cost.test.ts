@@ -3,7 +3,10 @@ import { expect, test } from "vitest";
 import { workedMs } from "#test/support/cpu-time.ts";
 import { compileTemplate } from "./compile.ts";
 
-/** Searches a word of 16,385 characters from the end of a text of 32,768: every position matches up to the last one. */
+/**
+ * Searches a word of 16,385 characters from the end of a text of 32,768; it matches everywhere up to its last
+ * character.
+ */
 const bomb = [
   '{% assign text = "aaaaaaaaaaaaaaaa" %}',
   "{% for i in (1..11) %}{% assign text = text | append: text %}{% endfor %}",
@@ -11,8 +14,9 @@ const bomb = [
   "{{ text | remove_last: word | size }}",
 ].join("");
 
-test("a template that LiquidJS's own limits let work for long is stopped before it works", () => {
-  const limited = new Liquid({ parseLimit: 10_000, renderLimit: 50, memoryLimit: 2_000_000 });
+test("a template that LiquidJS's own limits do not stop is refused before it runs", () => {
+  // Its renderLimit is wall time, so a busy machine needs a generous one; a filter is not interrupted at any limit.
+  const limited = new Liquid({ parseLimit: 10_000, renderLimit: 5_000, memoryLimit: 2_000_000 });
   const before = workedMs();
   expect(limited.parseAndRenderSync(bomb)).toBe("32768");
   expect(workedMs() - before).toBeGreaterThan(100);

@@ -6,7 +6,7 @@ import { SourceTokenizer } from "./source-tokenizer.ts";
 const placesOf = (tokens: readonly TopLevelToken[]) =>
   tokens.map(({ kind, begin, end, trimLeft, trimRight }) => [kind, begin, end, trimLeft, trimRight]);
 
-test("a template is cut where LiquidJS cuts it", () => {
+test("a template is split where LiquidJS splits it", () => {
   const piece = fc.constantFrom(
     "{{ a }}",
     "{%- if a -%}",

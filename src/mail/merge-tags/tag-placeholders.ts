@@ -6,6 +6,7 @@ import { TagReader } from "#mail/html/tag-reader.ts";
 import type { HtmlTemplate } from "./html-template.ts";
 import type { Piece } from "./template-pieces.ts";
 
+/** HTML in which each merge tag is a placeholder word. */
 export interface PlaceholderHtml {
   readonly html: string;
   /** The offset in `html` at which each piece of the template begins. */

@@ -4,6 +4,7 @@ import type { Span } from "#mail/html/tag-positions.ts";
 import { readingEngine } from "./liquid-engine.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";
 
+/** A part of a template: a text, an output `{{ … }}` or a tag `{% … %}`. */
 export interface Piece extends Span {
   readonly kind: "text" | "output" | "tag";
   /** The name of a tag; empty for texts and outputs. */

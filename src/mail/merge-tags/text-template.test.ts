@@ -8,7 +8,7 @@ import { placeInsertions } from "./html-template.ts";
 import { renderingEngine } from "./liquid-engine.ts";
 import { readTemplate, type Template } from "./read-template.ts";
 import { withInsertions } from "./template-pieces.ts";
-import { addressInsertions, textTemplateOf } from "./text-template.ts";
+import { textTemplateOf, urlInsertions } from "./text-template.ts";
 
 function read(source: string): Template {
   const reading = readTemplate(source);
@@ -18,7 +18,7 @@ function read(source: string): Template {
 
 function render(source: string, kind: "html" | "text", fields: Record<string, unknown>): string {
   const insertions =
-    kind === "html" ? placeInsertions(readHtmlTemplate(source)) : addressInsertions(read(source));
+    kind === "html" ? placeInsertions(readHtmlTemplate(source)) : urlInsertions(read(source));
   const links = { pixel: null, tracked: (_index: number, target: string) => target };
   const made = withInsertions(source, insertions);
   const rendered = compileTemplate(made, kind, "UTC")({ variables: {}, more: fields, links });
@@ -30,24 +30,24 @@ const textOf = (html: string) => textTemplateOf(readHtmlTemplate(html));
 
 describe("values in a text", () => {
   test.each([
-    ["stand as they are", "Hello {{ v }}!", "Hello a b&<!"],
+    ["are unchanged", "Hello {{ v }}!", "Hello a b&<!"],
     [
-      "are encoded in an address",
+      "are encoded in a URL",
       "see https://x.test/?a={{ v }}&b={{ v }}.",
       "see https://x.test/?a=a%20b%26%3C&b=a%20b%26%3C.",
     ],
-    ["are not behind an address", "https://x.test/ {{ v }}", "https://x.test/ a b&<"],
-    ["are not in brackets behind one", "<https://x.test/>{{ v }}", "<https://x.test/>a b&<"],
-    ["are an address where one stands in brackets", "<{{ v }}>", "<a%20b&%3C>"],
+    ["are not encoded after a URL", "https://x.test/ {{ v }}", "https://x.test/ a b&<"],
+    ["are not encoded in brackets after a URL", "<https://x.test/>{{ v }}", "<https://x.test/>a b&<"],
+    ["are a safe URL in angle brackets", "<{{ v }}>", "<a%20b&%3C>"],
     ["are encoded once", "https://x.test/?a={{ v | url_encode }}", "https://x.test/?a=a+b%26%3C"],
     ["are not escaped for HTML", "{{ v | escape }}{{ '&lt;' | escape_once }}", "a b&<<"],
     [
-      "are encoded in an address that a tag completes",
+      "are encoded in a URL that a tag completes",
       "https://x.test/{% if v %}a/{% endif %}{{ v }}",
       "https://x.test/a/a%20b%26%3C",
     ],
     [
-      "are encoded where a capture ends up",
+      "are encoded where a capture is written",
       "{% capture c %}{{ v }}{% endcapture %}https://x.test/{{ c }}",
       "https://x.test/a%20b%26%3C",
     ],
@@ -56,45 +56,45 @@ describe("values in a text", () => {
   });
 });
 
-describe("values behind a value", () => {
+describe("values after a value", () => {
   const base = "https://exämple.org/ü";
   const fields = { base, v: "Tom & Al", path: "/p/q", list: [{ url: base }, { url: "shop" }] };
   const address = `${base}?n=Tom%20%26%20Al`;
   test.each([
-    ["are encoded in the address that it is", "{{ base }}?n={{ v }}", address],
+    ["are encoded in the URL that the first value is", "{{ base }}?n={{ v }}", address],
     ["and in brackets", "a <{{ base }}?n={{ v }}>, {{ v }}", `a <${address}>, Tom & Al`],
     ["all of them", "({{ base }}?n={{ v }}&m={{ v | }}): {{ v }}", `(${address}&m=Tom%20%26%20Al): Tom & Al`],
     ["once", "{{ base }}?n={{ v | url_encode }}", `${base}?n=Tom+%26+Al`],
-    ["behind a default", "{{ none | default: base }}?n={{ v }}", address],
-    ["behind two values", "{{ base }}{{ path }}?n={{ v }}", `${base}/p/q?n=Tom%20%26%20Al`],
-    ["behind words in front of it", "{{ v }}/{{ base }}?n={{ v }}", `Tom & Al/${address}`],
+    ["after a default", "{{ none | default: base }}?n={{ v }}", address],
+    ["after two values", "{{ base }}{{ path }}?n={{ v }}", `${base}/p/q?n=Tom%20%26%20Al`],
+    ["after words before it", "{{ v }}/{{ base }}?n={{ v }}", `Tom & Al/${address}`],
     [
-      "whichever branch it stands in",
+      "in either branch of a condition",
       "{% if none %}{{ v }}{% else %}{{ base }}{% endif %}?n={{ v }}{% if v %}&m={{ v }}{% endif %}",
       `${address}&m=Tom%20%26%20Al`,
     ],
     [
-      "are not where it is none",
+      "are not encoded if it is not a URL",
       "{{ path }}/?n={{ v }} {{ v }}/{{ v }}",
       "/p/q/?n=Tom & Al Tom & Al/Tom & Al",
     ],
     [
-      "are not behind its end",
+      "are not encoded after its end",
       "{{ base }}/ {{ v }} {{ base }}\n/{{ v }}",
       `${base}/ Tom & Al ${base}\n/Tom & Al`,
     ],
     [
-      "are not where nothing of an address parts them",
+      "are not encoded without a URL separator between them",
       "{{ base }}{{ path }},{{ v }}",
       `${base}/p/q,Tom & Al`,
     ],
     [
-      "are what each turn of a loop makes them",
+      "depend on the value in each turn of a loop",
       "{% for i in list %}{{ i.url }}/?n={{ v }} {% endfor %}",
       `${base}/?n=Tom%20%26%20Al shop/?n=Tom & Al `,
     ],
     [
-      "are not where the value is left out",
+      "are not encoded if the value is missing",
       "{{ base }}/{{ v }} {% if none %}{{ base }}{% endif %}/{{ v }}",
       `${base}/Tom%20%26%20Al /Tom & Al`,
     ],
@@ -102,7 +102,7 @@ describe("values behind a value", () => {
     expect(render(source, "text", fields)).toBe(text);
   });
 
-  test("lead to the same place in the text as in the HTML", () => {
+  test("make the same URL in the text as in the HTML", () => {
     const html = '<a href="{{ base }}?n={{ v }}">b</a>';
     expect(render(textOf(html) ?? "", "text", fields)).toBe(`b <${address}>`);
     const href = "https://xn--exmple-cua.org/%C3%BC?n=Tom%20%26%20Al";
@@ -110,15 +110,15 @@ describe("values behind a value", () => {
     expect(new URL(address).href).toBe(href);
   });
 
-  test("cost nothing where no value follows, and leave the fast way open where one does", () => {
-    expect(addressInsertions(read("{{ base }}/x {{ v }}, {{ v }}{{ path }}"))).toEqual([]);
+  test("need no filter if no value follows, and allow the fast renderer if one does", () => {
+    expect(urlInsertions(read("{{ base }}/x {{ v }}, {{ v }}{{ path }}"))).toEqual([]);
     const source = "{{ base }}?n={{ v }}";
-    const made = withInsertions(source, addressInsertions(read(source)));
+    const made = withInsertions(source, urlInsertions(read(source)));
     expect(compileFast(renderingEngine("text", "UTC"), made)).not.toBeNull();
   });
 });
 
-test("a link whose address is a value leads nowhere else in the text than in the HTML", () => {
+test("a link whose URL is a value has the same destination in the text as in the HTML", () => {
   const html = '<a href="{{ v }}">site</a>, <a href="{{ v }}/x">page</a>';
   const shown = (v: string) => render(textOf(html) ?? "", "text", { v });
   expect(shown("https://x.test/a")).toBe("site <https://x.test/a>, page <https://x.test/a/x>");
@@ -127,29 +127,25 @@ test("a link whose address is a value leads nowhere else in the text than in the
   expect(shown("ada@x.test")).toBe("site <ada@x.test>, page <ada@x.test/x>");
 });
 
-describe("an address that is a value stays whole", () => {
+describe("a URL that is a value stays whole", () => {
   const link = (address: string) => `<a href="${address}"><img src="https://x.test/a.png"></a>`;
   test.each([
-    ["behind a link", link("https://x.test/") + link("{{ v }}"), "https://x.test/ https://t.test/u/1"],
+    ["after a link", link("https://x.test/") + link("{{ v }}"), "https://x.test/ https://t.test/u/1"],
     [
-      "behind several",
+      "after several links",
       link("https://x.test/1") + link("https://x.test/2") + link("{{ v }}"),
       "https://x.test/1 https://x.test/2 https://t.test/u/1",
     ],
-    ["behind another", link("{{ v }}") + link("{{ v }}"), "https://t.test/u/1 https://t.test/u/1"],
+    ["after another", link("{{ v }}") + link("{{ v }}"), "https://t.test/u/1 https://t.test/u/1"],
     ["as words", `${link("https://x.test/")}{{ v }}`, "https://x.test/ https://t.test/u/1"],
+    ["after punctuation", `${link("https://x.test/")},<b>{{ v }}</b>`, "https://x.test/, https://t.test/u/1"],
     [
-      "behind punctuation",
-      `${link("https://x.test/")},<b>{{ v }}</b>`,
-      "https://x.test/, https://t.test/u/1",
-    ],
-    [
-      "behind a link that says its address",
+      "after a link that shows its URL",
       `<a href="https://x.test/">https://x.test/</a>${link("{{ v }}")}`,
       "https://x.test/ https://t.test/u/1",
     ],
     [
-      "behind the end of a block",
+      "after the end of a block",
       `<p>see {% if v %}${link("https://x.test/")}{% endif %}${link("{{ v }}")}</p>`,
       "see  https://x.test/  https://t.test/u/1",
     ],
@@ -166,12 +162,12 @@ describe("the text of an HTML template", () => {
       'Hello {{ name | default: "you" }},\n\nx',
     ],
     [
-      "keeps them in addresses",
+      "keeps them in URLs",
       '<a href="https://x.test/?a={{ v }}&amp;b">go</a>',
       "go <https://x.test/?a={{ v }}&b>",
     ],
     [
-      "leaves out those that are not shown",
+      "leaves out those in hidden elements",
       '<p hidden>{{ a }}</p><p title="{{ b }}" {{ c }}>x</p><!-- {{ d }} -->',
       "x",
     ],
@@ -182,7 +178,7 @@ describe("the text of an HTML template", () => {
     ],
     ["keeps white space control", "<p>a {{- b | escape -}} c</p>", "a {{- b -}} c"],
     [
-      "joins tags to the line that follows",
+      "joins tags to the next line",
       "<p>a</p>{% if v %}<p>b</p>{% endif %}<p>c</p>",
       "a\n\n{% if v %}b\n\n{% endif %}c",
     ],
@@ -193,17 +189,17 @@ describe("the text of an HTML template", () => {
       "{% for i in v %}- {{ i }}\n{% endfor %}\nb",
     ],
     [
-      "gives numbers to no list that a block repeats items of",
+      "does not number a list whose items a block repeats",
       "<ol>{% for i in v %}<li>{{ i }}</li>{% endfor %}</ol>",
       "{% for i in v %}- {{ i }}\n{% endfor %}",
     ],
     [
-      "nor to one that a block leaves items out of",
+      "does not number a list whose items a block omits",
       "<ol><li>a</li>{% if v %}<li>b</li>{% endif %}<li>c</li></ol><ol><li>d</li></ol>",
       "- a\n{% if v %}- b\n{% endif %}- c\n\n1. d",
     ],
     [
-      "but to one that stands in a block",
+      "numbers a list inside a block",
       "{% if v %}<ol><li>{{ v }}</li><li>b{% if v %}!{% endif %}</li></ol>{% endif %}",
       "{% if v %}1. {{ v }}\n2. b{% if v %}!{% endif %}\n\n{% endif %}",
     ],
@@ -221,25 +217,25 @@ describe("the text of an HTML template", () => {
     ["references", "<p>Write &#123;&#123; v &#125;&#125; here</p>", "Write {{ v }} here"],
     ["parts of a word", "<p>{<b>{ v }</b>}</p>", "{{ v }}"],
     ["a tag in two parts", "{<span></span>% assign x = 1 %}", "{% assign x = 1 %}"],
-    ["a tag that would not be one", "&#123;% end", "{% end"],
+    ["a tag that is broken by its neighbours", "&#123;% end", "{% end"],
     ["raw text", "{% raw %}{{ &amp; }}{% endraw %}", "{{ & }}"],
     ["the end of raw text", "{% raw %}&#123;% endraw %}{{ v }}{% endraw %}{{ v }}", "{% endraw %}{{ v }}Tom"],
-    ["what touches a merge tag", "&#123;{{ v }}} &#123;{% if v %}x{% endif %}", "{Tom} {x"],
+    ["text that touches a merge tag", "&#123;{{ v }}} &#123;{% if v %}x{% endif %}", "{Tom} {x"],
     ["many", "&#123;&#123;&#123;&#123;{<b></b>% raw", "{{{{{% raw"],
     [
       "an address",
       '<a href="https://x.test/&#123;&#123;v&#125;&#125;">a</a>',
       "a <https://x.test/%7B%7Bv}}>",
     ],
-  ])("shows as text what the HTML shows as text: %s", (_what, html, text) => {
+  ])("keeps braces that the HTML shows as text: %s", (_what, html, text) => {
     expect(render(textOf(html) ?? "", "text", { v: "Tom" })).toBe(text);
   });
 
-  test("is none where more braces are text than anybody reads", () => {
+  test("is not made with too many braces that are text", () => {
     expect(textOf("{<b></b>{ ".repeat(501))).toBeNull();
   });
 
-  test("is none where every private character is taken", () => {
+  test("is not made if the source contains every private use character", () => {
     const taken = Array.from({ length: 0xf900 - 0xe000 }, (_, at) => String.fromCharCode(0xe000 + at)).join(
       "",
     );

@@ -1,18 +1,18 @@
 /** Merge tags in plain text: values inside URLs, and the plain text template that is made from an HTML template. */
 import { textFromHtml } from "#mail/html/body-conversion.ts";
 import { type AddedFilter, filterInsertion, type HtmlTemplate, isEncoded } from "./html-template.ts";
-import { idleFilters } from "./liquid-engine.ts";
+import { noOpFilters } from "./liquid-engine.ts";
 import { filtersOf, type OutputFilters, type Template } from "./read-template.ts";
 import { htmlWithPlaceholders, listsInBlocks } from "./tag-placeholders.ts";
 import type { Insertion, Piece } from "./template-pieces.ts";
-import { endsInAddress, isPartOfWord } from "./url-filters.ts";
+import { endsInUrl, isPartOfWord } from "./url-filters.ts";
 
 /** Limit of literal braces, because each costs as much as a merge tag. */
 const mostBraces = 500;
 /** Characters between the parts of a URL. */
 const addressMark = /[/?&=#]/;
 /** Filters that have an effect only in HTML. */
-const htmlFilters: ReadonlySet<string> = new Set([...idleFilters, "newline_to_br"]);
+const htmlFilters: ReadonlySet<string> = new Set([...noOpFilters, "newline_to_br"]);
 
 /** An output, and the filters that are added to it. */
 interface WrittenOutput {
@@ -24,7 +24,7 @@ interface WrittenOutput {
  * The filters for outputs inside http URLs: their values are percent-encoded, so that they cannot end the URL. An
  * output that begins a URL in angle brackets, as links from HTML do, gets a filter that allows only safe schemes.
  */
-export function addressInsertions({ source, pieces }: Template): Insertion[] {
+export function urlInsertions({ source, pieces }: Template): Insertion[] {
   const outputs: WrittenOutput[] = [];
   let isInAddress = false;
   let isInBracket = false;
@@ -32,7 +32,7 @@ export function addressInsertions({ source, pieces }: Template): Insertion[] {
   for (const piece of pieces) {
     if (piece.kind === "text" && (piece.role === "shown" || piece.role === "verbatim")) {
       const text = source.slice(piece.start, piece.end);
-      isInAddress = endsInAddress(text, isInAddress);
+      isInAddress = endsInUrl(text, isInAddress);
       isInBracket = text.endsWith("<");
       word.addText(text);
     } else if (piece.kind === "output" && (piece.role === "shown" || piece.role === "captured")) {

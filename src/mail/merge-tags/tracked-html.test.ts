@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { trackHtml } from "./tracked-links.ts";
 
-/** The HTML with links to `t/INDEX`, and where each of them led. */
+/** The HTML with links to `t/INDEX`, and the destination of each. */
 function tracked(html: string) {
   const targets: string[] = [];
   const made = trackHtml(html, {
@@ -20,7 +20,7 @@ function tracked(html: string) {
 describe("finished HTML", () => {
   test.each([
     [
-      "with references",
+      "with character references",
       '<a href="https://x.test/?a=1&amp;b=2">a</a>',
       '<a href="https://t.test/0">a</a>|',
       ["https://x.test/?a=1&b=2"],
@@ -38,19 +38,19 @@ describe("finished HTML", () => {
       ["https://x.test/{{ id }}"],
     ],
     [
-      "with addresses that are left alone",
+      "with URLs that are not tracked",
       '<a href="mailto:a@x.test">a</a><a href="tel:+4930">b</a><a href="#c">c</a><a href="cid:d">d</a><a href="/e">e</a><a data-no-track href="https://x.test/f">f</a><link href="https://x.test/g">',
       '<a href="mailto:a@x.test">a</a><a href="tel:+4930">b</a><a href="#c">c</a><a href="cid:d">d</a><a href="/e">e</a><a data-no-track href="https://x.test/f">f</a><link href="https://x.test/g">|',
       [],
     ],
     [
-      "with an address that nobody can lead to, whose bytes stay and whose index is spent",
+      "with an invalid URL, which stays unchanged and keeps its index",
       '<a href="https://x.test/too-long?a&amp;b">a</a><a href="https://x.test/b">b</a>',
       '<a href="https://x.test/too-long?a&amp;b">a</a><a href="https://t.test/1">b</a>|',
       ["https://x.test/too-long?a&b", "https://x.test/b"],
     ],
     [
-      "with a body, and a link behind it",
+      "with a body, and a link after it",
       '<html><body>\r\n<a href="https://x.test/a">a</a></body>\r\n<a href="https://x.test/b">b</a></html>',
       '<html><body>\r\n<a href="https://t.test/0">a</a>|</body>\r\n<a href="https://t.test/1">b</a></html>',
       ["https://x.test/a", "https://x.test/b"],
@@ -61,7 +61,7 @@ describe("finished HTML", () => {
   });
 });
 
-test("HTML with more markup than anybody maps stays as it is", () => {
+test("HTML with too much markup is unchanged", () => {
   const html = '<a href="https://x.test/">a</a>'.repeat(20_000);
   expect(trackHtml(html, { pixel: "https://t.test/o.gif", tracked: () => "https://t.test/" })).toBe(html);
 });

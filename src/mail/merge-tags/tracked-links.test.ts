@@ -7,7 +7,7 @@ import { placeInsertions } from "./html-template.ts";
 import { withInsertions } from "./template-pieces.ts";
 import { trackLinks } from "./tracked-links.ts";
 
-/** What somebody gets whose links lead to `t/INDEX>TARGET`. */
+/** The result for a recipient whose links lead to `t/INDEX>TARGET`. */
 function tracked(source: string, fields: Record<string, unknown> = {}) {
   const template = readHtmlTemplate(source);
   const { links, insertions } = trackLinks(template);
@@ -34,10 +34,10 @@ function tracked(source: string, fields: Record<string, unknown> = {}) {
   return { html: rendered.text, links, targets, personal };
 }
 
-describe("an address that is tracked", () => {
+describe("a tracked URL", () => {
   test.each([
     [
-      "with references",
+      "with character references",
       '<a href="https://x.test/?a=1&amp;b=2">',
       '<a href="https://t.test/0">',
       "https://x.test/?a=1&b=2",
@@ -56,7 +56,7 @@ describe("an address that is tracked", () => {
       "https://ü.test/日本?q=é",
     ],
     [
-      "with braces of others",
+      "with braces that are no merge tags",
       '<a href="https://x.test/{id}?{{ n }}={0}">',
       '<a href="https://t.test/0">',
       "https://x.test/{id}?1={0}",
@@ -98,7 +98,7 @@ describe("an address that is tracked", () => {
       "https://x.test/a",
     ],
     [
-      "behind a tag in its element",
+      "after a tag in its element",
       '<a {% if n %}class="a"{% endif %} href="https://x.test/">',
       '<a class="a" href="https://t.test/0">',
       "https://x.test/",
@@ -109,12 +109,12 @@ describe("an address that is tracked", () => {
       `<a href="https://t.test/0" title='&#34;'>`,
       "https://x.test/?a=b",
     ],
-  ])("%s leads where it led, and nothing else changes", (_what, html, expected, target) => {
+  ])("%s keeps its destination, and nothing else changes", (_what, html, expected, target) => {
     const { html: written, targets } = tracked(html, { n: 1 });
     expect([written, targets]).toEqual([expected, [target]]);
   });
 
-  test("has its index by its place, and says whether it is the same for everybody", () => {
+  test("has an index by its position, and says whether it is the same for all recipients", () => {
     const { html, links, targets } = tracked(
       '<a href="https://x.test/1">1</a><a href="/2">2</a><a href="https://x.test/?c={{ city }}&amp;e={{ e | url_encode }}">3</a><a href="https://x.test/1">4</a>',
       { city: "Fish & Chips/", e: "a@b" },
@@ -128,7 +128,7 @@ describe("an address that is tracked", () => {
     expect(targets[1]).toBe("https://x.test/?c=Fish%20%26%20Chips%2F&e=a%40b");
   });
 
-  test("is another one in each turn of a loop", () => {
+  test("has its own destination in every turn of a loop", () => {
     const { targets } = tracked('{% for n in list %}<a href="https://x.test/{{ n }}">{% endfor %}', {
       list: ["a", "b"],
     });
@@ -138,11 +138,11 @@ describe("an address that is tracked", () => {
   test.each([
     ["in a loop", "{% for n in list %}LINK{% endfor %}", ["https://x.test/a", "https://x.test/b"]],
     ["in a condition", "{% if list %}{% assign n = 1 %}LINK{% endif %}", ["https://x.test/1"]],
-    ["of a name that the template gives", '{% assign n = "c" %}LINK', ["https://x.test/c"]],
-    ["that is the same whatever happens", "{% for n in list %}SAME{% endfor %}", []],
+    ["of a name that the template assigns", '{% assign n = "c" %}LINK', ["https://x.test/c"]],
+    ["that is always the same", "{% for n in list %}SAME{% endfor %}", []],
     ["of a value", "{% assign m = 1 %}LINK", ["https://x.test/v"]],
     ["of a value in a template that only writes values", "LINK", ["https://x.test/v"]],
-  ])("%s says whether it leads each recipient elsewhere", (_what, source, expected) => {
+  ])("%s says whether it depends on the recipient", (_what, source, expected) => {
     const made = source
       .replace("LINK", '<a href="https://x.test/{{ n }}">')
       .replace("SAME", '<a href="https://x.test/">');
@@ -150,23 +150,23 @@ describe("an address that is tracked", () => {
   });
 });
 
-describe("an address is left alone", () => {
+describe("a URL is not tracked", () => {
   test.each([
-    ["of mail", '<a href="mailto:a@x.test">'],
-    ["of a telephone", '<a href="tel:+4930">'],
-    ["of a part of the message", '<a href="cid:logo">'],
-    ["in the page", '<a href="#top">'],
+    ["with the scheme mailto", '<a href="mailto:a@x.test">'],
+    ["with the scheme tel", '<a href="tel:+4930">'],
+    ["with the scheme cid", '<a href="cid:logo">'],
+    ["that is a fragment", '<a href="#top">'],
     ["without a host", '<a href="/a">'],
     ["without a scheme", '<a href="//x.test/">'],
-    ["that is no address", '<a href="https://">'],
-    ["that no browser reads", '<a href="https://x.test:port/">'],
+    ["that is not a URL", '<a href="https://">'],
+    ["that browsers do not parse", '<a href="https://x.test:port/">'],
     ["with a backslash in its host", '<a href="https://x.test\\@evil.test/">'],
-    ["of a program", '<a href="javascript:go()">'],
+    ["with the scheme javascript", '<a href="javascript:go()">'],
     ["marked with data-no-track", '<a data-no-track href="https://x.test/">'],
     ["in a conditional comment", '<!--[if mso]><a href="https://x.test/">x</a><![endif]-->'],
     ["in a comment", '<!-- <a href="https://x.test/"> -->'],
     [
-      "of something else",
+      "of another element",
       '<link href="https://x.test/"><img src="https://x.test/"><form action="https://x.test/">',
     ],
   ])("%s", (_what, html) => {
@@ -184,7 +184,7 @@ describe("an address is left alone", () => {
       '<a href="https://x.test/z">',
     ],
     [
-      "that goes on without quotes",
+      "that continues without quotes",
       "<a href=https://x.test/{% if n %}a{% endif %}>",
       "<a href=https://x.test/a>",
     ],
@@ -194,7 +194,7 @@ describe("an address is left alone", () => {
   });
 });
 
-test("whatever the HTML holds, only addresses of links change, and they lead where they led", () => {
+test("in any HTML only the URLs of links change, and they keep their destinations", () => {
   const piece = fc.constantFrom(
     '<a href="',
     "<a href='",

@@ -14,28 +14,28 @@ const addressStart = /(?<!\w)https?:\/\//i;
  * Internal filters, added by the compiler; their argument is the number of the word in its template. They leave
  * escaping to the writer of the output, except for as_address_part.
  */
-export const addressFilters = {
+export const urlFilters = {
   /** For the first output of a word. */
   as_address_start(this: Rendering, value: unknown, word: number): string {
-    return noted(this, word, textOf(value), false);
+    return recordWord(this, word, textOf(value), false);
   },
   /** For an output directly after the first one. */
   as_address_more(this: Rendering, value: unknown, word: number): string {
-    return noted(this, word, textOf(value), isInAddress(this, word));
+    return recordWord(this, word, textOf(value), isInUrl(this, word));
   },
   /** For an output after a separator of URL parts. */
   as_address_part(this: Rendering, value: unknown, word: number): string {
-    return isInAddress(this, word) ? escapeUrlPart(value) : noted(this, word, textOf(value), false);
+    return isInUrl(this, word) ? escapeUrlPart(value) : recordWord(this, word, textOf(value), false);
   },
 } as const;
-export type AddressFilter = keyof typeof addressFilters;
+export type UrlFilter = keyof typeof urlFilters;
 
 interface Rendering {
   readonly context: Context;
 }
 
 /** Whether the text after `text` continues a URL. `beganBefore`: a URL began before `text`. */
-export function endsInAddress(text: string, beganBefore: boolean): boolean {
+export function endsInUrl(text: string, beganBefore: boolean): boolean {
   return (beganBefore && isPartOfWord(text)) || addressStart.test(lastWord(text));
 }
 
@@ -51,11 +51,11 @@ function lastWord(text: string): string {
   return text.slice(start);
 }
 
-function noted({ context }: Rendering, word: number, text: string, beganBefore: boolean): string {
-  context.setRegister("addressWord", endsInAddress(text, beganBefore) ? word : null);
+function recordWord({ context }: Rendering, word: number, text: string, beganBefore: boolean): string {
+  context.setRegister("addressWord", endsInUrl(text, beganBefore) ? word : null);
   return text;
 }
 
-function isInAddress({ context }: Rendering, word: number): boolean {
+function isInUrl({ context }: Rendering, word: number): boolean {
   return context.getRegister("addressWord") === word;
 }

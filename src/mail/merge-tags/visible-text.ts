@@ -21,15 +21,15 @@ export function visibleText(html: string): string {
 function addressesBehindTags(html: string, tags: readonly HtmlTag[]): Insertion[] {
   let action: string | null = null;
   return tags.flatMap((tag) => {
-    const writtenIn = (wanted: string) => {
+    const attributeValue = (wanted: string) => {
       const attribute = tag.attributes.find(({ name }) => name === wanted);
       return attribute === undefined ? null : html.slice(attribute.start, attribute.end);
     };
     if (tag.isInComment) return [];
-    if (tag.element === "form") action = writtenIn("action");
+    if (tag.element === "form") action = attributeValue("action");
     let address: string | null = null;
-    if (tag.element === "area") address = writtenIn("href");
-    else if (sendsForm(tag.element, writtenIn("type"))) address = writtenIn("formaction") ?? action;
+    if (tag.element === "area") address = attributeValue("href");
+    else if (sendsForm(tag.element, attributeValue("type"))) address = attributeValue("formaction") ?? action;
     return address === null ? [] : [{ at: tag.end, text: ` ${address.replaceAll("<", "&lt;")} ` }];
   });
 }

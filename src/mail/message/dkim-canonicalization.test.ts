@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { relaxedBody, relaxedHeader } from "./dkim-canonicalization.ts";
 
-/** The words of RFC 6376 section 3.4.4, one after the other. */
+/** The rules of RFC 6376 section 3.4.4, one after the other. */
 function bodyByTheBook(body: string): string {
   const lines = body.split("\r\n").map((line) => line.replaceAll(/[\t ]+/g, " ").replace(/ $/, ""));
   while (lines.at(-1) === "") lines.pop();
@@ -25,7 +25,7 @@ describe("the relaxed body", () => {
     expect(relaxedBody(Buffer.from(body, "latin1")).toString("latin1")).toBe(relaxed);
   });
 
-  test("is what the RFC says for every body, and its own relaxed form", () => {
+  test("follows the RFC for every body, and is idempotent", () => {
     const pieces = fc.array(fc.constantFrom(" ", "  ", "\t", "\r\n", "\r\n\r\n", "\r", "\n", "a", ".", "ü"));
     fc.assert(
       fc.property(pieces, (parts) => {
@@ -52,7 +52,7 @@ describe("the relaxed header", () => {
     expect(relaxedHeader(name, value)).toBe(relaxed);
   });
 
-  test("does not change when a relay folds at other places", () => {
+  test("does not change if a relay folds at other places", () => {
     const words = fc.array(fc.stringMatching(/^[!-~]{1,10}$/), { minLength: 1 });
     const blanks = fc.constantFrom(" ", "  ", "\t", "\r\n ", "\r\n\t", " \r\n  ");
     fc.assert(

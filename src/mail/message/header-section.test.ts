@@ -3,7 +3,7 @@ import { readHeaderSection, unfold } from "./header-section.ts";
 
 const read = (...lines: string[]) => readHeaderSection(Buffer.from(lines.join("\r\n")));
 
-test("fields keep their order, their folds and their places in the message", () => {
+test("fields keep their order, their folds and their offsets in the message", () => {
   const message = Buffer.from(
     "A:1\r\nSubject: Gr\u00fc\r\n \u00dfe\r\n\tx\r\nA: 2\r\n\r\nBody: no field\r\n",
   );
@@ -27,12 +27,12 @@ test("a message may be all header, or all body", () => {
   expect(read("", "A: 1", "", "")).toMatchObject({ ok: true, fields: [], bodyStart: 2 });
 });
 
-describe("a stranger's header", () => {
+describe("an untrusted header", () => {
   const limits = { octets: 60, fields: 3 };
   const large = { ok: false, fault: "The header is larger than 60 octets or 3 fields.", isTooLarge: true };
   const readLimited = (message: string) => readHeaderSection(Buffer.from(message), limits);
 
-  test("may be as large as its limits, whatever the body", () => {
+  test("may reach its limits, whatever the size of the body", () => {
     const filled = `A: ${"x".repeat(55)}\r\n`;
     expect(filled).toHaveLength(60);
     expect(readLimited(`${filled}\r\n${"b".repeat(100)}`)).toMatchObject({ ok: true, bodyStart: 62 });
@@ -60,16 +60,16 @@ describe("is a fault:", () => {
     ["a continuation of nothing", [" A: 1", "", ""], "Line 1 of the header is not a field."],
     ["a name with 8-bit characters", ["\u00c4: 1", "", ""], "Line 1 of the header is not a field."],
     ["a line of blanks", ["A: 1", " \t", "B: 2", "", ""], "Line 2 of the header contains only blanks."],
-    ["a line that does not end", ["A: 1", "B: 2"], "The header ends in the middle of a line."],
+    ["a line without an end", ["A: 1", "B: 2"], "The header ends in the middle of a line."],
   ])("%s", (_what, lines, fault) => {
     expect(read(...lines)).toEqual({ ok: false, fault, isTooLarge: false });
   });
 
-  test("octets that are no UTF-8", () => {
+  test("octets that are not UTF-8", () => {
     expect(readHeaderSection(Buffer.from("A: \xff\r\n\r\n", "latin1"))).toMatchObject({ ok: false });
   });
 });
 
-test("unfolding leaves one line", () => {
+test("unfolding returns one line", () => {
   expect(unfold(" a\r\n\tb \r\n c ")).toBe("a b  c");
 });

@@ -5,6 +5,7 @@
  */
 import { isUtf8 } from "node:buffer";
 
+/** A header field of a received message. */
 export interface GivenField {
   readonly name: string;
   /** Everything after the colon, unchanged: folded, without the CRLF at its end. */
@@ -14,10 +15,12 @@ export interface GivenField {
   readonly end: number;
 }
 
+/** The parsed fields, or the fault as a sentence. */
 export type HeaderSection =
   | { readonly ok: true; readonly fields: readonly GivenField[]; readonly bodyStart: number }
   | { readonly ok: false; readonly fault: string; readonly isTooLarge: boolean };
 
+/** Limits of a header section: its octets and its number of fields. */
 export interface HeaderLimits {
   readonly octets: number;
   readonly fields: number;

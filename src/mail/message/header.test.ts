@@ -11,7 +11,7 @@ import {
 } from "./header.ts";
 
 const unfold = (value: string) => value.replaceAll("\r\n", "");
-/** A reader of RFC 2047 section 6.2: blanks between two encoded-words are not shown. */
+/** A reader by RFC 2047 section 6.2: blanks between two encoded-words are not shown. */
 const decodeWords = (value: string) =>
   unfold(value)
     .replaceAll(/\?=\s+=\?/g, "?==?")
@@ -65,7 +65,7 @@ describe("a header value", () => {
     expect(encodeValue(" a  b ", 10)).toBe("a  b");
   });
 
-  test("that no line could hold is encoded", () => {
+  test("that fits no line is encoded", () => {
     expect(decodeWords(encodeValue("x".repeat(2000), 10))).toBe("x".repeat(2000));
     expect(decodeWords(encodeValue("größe", 10))).toBe("größe");
   });
@@ -85,7 +85,7 @@ describe("a mailbox", () => {
     expect(encodeMailbox({ name, address: "a@example.com" }, 6)).toBe(written);
   });
 
-  test("puts its address on a line of its own when the name leaves no room", () => {
+  test("puts its address on a new line if the name leaves no space", () => {
     const address = `${"a".repeat(60)}@example.com`;
     expect(encodeMailbox({ name: "Jane Doe", address }, 6)).toBe(`Jane Doe\r\n <${address}>`);
   });
@@ -103,7 +103,7 @@ describe("a parameter", () => {
     expect(encodeParameter("filename", value)).toBe(written);
   });
 
-  test("that is long is cut into numbered segments (RFC 2231 section 3), none through a character", () => {
+  test("that is long is split into numbered segments (RFC 2231 section 3), never inside a character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", minLength: 61, maxLength: 300 }), (value) => {
         const segments = encodeParameter("filename", value).split(";\r\n ");
@@ -127,7 +127,7 @@ test("a date is in UTC and in the form of RFC 5322", () => {
 });
 
 describe("a rendered message", () => {
-  test("is header lines, an empty line and the body, with UTF-8 where a value has it", () => {
+  test("is header fields, an empty line and the body, with UTF-8 if a value has it", () => {
     const rendered = renderMessage(
       [
         ["To", "jörg@example.com"],
@@ -149,7 +149,7 @@ describe("a rendered message", () => {
     ["Übersicht", "a"],
     ["", "a"],
     ["X\r\nBcc", "a"],
-  ])("never holds the field %j: %j", (name, value) => {
+  ])("never contains the field %j: %j", (name, value) => {
     expect(() => renderHeaders([[name, value]])).toThrow(/raw line break, NUL or an impossible name/);
   });
 });

@@ -13,6 +13,7 @@ export interface MediaType {
 const PARAMETER = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g;
 const NAME = /^name(?:\*|\*0\*?)?$/;
 
+/** The media type of a part with these header fields. */
 export function readMediaType(fields: readonly GivenField[]): MediaType {
   const value = unfold(fields.find(({ name }) => /^content-type$/i.test(name))?.value ?? "");
   const { type, parameters } = parseMediaType(value);

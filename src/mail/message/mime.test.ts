@@ -36,11 +36,11 @@ const file = (given: Partial<Attachment>): Attachment => ({
   ...given,
 });
 
-/** The tree of media types, as a reader of the raw text sees it. */
+/** The tree of media types, read from the raw text. */
 const structure = (message: Buffer) =>
   [...message.toString().matchAll(/^Content-Type: ([\w/-]+)/gm)].map(([, type]) => type);
 
-/** A name without blanks: parsers trim it, and Python 3.11 shows the blanks that separate encoded-words. */
+/** A name without blanks at its ends: parsers trim it, and Python 3.11 shows the blanks that separate encoded-words. */
 const blankless = (name: string | null | undefined) => (name ?? "").replaceAll(/\s+/g, "");
 
 interface Judged {
@@ -91,7 +91,7 @@ def judge(raw):
 json.dump([judge(raw) for raw in json.load(sys.stdin)], sys.stdout)
 `;
 
-/** One process for all messages; a defect is what the parser had to forgive. */
+/** One process for all messages. A defect is something that the parser had to repair. */
 function judgedByPython(messages: readonly Buffer[]): (Judged & { readonly defects: string[] })[] {
   const input = JSON.stringify(messages.map((message) => message.toString("base64")));
   const { stdout, stderr } = spawnSync("python3", ["-c", python], {
@@ -159,14 +159,14 @@ describe("the structure", () => {
     expect(structure(raw(content))).toEqual(types);
   });
 
-  test("ties an inline image to the HTML that shows it", async () => {
+  test("links an inline image to the HTML that shows it", async () => {
     const html = '<img src="cid:logo">';
     const email = await PostalMime.parse(raw({ html, attachments: [image] }));
     expect(email.attachments).toMatchObject([{ contentId: "<logo>", disposition: "inline", related: true }]);
     expect(email.html).toContain(html);
   });
 
-  test("sends messages and multiparts as octets, because base64 is forbidden for them", () => {
+  test("sends messages and multiparts as application/octet-stream, because base64 is forbidden for them", () => {
     const attachments = ["message/rfc822", "Multipart/mixed; boundary=x"].map((contentType) =>
       file({ contentType }),
     );
@@ -176,7 +176,7 @@ describe("the structure", () => {
     ]);
   });
 
-  test("has a boundary that no body contains", () => {
+  test("has a boundary that occurs in no body", () => {
     const ids = ["taken", "also-taken", "free"];
     const { body, headers } = composeMessage(
       { ...plain, text: "--=_ataken", html: "<p>=_malso-taken</p>" },
@@ -203,7 +203,7 @@ describe("the structure", () => {
 });
 
 describe("the header", () => {
-  test("stands in the order it is sent, further fields after Message-ID", () => {
+  test("has the fields in the order they are sent, further fields after Message-ID", () => {
     const { headers, needsSmtpUtf8 } = composeMessage({
       ...plain,
       html: null,
@@ -223,7 +223,7 @@ describe("the header", () => {
     expect(needsSmtpUtf8).toBe(false);
   });
 
-  test("is ASCII whatever is in it, but for an address that needs SMTPUTF8", () => {
+  test("is ASCII whatever is in it, except for an address that needs SMTPUTF8", () => {
     const words = { from: { name: "Jörg 😀", address: "j@example.com" }, subject: "Größe" };
     expect(composeMessage({ ...plain, ...words }).needsSmtpUtf8).toBe(false);
     expect(raw(words).toString("latin1")).toMatch(/^[\r\n -~]*$/);
@@ -243,7 +243,7 @@ describe("the header", () => {
     ["filename", { attachments: [file({ filename: "a\r\nb" })] }],
     ["media type", { attachments: [file({ contentType: "text/plain\r\nX: y" })] }],
     ["Content-ID", { attachments: [file({ contentId: "a>\r\nX: y" })] }],
-  ] as [string, Partial<MessageContent>][])("never takes a line break from the %s", (_, content) => {
+  ] as [string, Partial<MessageContent>][])("never contains a line break from the %s", (_, content) => {
     expect(() => raw(content)).toThrow();
   });
 
@@ -260,7 +260,7 @@ describe("the header", () => {
     expect(() => raw({ headers: [[name, "x"]] })).toThrow(/composer writes the field/);
   });
 
-  test("is not written for a message without any body", () => {
+  test("is refused for a message without any body", () => {
     expect(() => raw({ html: null, text: null })).toThrow(/text or an HTML body/);
   });
 });
@@ -345,7 +345,7 @@ describe("a composed message", () => {
     .map((sample) => ({ ...plain, ...sample }));
   const messages = samples.map(raw);
 
-  test("has the relaxed form of its body with it where no text had to be encoded", () => {
+  test("has the relaxed form of its body if no text had to be encoded", () => {
     const pieces = fc.array(fc.constantFrom(" ", "  ", "\t", "\n", "\r\n", "\r", "a", ".", "\v", "é"), {
       maxLength: 12,
     });
@@ -361,7 +361,7 @@ describe("a composed message", () => {
     );
   });
 
-  test("has lines of at most 998 octets, and none that stranger's text begins as a field", () => {
+  test("has lines of at most 998 octets, and no field that begins in untrusted text", () => {
     for (const [index, message] of messages.entries()) {
       const lines = message.toString("latin1").split("\r\n");
       expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(998);
@@ -373,7 +373,7 @@ describe("a composed message", () => {
     }
   });
 
-  test("reads as it was given to the composer, by postal-mime", async () => {
+  test("parses to the given content with postal-mime", async () => {
     for (const [index, message] of messages.entries()) {
       const sample = samples[index] ?? plain;
       const judged = await judgedByPostalMime(message);
@@ -386,15 +386,12 @@ describe("a composed message", () => {
     }
   });
 
-  test.skipIf(!hasPython)(
-    "reads as it was given to the composer, by Python's email package, without a defect",
-    () => {
-      const judged = judgedByPython(messages);
-      for (const [index, sample] of samples.entries()) {
-        expect(judged[index]).toEqual({ ...expected(sample), defects: [] });
-      }
-    },
-  );
+  test.skipIf(!hasPython)("parses to the given content with Python's email package, without a defect", () => {
+    const judged = judgedByPython(messages);
+    for (const [index, sample] of samples.entries()) {
+      expect(judged[index]).toEqual({ ...expected(sample), defects: [] });
+    }
+  });
 
   function expected({
     from,

@@ -32,6 +32,7 @@ import { joinOctets, type Octets } from "./octets.ts";
 import type { MailText } from "./template-text.ts";
 import { encodeTextContent, type TransferEncoding } from "./transfer-encoding.ts";
 
+/** A file of a message, already encoded. */
 export interface Attachment {
   readonly filename: string;
   /** The file as encodeBase64 returns it: encoded once, however many messages contain it. */
@@ -59,6 +60,7 @@ export interface MessageContent {
   readonly headers: readonly HeaderField[];
 }
 
+/** Header fields and body of a composed message, before signing. */
 export interface ComposedMessage {
   /** All fields, encoded and folded, in the order they are sent. */
   readonly headers: HeaderField[];
@@ -109,7 +111,7 @@ export function composeMessage(
       ["MIME-Version", "1.0"],
       ...body.headers,
     ],
-    body: endedByLineBreak(body),
+    body: withFinalLineBreak(body),
     // A text that is the whole body may end in empty lines, which relaxed form drops.
     relaxedBody: body.isMultipart ? body.relaxed : null,
     needsSmtpUtf8: needsSmtpUtf8(from.address) || needsSmtpUtf8(to.address),
@@ -236,7 +238,7 @@ function multipart(subtype: string, parts: readonly Part[], boundary: string): P
 }
 
 /** SMTP ends every message with CRLF. A body that ends with it is hashed, sent and stored as the same octets. */
-function endedByLineBreak({ content, isMultipart }: Part): Octets {
+function withFinalLineBreak({ content, isMultipart }: Part): Octets {
   const isEnded = isMultipart || joinOctets(content).subarray(-2).equals(lineBreak);
   return isEnded ? content : [...content, lineBreak];
 }

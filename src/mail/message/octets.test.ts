@@ -8,14 +8,14 @@ const { octets } = fc.letrec<{ octets: Octets }>((tie) => ({
   octets: fc.array(fc.oneof({ maxDepth: 3 }, latin1, buffers, tie("octets")), { maxLength: 5 }),
 }));
 
-/** The same by the simplest means. */
+/** The same, implemented in the simplest way. */
 function plainly(all: Octets): Buffer {
   const piece = (one: Octets[number]) =>
     typeof one === "string" ? Buffer.from(one, "latin1") : Buffer.isBuffer(one) ? one : plainly(one);
   return Buffer.concat(all.map(piece));
 }
 
-test("pieces are counted, joined and written as they stand, however they are nested", () => {
+test("pieces are counted, joined and written in order, at any nesting", () => {
   fc.assert(
     fc.property(octets, (all) => {
       const whole = plainly(all);

@@ -14,15 +14,15 @@ function repair(fields: readonly GivenField[], body: string, most = 1024 * 1024)
   return { text, isExceeded: allowance.isExceeded };
 }
 
-describe("a multipart of which one part is repaired keeps every other octet", () => {
+describe("a multipart with one repaired part keeps every other octet", () => {
   const multipart = [field("Content-Type", "multipart/mixed; boundary=b")];
   const given = ["Content-Disposition: inline; filename=ü", "", "x"];
   const written = ["Content-Disposition: inline;\r\n filename*=UTF-8''%C3%BC", "", "x"];
   test.each<[string, string[], string[]]>([
     ["an empty part before it", ["--b", "--b"], ["--b--"]],
-    ["an empty part behind it", ["--b"], ["--b", "--b--"]],
-    ["empty parts all around", ["--b", "--b", "--b"], ["--b", "--b", "--b--"]],
-    ["an empty part behind a preamble", ["preamble", "--b", "--b"], ["--b", "--b--", "epilogue"]],
+    ["an empty part after it", ["--b"], ["--b", "--b--"]],
+    ["empty parts before and after it", ["--b", "--b", "--b"], ["--b", "--b", "--b--"]],
+    ["an empty part after a preamble", ["preamble", "--b", "--b"], ["--b", "--b--", "epilogue"]],
     ["a part of one empty line", ["--b", "", "--b"], ["--b", "", "--b--"]],
     ["an empty part at the end of a multipart that is never closed", ["--b"], ["--b", "--b"]],
   ])("with %s", (_, before, after) => {
@@ -30,19 +30,19 @@ describe("a multipart of which one part is repaired keeps every other octet", ()
     expect(text).toBe(crlf(...before, ...written, ...after));
   });
 
-  test("where the only delimiter is the closing one", () => {
+  test("if the only delimiter is the closing one", () => {
     const body = crlf("--b--", "Grüße");
     expect(repair(multipart, body).text).toBe(body);
   });
 
-  test("and is refused where a delimiter line itself is too long", () => {
+  test("and is refused if a delimiter line itself is too long", () => {
     const body = crlf("--b", "", "one", `--b${" ".repeat(LONG)}`, ...given, "--b--");
     expect(repair(multipart, body).text).toBeNull();
   });
 });
 
-describe("long lines are folded where they are", () => {
-  test("in Base64, and other lines keep their octets", () => {
+describe("long lines are folded in place", () => {
+  test("in base64, and other lines keep their octets", () => {
     const long = Buffer.alloc(3_000, "Grüße").toString("base64");
     const body = crlf("AAAA", long, "BBBBBBBB", long, "CCCC");
     const { text } = repair([field("Content-Transfer-Encoding", "base64")], body);
@@ -55,11 +55,11 @@ describe("long lines are folded where they are", () => {
     ["escapes one octet later", `x${"=C3=BC".repeat(400)}`],
     ["escapes two octets later", `xx${"=C3=BC".repeat(400)}`],
     ["text", "x y".repeat(400)],
-    ["signs of equality alone", "=".repeat(1_200)],
+    ["only equals signs", "=".repeat(1_200)],
     ["a soft line break at its end", `${"x".repeat(1_200)}=`],
     ["75 octets in the last line", "x".repeat(75 * 20)],
     ["76 octets in the last line", "x".repeat(75 * 20 + 1)],
-  ])("in quoted-printable, no escape is torn apart: %s", (_, long) => {
+  ])("in quoted-printable without splitting an escape: %s", (_, long) => {
     const body = crlf("short =20", long, "end");
     const { text } = repair([field("Content-Transfer-Encoding", "quoted-printable")], body);
     const lines = (text ?? "").split("\r\n");
@@ -100,7 +100,7 @@ describe("the allowance", () => {
     expect(repair(fields, body, octets - 1)).toEqual({ text: null, isExceeded: true });
   });
 
-  test("leaves part headers in UTF-8 as they are beyond it", () => {
+  test("beyond it part headers in UTF-8 are unchanged", () => {
     const multipart = [field("Content-Type", "multipart/mixed; boundary=b")];
     const header = "Content-Disposition: inline; filename=ü";
     const body = crlf("--b", header, "", "x", "--b--");

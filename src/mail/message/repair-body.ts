@@ -11,6 +11,7 @@ import { readMediaType } from "./media-type.ts";
 import type { Octets } from "./octets.ts";
 import { encodeBase64, encodeQuotedPrintable, maxLineLength } from "./transfer-encoding.ts";
 
+/** A body after repair; the caller writes the new transfer encoding into the header. */
 export interface RepairedBody {
   readonly octets: Octets;
   /** The new transfer encoding; null if it has not changed. */

@@ -51,7 +51,7 @@ const someMail = {
 };
 
 describe("a text made of shared pieces and values", () => {
-  test("is sent and hashed as the same text in one piece would be, or left to the encoder", () => {
+  test("is sent and hashed like the same text in one piece, or left to the encoder", () => {
     fc.assert(
       fc.property(template, ({ form, values }) => {
         const text = new TemplateText(form, values);
@@ -77,8 +77,8 @@ describe("a text made of shared pieces and values", () => {
   });
 
   test.each([
-    ["a letter that is not ASCII in a value", ["Hello ", ""], ["Zoë"]],
-    ["one in a piece", ["Grüße, ", ""], ["Ada"]],
+    ["a non-ASCII letter in a value", ["Hello ", ""], ["Zoë"]],
+    ["a non-ASCII letter in a piece", ["Grüße, ", ""], ["Ada"]],
     [
       "a line that pieces and values together make too long",
       ["x".repeat(500), "y".repeat(300)],
@@ -86,7 +86,7 @@ describe("a text made of shared pieces and values", () => {
     ],
     ["a line break that a value may cut in two", ["Hello\r", "\nyou"], [""]],
     ["NUL", ["Hello ", ""], ["\0"]],
-  ])("is left to the encoder with %s", (_, pieces, values) => {
+  ])("needs the encoder with %s", (_, pieces, values) => {
     expect(new TemplateText(new TemplatePieces(pieces), values).sevenBit()).toBeNull();
   });
 

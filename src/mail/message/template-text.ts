@@ -19,7 +19,7 @@ export interface SevenBitText {
 }
 
 /** A part of a text that is sent unchanged. */
-interface Stretch {
+interface Chunk {
   readonly wire: Buffer | string;
   /** The relaxed form without the blanks at its ends, which may join with those of its neighbours. */
   readonly core: Buffer | string;
@@ -39,16 +39,16 @@ const word = /^[!-~]+$/;
 /** The pieces that all messages share, one more than there are values. */
 export class TemplatePieces {
   readonly pieces: readonly string[];
-  #stretches: readonly Stretch[] | null | undefined;
+  #chunks: readonly Chunk[] | null | undefined;
 
   constructor(pieces: readonly string[]) {
     this.pieces = pieces;
   }
 
   /** Null if a piece cannot be sent as 7bit. */
-  get stretches(): readonly Stretch[] | null {
-    if (this.#stretches === undefined) this.#stretches = stretchesOf(this.pieces);
-    return this.#stretches;
+  get chunks(): readonly Chunk[] | null {
+    if (this.#chunks === undefined) this.#chunks = chunksOf(this.pieces);
+    return this.#chunks;
   }
 }
 
@@ -70,20 +70,20 @@ export class TemplateText {
 
   /** The result of encodeTextContent and relaxedBody for a text that stays 7bit; null if it has to be encoded. */
   sevenBit(): SevenBitText | null {
-    const { stretches } = this.#form;
-    if (stretches === null) return null;
+    const { chunks } = this.#form;
+    if (chunks === null) return null;
     const weaver = new SevenBitWriter();
-    for (const [at, stretch] of stretches.entries()) {
-      if (!weaver.add(stretch)) return null;
+    for (const [at, chunk] of chunks.entries()) {
+      if (!weaver.add(chunk)) return null;
       const value = this.#values[at];
       if (value === undefined || value === "") continue;
-      if (word.test(value) ? !weaver.addWord(value) : !weaver.add(stretchOf(value))) return null;
+      if (word.test(value) ? !weaver.addWord(value) : !weaver.add(chunkOf(value))) return null;
     }
     return weaver;
   }
 }
 
-/** Joins stretches; `add` returns false if the result is not 7bit text. */
+/** Joins chunks; `add` returns false if the result is not 7bit text. */
 class SevenBitWriter implements SevenBitText {
   readonly wire: (Buffer | string)[] = [];
   readonly relaxed: (Buffer | string)[] = [];
@@ -92,17 +92,17 @@ class SevenBitWriter implements SevenBitText {
   /** The text ends in blanks, which count if something follows them in their line. */
   #isBlankDue = false;
 
-  add(stretch: Stretch | null): boolean {
-    if (stretch === null) return false;
-    this.wire.push(stretch.wire);
-    this.#column += stretch.firstLine;
+  add(chunk: Chunk | null): boolean {
+    if (chunk === null) return false;
+    this.wire.push(chunk.wire);
+    this.#column += chunk.firstLine;
     if (this.#column > maxLineLength) return false;
-    if (stretch.lastLine !== null) this.#column = stretch.lastLine;
-    this.#isBlankDue ||= stretch.startsBlank;
-    if (stretch.core.length === 0) return true;
-    if (this.#isBlankDue && !stretch.startsWithBreak) this.relaxed.push(" ");
-    this.relaxed.push(stretch.core);
-    this.#isBlankDue = stretch.endsBlank;
+    if (chunk.lastLine !== null) this.#column = chunk.lastLine;
+    this.#isBlankDue ||= chunk.startsBlank;
+    if (chunk.core.length === 0) return true;
+    if (this.#isBlankDue && !chunk.startsWithBreak) this.relaxed.push(" ");
+    this.relaxed.push(chunk.core);
+    this.#isBlankDue = chunk.endsBlank;
     return true;
   }
 
@@ -117,22 +117,22 @@ class SevenBitWriter implements SevenBitText {
   }
 }
 
-function stretchesOf(pieces: readonly string[]): readonly Stretch[] | null {
+function chunksOf(pieces: readonly string[]): readonly Chunk[] | null {
   // A CR could be half of a line break whose other half comes after a value.
   if (pieces.slice(0, -1).some((piece) => piece.endsWith("\r"))) return null;
-  const stretches = pieces.map((piece) => stretchOf(piece.replaceAll(/\r\n?/g, "\n")));
-  return stretches.every((stretch) => stretch !== null) ? stretches.map(encoded) : null;
+  const chunks = pieces.map((piece) => chunkOf(piece.replaceAll(/\r\n?/g, "\n")));
+  return chunks.every((chunk) => chunk !== null) ? chunks.map(encoded) : null;
 }
 
-/** Encodes a stretch that many messages share, once for all of them. */
-function encoded({ wire, core, ...rest }: Stretch): Stretch {
+/** Encodes a chunk that many messages share, once for all of them. */
+function encoded({ wire, core, ...rest }: Chunk): Chunk {
   const octets = Buffer.from(wire);
   // Most texts have no blanks to drop, so both forms are the same.
   return { ...rest, wire: octets, core: core === wire ? octets : Buffer.from(core) };
 }
 
 /** Null if the text cannot be sent as 7bit. @param text its line breaks are LF */
-function stretchOf(text: string): Stretch | null {
+function chunkOf(text: string): Chunk | null {
   if (!ascii.test(text) || text.includes("\0") || text.includes("\r")) return null;
   const lines = text.split("\n").map((line) => line.length);
   if (lines.some((length) => length > maxLineLength)) return null;

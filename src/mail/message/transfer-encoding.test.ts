@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { encodeBase64, encodeQuotedPrintable, encodeTextContent } from "./transfer-encoding.ts";
 
-/** A decoder straight from the rules of RFC 2045 section 6.7, on latin1 strings. */
+/** A decoder by the rules of RFC 2045 section 6.7, for latin1 strings. */
 function decodeQuotedPrintable(encoded: Buffer): Buffer {
   const text = encoded
     .toString("latin1")
@@ -92,7 +92,7 @@ describe("a text", () => {
     expect(decode(encoded)).toBe(text.replaceAll("\n", "\r\n"));
   });
 
-  test("arrives with CRLF for every kind of line break, and with no octet that a relay may alter", () => {
+  test("arrives with CRLF for every kind of line break, and without octets that a relay may change", () => {
     const text = fc.array(
       fc.oneof(
         fc.constantFrom("\r", "\n", "\r\n", " ", "x".repeat(400), "\0"),

@@ -5,6 +5,7 @@
 
 export type TransferEncoding = "7bit" | "quoted-printable" | "base64";
 
+/** Content and the encoding that it has. */
 export interface EncodedContent {
   readonly encoding: TransferEncoding;
   /** Lines end in CRLF and have at most 998 octets (7bit, a string of ASCII) or 76 octets (the others). */

@@ -5,7 +5,7 @@ function judge(reply: string) {
   return classifyReply({ code: 550, enhanced: enhancedCode(reply), text: reply, stage: "rcpt" });
 }
 
-describe("an address that does not exist, or may not be written to, is undetermined in every language", () => {
+describe("an address that does not exist or may not be written to is undetermined in every language", () => {
   test.each([
     "550 5.1.1 Vastaanottajaa ei ole tai sinulla ei ole oikeutta lähettää viestejä",
     "550 5.1.1 Vastaanottajaa ei ole olemassa tai sinulla ei ole lupaa",

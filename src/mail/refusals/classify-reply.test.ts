@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { classifyReply, enhancedCode, type ReplyStage, type ReplyVerdict } from "./classify-reply.ts";
 
-/** Judges a reply as it stands on the wire. */
+/** Classifies a reply in its SMTP form. */
 function judge(reply: string, stage: ReplyStage = "rcpt"): ReplyVerdict {
   return classifyReply({
     code: Number.parseInt(reply, 10),
@@ -12,15 +12,15 @@ function judge(reply: string, stage: ReplyStage = "rcpt"): ReplyVerdict {
   });
 }
 
-describe("what is not about the message", () => {
-  test("refused credentials are no verdict on the message, which waits for the operator", () => {
+describe("replies that are not about the message", () => {
+  test("a refused login does not fail the message", () => {
     expect(judge("535 5.7.8 Authentication credentials invalid", "auth")).toMatchObject({
       bounceClass: "ours",
       retry: true,
     });
   });
 
-  test.each([0, 199, 250, 354, 999])("a reply that is no refusal (%i) is tried again", (code) => {
+  test.each([0, 199, 250, 354, 999])("a reply that is no refusal (%i) is retried", (code) => {
     const verdict = classifyReply({ code, enhanced: null, text: "user unknown", stage: "rcpt" });
     expect(verdict).toMatchObject({ bounceClass: "ours", retry: true, suppress: false });
   });
@@ -86,8 +86,8 @@ describe("the scope", () => {
   });
 });
 
-describe("no address is blamed", () => {
-  test.each(["connect", "banner", "ehlo", "starttls", "mail"] as const)("before RCPT, as at %s", (stage) => {
+describe("the address is not blamed", () => {
+  test.each(["connect", "banner", "ehlo", "starttls", "mail"] as const)("before RCPT, at %s", (stage) => {
     expect(judge("550 5.1.1 User unknown", stage).suppress).toBe(false);
   });
 
@@ -95,7 +95,7 @@ describe("no address is blamed", () => {
     expect(judge("550 5.1.1 User unknown", stage).suppress).toBe(true);
   });
 
-  test("for words inside an address, a link or a host name", () => {
+  test("by words inside an address, a link or a host name", () => {
     expect(
       judge("550 5.7.1 <user.unknown@example.com>: rejected, see https://example.com/no-such-user").suppress,
     ).toBe(false);
@@ -105,13 +105,13 @@ describe("no address is blamed", () => {
     ).toBe(true);
   });
 
-  test("for codes that contradict each other without words", () => {
+  test("by codes that contradict each other, without a text", () => {
     expect(judge("550 4.1.1 rejected").suppress).toBe(false);
     expect(judge("450 5.1.1 User unknown")).toMatchObject({ retry: true, suppress: false });
   });
 });
 
-test("a bounce without any code counts as permanent and is read by its words", () => {
+test("a bounce without any code counts as permanent and is classified by its text", () => {
   const quoted = (text: string) => classifyReply({ code: null, enhanced: null, text, stage: "report" });
   expect(quoted("The recipient's mailbox does not exist")).toMatchObject({ suppress: true, retry: false });
   expect(quoted("could not be delivered")).toMatchObject({ category: "Undetermined", suppress: false });
@@ -123,7 +123,7 @@ test("a bounce without any code counts as permanent and is read by its words", (
   });
 });
 
-test("any code and text get a verdict: retried exactly when not 5xx, suppressed only when 5xx and hard", () => {
+test("every code and text gets a verdict: retried unless 5xx, suppressed only if 5xx and hard", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 999 }),
@@ -139,7 +139,7 @@ test("any code and text get a verdict: retried exactly when not 5xx, suppressed 
   );
 });
 
-test("a text made to be slow is judged quickly", () => {
+test("a text that is hostile to patterns is classified quickly", () => {
   const started = performance.now();
   for (const text of [
     "user ".repeat(20_000),
@@ -170,7 +170,7 @@ test.each([
   expect(enhancedCode(text)).toBe(code);
 });
 
-test("an enhanced code that says nothing gives way to the one in the text", () => {
+test("an unspecific enhanced code is replaced by the one in the text", () => {
   const refusal = { code: 550, text: "smtp; 550 5.1.1 rejected", stage: "report" } as const;
   expect(classifyReply({ ...refusal, enhanced: "5.0.0" }).category).toBe("NoEmail");
   expect(classifyReply({ ...refusal, enhanced: "5.2.2" }).category).toBe("MailboxFull");

@@ -38,6 +38,7 @@ export type ReplyStage =
   | "dot"
   | "report";
 
+/** A reply of 4xx or 5xx, from an SMTP conversation or quoted in a bounce. */
 export interface SmtpRefusal {
   /** Null if a bounce message quotes no code; the failure then counts as permanent. */
   readonly code: number | null;
@@ -49,6 +50,7 @@ export interface SmtpRefusal {
   readonly isTemporary?: boolean;
 }
 
+/** The classification of a reply. */
 export interface ReplyVerdict {
   readonly bounceClass: BounceClass;
   readonly category: BounceCategory;
@@ -90,13 +92,13 @@ export function classifyReply(refusal: SmtpRefusal): ReplyVerdict {
   const reported = reportedRefusal(whole);
   const text = reported ?? whole;
   const enhanced = reported === null ? refusal.enhanced : null;
-  const status = specific(enhanced) ?? enhancedCode(text) ?? enhanced;
+  const status = specificStatus(enhanced) ?? enhancedCode(text) ?? enhanced;
   const words = normalizeReplyText(text);
   const digit = firstDigit(refusal, status, words);
   const permanent = digit === "5" && stage !== "auth";
   const meaning = meaningOf({ code, status, digit, text, stage });
-  const { category, scope } = meaning ?? unexplained(digit);
-  const believed = possible(category, permanent && !STAGES_BEFORE_RECIPIENT.has(stage));
+  const { category, scope } = meaning ?? defaultMeaning(digit);
+  const believed = credibleCategory(category, permanent && !STAGES_BEFORE_RECIPIENT.has(stage));
   const retry = !permanent;
   return {
     bounceClass: CLASS_OF[believed],
@@ -131,11 +133,11 @@ export function enhancedCode(text: string): string | null {
 }
 
 /** "5.0.0" adds nothing to the basic code. */
-function specific(enhanced: string | null): string | null {
+function specificStatus(enhanced: string | null): string | null {
   return enhanced === null || !/^[245](?!\.0\.0$)\.\d+\.\d+$/.test(enhanced) ? null : enhanced;
 }
 
-function unexplained(digit: string): ReplyMeaning {
+function defaultMeaning(digit: string): ReplyMeaning {
   return { category: digit === "4" ? "General" : "Undetermined" };
 }
 
@@ -176,14 +178,15 @@ function meaningOfText(text: string, said: Omit<ReplyWords, "words">): ReplyMean
 }
 
 /** A fault of the address counts only if it is permanent and the receiver knew the address. */
-function possible(category: BounceCategory, mayBlameAddress: boolean): BounceCategory {
+function credibleCategory(category: BounceCategory, mayBlameAddress: boolean): BounceCategory {
   return CLASS_OF[category] === "hard" && !mayBlameAddress ? "General" : category;
 }
 
 /** A 421 with a policy code is about our connections, whatever its text (RFC 5321 section 3.8). */
 function scopeOf(category: BounceCategory, code: number | null, status: string | null): ReplyScope {
-  const door = code === 421 && status?.startsWith("4.7.") === true && category !== "AuthenticationFailed";
-  return door || LANE_CATEGORIES.has(category) ? "lane" : "recipient";
+  const isPolicy421 =
+    code === 421 && status?.startsWith("4.7.") === true && category !== "AuthenticationFailed";
+  return isPolicy421 || LANE_CATEGORIES.has(category) ? "lane" : "recipient";
 }
 
 /** Parses "try again in 5 minutes", "Greylisted for 300 seconds", "come back in 00:04:30", "wait 1 hour". */

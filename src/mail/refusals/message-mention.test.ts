@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { classifyReply, enhancedCode } from "./classify-reply.ts";
 
-/** Judges a refusal as a bounce quotes it, with or without a reply code. */
+/** Classifies a refusal as a bounce quotes it, with or without a reply code. */
 function judge(reply: string) {
   const code = Number.parseInt(reply, 10);
   return classifyReply({
@@ -12,7 +12,7 @@ function judge(reply: string) {
   });
 }
 
-describe("the reason decides when a refusal names our message: no such address", () => {
+describe("the reason decides if a refusal names our message: no such address", () => {
   test.each([
     "550 5.1.1 Message from <news@ours.example> could not be delivered: no such user",
     "550 5.1.1 Your message from news@ours.example could not be delivered because the recipient does not exist",
@@ -50,7 +50,7 @@ describe("the reason decides when a refusal names our message: no such address",
   });
 });
 
-describe("the reason decides when a refusal names our message: a full mailbox", () => {
+describe("the reason decides if a refusal names our message: a full mailbox", () => {
   test.each([
     "Mailbox full. Message from ‹news@ours.example› could not be delivered",
     "Mailbox full. Message from <news@ours.example> could not be delivered",
@@ -64,7 +64,7 @@ describe("the reason decides when a refusal names our message: a full mailbox", 
   });
 });
 
-describe("that our message could not be delivered is no reason", () => {
+describe('"our message could not be delivered" is no reason', () => {
   test.each([
     "Disk error. Message from <news@ours.example> could not be delivered",
     "550 Message from news@ours.example could not be delivered",
@@ -73,7 +73,7 @@ describe("that our message could not be delivered is no reason", () => {
   });
 });
 
-describe("the reason decides when a refusal names our message: a closed mailbox", () => {
+describe("the reason decides if a refusal names our message: a closed mailbox", () => {
   test.each([
     '550 Message from "Acme News" <news@ours.example> was rejected, the recipient\'s account has been disabled',
     "550 5.2.1 Mail from news@ours.example refused: account disabled",

@@ -7,6 +7,7 @@
 /** Replaces every e-mail address in text from normalizeReplyText(). */
 export const ADDRESS_MARK = "emailaddressmark";
 
+/** The rest of a reply that names our message. */
 export interface Reason {
   /** The text without the part about the message. */
   readonly words: string;

@@ -8,6 +8,7 @@ import { NO_DOMAIN } from "./phrases-by-language.ts";
 export const CONNECTION_POLICY =
   /polic|abuse|reputation|spam|black-? ?list|block-? ?list|your ip|banned|rate limit|too many/;
 
+/** The next server could not be reached, or TLS with it failed. */
 export const CONNECTION_FAULT: readonly RegExp[] = [
   /connect(?:ion)?(?: to \S+){1,2}(?: \S+){0,3}? (?:connection )?(?:refused|timed out|reset|failed|no route|network)/,
   /connect(?:ion)? to(?: \S+){0,4}:? ?(?:(?:connection|operation) (?:refused|timed out|reset)|broken pipe|permission denied)/,
@@ -45,6 +46,7 @@ const HOST = `(?=mail|host|domain|dns)${OTHERS}(?:mail )?(?:host|domain|mail ser
 export const CERTAINLY_NO_DOMAIN =
   /nxdomain|infodomainnonexistent|\bdomain name not found|non-?existent-?domain/;
 
+/** The recipient's domain does not exist or has no mail host. */
 export const NO_SUCH_DOMAIN: readonly RegExp[] = [
   new RegExp(
     `${HOST},?(?: \\S+\\.\\S+)? (?:is |was )?(?:unknown|non-?existent)(?! (?:error|problem|reason|failure|exception|status))`,

@@ -22,6 +22,7 @@ const ABSENT_ELSEWHERE =
 const BETWEEN =
   "(?:,? (?!ip|expedit|absend|remit|mitt|remet|afzend|nadaw|отправ|dom[aei]|host|server|serv[eio]d?or|page|pagina|seite|file|datei)[^\\s.!?]+)";
 
+/** The recipient's address does not exist. */
 export const UNKNOWN_ADDRESS: readonly RegExp[] = [
   new RegExp(`${MAILBOX}${BETWEEN}{0,6}:?,? ${ABSENT}`, "u"),
   new RegExp(`${ABSENT}${BETWEEN}{0,3} ${MAILBOX}`, "u"),
@@ -43,12 +44,14 @@ export const UNKNOWN_ADDRESS: readonly RegExp[] = [
   /(?:사용자|수신자|수신인|받는 ?사람|메일 ?주소|주소|계정|메일함)[^.]{0,12}(?:존재하지|없습니다|없는|찾을 수 없)|(?:존재하지 않는|없는) (?:사용자|수신자|메일|주소|계정|아이디)/u,
 ];
 
+/** The recipient's mailbox was closed. */
 export const CLOSED_MAILBOX: readonly RegExp[] = [
   /(?:usuario|cuenta|conta|casilla|konto)(?: \S+){0,6} (?:inactiv[oa]|inativ[oa]|expirad[oa]|nieaktywne|desactivad[oa]|desativad[oa]|cancelad[oa])/,
   /(?:compte|boite|adresse)(?: \S+){0,5} (?:desactivee?|fermee?|supprimee?|resiliee?)|(?:konto|postfach|benutzer)(?: \S+){0,4} (?:deaktiviert|geloscht|stillgelegt)/,
   /(?:account|casella|utente)(?: \S+){0,4} (?:disattivat[oa]|disabilitat[oa])|(?:пользователь|ящик|аккаунт)(?: \S+){0,4} (?:отключен|деактивирован|удален)\p{L}*/u,
 ];
 
+/** The recipient's mailbox is full. */
 export const FULL_MAILBOX: readonly RegExp[] = [
   /(?:boite|messagerie)(?: \S+){0,6} (?:est )?(?:pleine|saturee)|quota(?: \S+){0,3} (?:depassee?|atteint)/,
   /postfach(?: \S+){0,3} (?:voll|uberfullt|ueberfuellt)|speicher\w*(?: \S+){0,2} u(?:e)?berschritten|(?:quota|kontingent)(?: \S+){0,2} u(?:e)?berschritten|(?:mailbox|postvak|postbus|inbox)(?: \S+){0,6} vol/,

@@ -29,6 +29,7 @@ export type BounceClass = "hard" | "soft" | "block" | "ours";
 /** Whether a reply concerns this recipient's message only, or everything that is sent to this mailbox provider. */
 export type ReplyScope = "recipient" | "lane";
 
+/** The class of each category. */
 export const CLASS_OF: Readonly<Record<BounceCategory, BounceClass>> = {
   General: "soft",
   NoEmail: "hard",
@@ -50,6 +51,7 @@ export const CLASS_OF: Readonly<Record<BounceCategory, BounceClass>> = {
 /** Categories whose default scope is the lane. */
 export const LANE_CATEGORIES: ReadonlySet<BounceCategory> = new Set(["Reputation", "RateLimited"]);
 
+/** The category of a reply, and its scope if that differs from the category's default. */
 export interface ReplyMeaning {
   readonly category: BounceCategory;
   readonly scope?: ReplyScope;

@@ -1,4 +1,4 @@
-/** What kinds of sentence mean, each in the wordings and languages of many systems. */
+/** The meaning of kinds of sentences, each in the words and languages of many systems. */
 import { describe, expect, test } from "vitest";
 import { classifyReply, enhancedCode, type ReplyStage, type ReplyVerdict } from "./classify-reply.ts";
 
@@ -12,7 +12,7 @@ function judge(text: string, stage: ReplyStage = "report"): ReplyVerdict {
   });
 }
 
-describe("what a gateway's label says gives way to the reply behind it", () => {
+describe("the reply that a gateway quotes overrides the gateway's label", () => {
   test.each([
     "5.1.0 - Unknown address error 550-'5.7.1 <joe@example.com>: Recipient address rejected: Access denied' (delivery attempts: 0)",
     "5.1.1 - Bad destination email address 550-'5.7.1 Access denied' (delivery attempts: 0)",
@@ -49,13 +49,13 @@ describe("what a gateway's label says gives way to the reply behind it", () => {
     expect(judge(text).category).toBe(category);
   });
 
-  test("a status field of the gateway's that says the same as its label is no second witness", () => {
+  test("a status field that repeats the gateway's label adds no evidence", () => {
     const text = "5.1.1 - Bad destination email address 550-'rejected' (delivery attempts: 0)";
     expect(classifyReply({ code: 550, enhanced: "5.1.1", text, stage: "report" }).suppress).toBe(false);
   });
 });
 
-describe("that an address does not exist or may not be written to settles nothing", () => {
+describe('"does not exist or you may not write to it" is undetermined', () => {
   test.each([
     "The group you tried to contact (news) may not exist, or you may not have permission to post messages to the group.",
     "The mailbox does not exist, or you are not allowed to write to it",
@@ -123,7 +123,7 @@ describe("that an address does not exist or may not be written to settles nothin
     "550 Absenderadresse unbekannt",
     "550 La dirección del remitente no existe",
     "550 L'adresse de l'expéditeur n'existe pas",
-  ])("that something does not exist is not about a mailbox: %s", (text) => {
+  ])("something else that does not exist is not about a mailbox: %s", (text) => {
     expect(judge(text)).toMatchObject({ suppress: false });
   });
 
@@ -191,7 +191,7 @@ describe("that an address does not exist or may not be written to settles nothin
     "Usuario desconocido, inténtelo más tarde",
     "User unknown, try again later",
     "Временно недоступен: пользователь не найден",
-  ])("what is said of now only is soft: %s", (text) => {
+  ])("a temporary problem is soft: %s", (text) => {
     expect(judge(`550 ${text}`)).toMatchObject({ bounceClass: "soft", suppress: false });
   });
 });
@@ -254,12 +254,12 @@ describe("a sender that does not exist is no fault of the recipient, in any lang
     "Отправитель: news@sender.example. Получатель не найден",
     "Nadawca: news@sender.example; odbiorca nie istnieje",
     "送信者: news@sender.example 宛先: ユーザーが存在しません",
-  ])("a sentence about the recipient that names the sender, too, is about the recipient: %s", (text) => {
+  ])("a sentence about the recipient that also names the sender is about the recipient: %s", (text) => {
     expect(judge(`550 ${text}`)).toMatchObject({ category: "NoEmail", suppress: true });
   });
 });
 
-describe("a host that cannot be reached is neither a matter of reputation nor of rate", () => {
+describe("a host that cannot be reached is not about reputation or rate", () => {
   test.each([
     "4.4.1 connect to mx.example.com[192.0.2.7]:25: Connection refused",
     "connect to mx.example.com[192.0.2.7]:25: Connection timed out",
@@ -311,12 +311,12 @@ describe("a host that cannot be reached is neither a matter of reputation nor of
     "554 5.7.1 Connection refused. Your IP is on our block list",
     "421 4.7.1 Connection refused by policy",
     "554 5.7.1 Connection refused",
-  ])("a server that refuses our connections does: %s", (text) => {
+  ])("a server that refuses our connections is: %s", (text) => {
     expect(judge(text)).toMatchObject({ bounceClass: "block", suppress: false });
   });
 });
 
-describe("a limit on what is in a message is one on content, and slows no lane", () => {
+describe("a limit on the content of a message is about content, and slows no lane", () => {
   test.each([
     "554 too many links",
     "554 5.7.1 Too many URLs in the message",
@@ -369,12 +369,12 @@ describe("a limit on what is in a message is one on content, and slows no lane",
     "550 5.7.1 Invalid recipients exceeded limit",
     "550 maximum number of invalid recipients exceeded",
     "550 Directory harvest attack detected; unknown users",
-  ])("a limit on what is sent is one of rate: %s", (text) => {
+  ])("a limit on the number of messages is about rate: %s", (text) => {
     expect(judge(text).category).toBe("RateLimited");
   });
 });
 
-describe("a domain that does not exist is a hard fault in a report", () => {
+describe("a domain that does not exist is a hard failure in a bounce", () => {
   test.each([
     "5.4.4 Host or domain name not found. Name service error for name=example.invalid type=AAAA: Host not found",
     "5.4.4 Name service error for name=example.invalid type=MX: Host found but no data record of requested type",
@@ -408,7 +408,7 @@ describe("a domain that does not exist is a hard fault in a report", () => {
     "Domänen finns inte",
     "an MX or SRV record indicated no SMTP service",
     "The domain example.invalid has no mail servers",
-    // As Google reports it.
+    // In Google's form.
     "4.0.0 DNS Error: DNS type 'mx' lookup of example.invalid responded with code NXDOMAIN Domain name not found: example.invalid",
   ])("%s", (text) => {
     expect(judge(text)).toMatchObject({ category: "NoEmail", bounceClass: "hard", suppress: true });
@@ -438,7 +438,7 @@ describe("a domain that does not exist is a hard fault in a report", () => {
     "550 host mx.example.com[192.0.2.7] said: 550 unknown error",
     "550 Remote host unknown error",
     "550 This host does not accept mail over clear text",
-  ])("not where the name server failed or another domain is meant: %s", (text) => {
+  ])("but not if the name server failed or another domain is meant: %s", (text) => {
     expect(judge(text)).toMatchObject({ suppress: false });
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { classifyReply, enhancedCode, type ReplyVerdict } from "./classify-reply.ts";
 
-/** Judges a quoted reply whose status says that the address is bad. */
+/** Classifies a quoted reply whose status says that the address is bad. */
 function judge(reply: string, enhanced: string | null = enhancedCode(reply)): ReplyVerdict {
   return classifyReply({ code: Number.parseInt(reply, 10), enhanced, text: reply, stage: "report" });
 }
 
-describe("a block list that is named by a link or host only is about us, whatever the status says", () => {
+describe("a block list named only by a link or host is about us, whatever the status says", () => {
   test.each([
     "553 https://www.spamhaus.org/query/ip/192.0.2.1",
     "550 https://spamrl.com/lookup",
@@ -67,7 +67,7 @@ describe("a block list that is named by a link or host only is about us, whateve
     "550 5.1.1 https://support.google.com/mail/?p=UnsolicitedIPError x12-20020a05600c.1 - gsmtp",
     "550 5.1.1 https://support.google.com/mail/?p=BlockedMessage",
     "550 5.1.1 https://support.google.com/mail/answer/81126",
-  ])("Google's page about unwanted mail: %s", (reply) => {
+  ])("Google's page for bulk senders: %s", (reply) => {
     expect(judge(reply)).toMatchObject({ bounceClass: "block", suppress: false });
   });
 });
@@ -76,7 +76,7 @@ test.each([
   "550 https://help.example.com/articles/12345",
   "550 Please see https://x.example/srbounce for details",
   "550 rejected, see http://service.mail.example/cgi-bin/help?id=20022",
-])("a code that blames the address is not believed with nothing but a link: %s", (reply) => {
+])("a code that blames the address does not count with nothing but a link: %s", (reply) => {
   expect(judge(reply, "5.1.1")).toMatchObject({ category: "Undetermined", suppress: false });
 });
 
@@ -86,7 +86,7 @@ describe("a link that names a fault of the mailbox is about the recipient", () =
     ["550 5.1.1 https://support.google.com/mail/?p=NoSuchUser", "NoEmail"],
     ["550 https://support.google.com/mail/?p=DisabledUser", "MailboxDisabled"],
     ["552 https://support.google.com/mail/?p=OverQuotaPerm", "MailboxFull"],
-    // Links that say nothing.
+    // Links without a meaning.
     ["550 5.1.1 bad address https://www.example.com/help/errors#550", "NoEmail"],
     ["550 5.1.1 User unknown, see https://www.example.com/help/errors#550", "NoEmail"],
     ["550 5.1.1 User unknown https://community.mimecast.com/docs/DOC-1369#550", "NoEmail"],
@@ -102,7 +102,7 @@ describe("a link that names a fault of the mailbox is about the recipient", () =
   });
 });
 
-test("a provider's code for blocked senders outweighs a status that blames the address", () => {
+test("a provider's code for blocked senders overrides a status that blames the address", () => {
   for (const words of [
     "[IPTS04]",
     "(S3150)",

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { classifyReply, enhancedCode, type ReplyVerdict } from "./classify-reply.ts";
 
-/** Judges a reply to RCPT as it stands on the wire. */
+/** Classifies a reply to RCPT in its SMTP form. */
 function judge(reply: string): ReplyVerdict {
   return classifyReply({
     code: Number.parseInt(reply, 10),
@@ -140,7 +140,7 @@ describe("an address that was closed is hard and suppressed", () => {
   });
 });
 
-describe("a full mailbox is soft, whatever code it comes with", () => {
+describe("a full mailbox is soft, whatever its code", () => {
   test.each([
     "550 The user's mailfolder is full",
     "550 User mailbox exceeds allowed size",
@@ -318,7 +318,7 @@ describe("a refusal of the sender, its authentication or the message is a block 
   });
 });
 
-describe("trouble at the receiver, and what cannot be told, is soft and never suppresses", () => {
+describe("a problem at the receiver, or an unclear reply, is soft and never suppresses", () => {
   test.each([
     "550 5.1.1 Unable to verify address",
     "550 5.1.1 could not verify recipient, callout failed",
@@ -362,7 +362,7 @@ describe("trouble at the receiver, and what cannot be told, is soft and never su
   });
 });
 
-describe("what our side did wrong is ours", () => {
+describe("a fault of our side is ours", () => {
   test.each([
     "500 Syntax error, command unrecognized",
     "501 Syntax error in parameters or arguments",
@@ -395,7 +395,7 @@ describe.skipIf(!existsSync(corpus))("the corpus of provider replies", () => {
     expect(verdicts.filter(({ retry, verdict }) => retry !== verdict.retry)).toEqual([]);
   });
 
-  test("nobody is suppressed by mistake, and at least 95 % of the unknown are", () => {
+  test("no address is suppressed by mistake, and at least 95 % of the unknown ones are", () => {
     expect(verdicts.filter(({ suppress, verdict }) => suppress === "no" && verdict.suppress)).toEqual([]);
     const unknown = verdicts.filter(({ suppress }) => suppress === "yes");
     const found = unknown.filter(({ verdict }) => verdict.suppress);
@@ -404,7 +404,7 @@ describe.skipIf(!existsSync(corpus))("the corpus of provider replies", () => {
 });
 
 test.each(["送信者", "不明", "一", "д", "שולח", "αγνωστααα", "absender ", "saa", "не найден"])(
-  "twenty replies of a thousand characters take less than half a second of the processor: %j",
+  "twenty replies of a thousand characters take less than half a second of CPU time: %j",
   (piece) => {
     const reply = `550 ${piece.repeat(1_000)}`.slice(0, 1_000);
     judge(reply);

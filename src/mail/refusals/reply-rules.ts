@@ -340,6 +340,7 @@ const TEXT_RULES = RULES.map(({ phrases, codes = /^/, ...rule }) => ({
   text: new RegExp(String.raw`(?<!\w)(?:${phrases.map(({ source }) => source).join("|")})(?!\w)`, "u"),
 }));
 
+/** The text of a reply with what else the rules depend on. */
 export interface ReplyWords {
   readonly words: string;
   /** Subject and detail of the enhanced code, "" without one. */

@@ -40,7 +40,7 @@ function reasonOf(report: string | Uint8Array): ReportRefusal | "none" {
   return readReports(Buffer.from(report)).refused[0]?.reason ?? "none";
 }
 
-/** All DMARC reports in it, of which nothing may be refused. */
+/** All DMARC reports in the input, none of which may be refused. */
 function readAll(report: string | Uint8Array) {
   const { reports, refused } = readReports(Buffer.from(report));
   const [refusal] = refused;
@@ -55,7 +55,7 @@ function read(report: string | Uint8Array) {
 }
 
 describe("a report is read", () => {
-  test("with everything that RFC 7489 knows", () => {
+  test("with all fields of RFC 7489", () => {
     expect(read(xml({ policy: "<sp>none</sp><pct>50</pct><fo>1:d</fo>" }))).toEqual({
       orgName: "Receiver & Sons",
       email: "dmarc@mx.example",
@@ -107,7 +107,7 @@ describe("a report is read", () => {
     ["with the namespace", 'feedback xmlns="urn:ietf:params:xml:ns:dmarc-2.0"'],
     ["with a prefix", 'd:feedback xmlns:d="urn:ietf:params:xml:ns:dmarc-2.0"'],
     ["without either", "feedback"],
-  ])("in the shape of RFC 9990 %s", (_, root) => {
+  ])("in the format of RFC 9990 %s", (_, root) => {
     const policy =
       "<sp>none</sp><np>reject</np><testing>y</testing><discovery_method>treewalk</discovery_method>";
     expect(read(xml({ root, policy })).policy).toMatchObject({
@@ -118,7 +118,7 @@ describe("a report is read", () => {
     });
   });
 
-  test("with comments and blanks behind it", () => {
+  test("with comments and blanks after it", () => {
     expect(read(`${xml()}<!-- a --> \n<!---->\n`).messages).toBe(3);
   });
 
@@ -143,7 +143,7 @@ describe("a report is read", () => {
   });
 });
 
-describe("a report keeps what can be kept", () => {
+describe("readable parts of a report are kept", () => {
   test.each([
     ["milliseconds", "1700000000000", "1700086399000"],
     ["microseconds", "1700000000000000", "1700086399000000"],
@@ -163,7 +163,7 @@ describe("a report keeps what can be kept", () => {
   const named = (name: string, report: string) =>
     mailWith("application/gzip", gzipSync(report)).toString("latin1").replace('name="r"', `name="${name}"`);
 
-  test("with the times and the domain of its file's name", () => {
+  test("with the times and the domain from its file name", () => {
     const bare = xml({ range: "", records: "" }).replaceAll("policy_published", "policy");
     const report = read(named("mx.example!example.com!1700000000!1700086399!x1.xml.gz", bare));
     expect(report).toMatchObject({
@@ -177,7 +177,7 @@ describe("a report keeps what can be kept", () => {
     ["empty", "<org_name></org_name>"],
     ["of blanks", "<org_name>  </org_name>"],
     ["missing", ""],
-  ])("with an organisation that is %s: it is the domain of the e-mail address", (_, organisation) => {
+  ])("with an organization that is %s: the domain of the e-mail address is used", (_, organisation) => {
     const report = xml().replace(/<org_name.*<\/org_name>/, organisation);
     expect(read(report).orgName).toBe("mx.example");
     const nameless = report.replace(/<email>.*<\/email>/, "<email/>");
@@ -186,14 +186,14 @@ describe("a report keeps what can be kept", () => {
     expect(read(nameless).orgName).toBe("unknown");
   });
 
-  test("without an id: it has one that is the same for the same report", () => {
+  test("without an id: it gets one that is the same for the same report", () => {
     const report = xml().replace("<report_id>4711</report_id>", "<report_id> </report_id>");
     expect(read(report).reportId).toMatch(/^sha256:[\da-f]{32}$/);
     expect(read(gzipSync(report)).reportId).toBe(read(report).reportId);
     expect(read(report.replace(">3<", ">4<")).reportId).not.toBe(read(report).reportId);
   });
 
-  test("without a policy: it is about the domain of its mails", () => {
+  test("without a policy: the domain of its records is used", () => {
     expect(read(xml().replaceAll("policy_published", "policy")).policy).toMatchObject({
       domain: "example.com",
       p: null,
@@ -206,7 +206,7 @@ describe("a report keeps what can be kept", () => {
 
   const bad = (change: (record: string) => string) => change(RECORD);
   test.each<[string, string, object[]]>([
-    ["a count below zero", bad((one) => one.replace(">3<", ">-1<")), [{ reason: "bad_count", records: 1 }]],
+    ["a negative count", bad((one) => one.replace(">3<", ">-1<")), [{ reason: "bad_count", records: 1 }]],
     ["a huge count", bad((one) => one.replace(">3<", ">1e18<")), [{ reason: "bad_count", records: 1 }]],
     [
       "no address",
@@ -254,12 +254,12 @@ describe("a report keeps what can be kept", () => {
     expect(read(capitals)).toMatchObject({ orgName: "Receiver & Sons", messages: 3 });
   });
 
-  test("with names of domains in any script", () => {
+  test("with domain names in any script", () => {
     const records = RECORD.replace(">Example.com<", "> MÜNCHEN.example. <");
     expect(read(xml({ records })).rows[0]?.headerFrom).toBe("xn--mnchen-3ya.example");
   });
 
-  test("with elements that nobody knows, and without those that are left out", () => {
+  test("with unknown elements, and without missing ones", () => {
     const records = `<record><extra><deep>1</deep></extra><row><source_ip>192.0.2.1</source_ip><count>2</count></row></record>`;
     expect(read(xml({ records, policy: "<unknown a='b'/>" }))).toMatchObject({
       messages: 2,
@@ -278,7 +278,7 @@ describe("a report keeps what can be kept", () => {
     ["ISO-8859-1", Buffer.from(declared("ISO-8859-1"), "latin1")],
     ["Windows-1252", Buffer.from(declared("windows-1252"), "latin1")],
     ["a declaration that is wrong", Buffer.from(declared("UTF-16"))],
-    ["a declaration that nobody knows", Buffer.from(declared("x-own"))],
+    ["an unknown declaration", Buffer.from(declared("x-own"))],
     ["Latin-1 that says it is UTF-8", Buffer.from(accented, "latin1")],
   ])("in %s", (_, octets) => {
     expect(read(octets).orgName).toBe("Empfänger");
@@ -286,7 +286,7 @@ describe("a report keeps what can be kept", () => {
     expect(read(mailWith("application/octet-stream", octets)).orgName).toBe("Empfänger");
   });
 
-  test("that something follows, quickly", () => {
+  test("with text after it, quickly", () => {
     const start = process.threadCpuUsage();
     for (const rest of [
       "\0\0",
@@ -315,12 +315,12 @@ describe("a report keeps what can be kept", () => {
     expect(read(xml({ records: RECORD.replace(">3<", `>${count}<`) })).messages).toBe(messages);
   });
 
-  test("with its beginning and its end exchanged", () => {
+  test("with begin and end swapped", () => {
     const { begin, end } = read(xml({ range: "<begin>1700086399</begin><end>1700000000</end>" }));
     expect([begin.getTime(), end.getTime()]).toEqual([1_700_000_000_000, 1_700_086_399_000]);
   });
 
-  describe("whose archive breaks off: the records before the break", () => {
+  describe("in a truncated archive: the records before the cut", () => {
     const records = Array.from({ length: 500 }, (_, at) =>
       RECORD.replace("192.0.2.1", `192.0.${at % 200}.${at % 251}`),
     );
@@ -340,11 +340,11 @@ describe("a report keeps what can be kept", () => {
     test.each<[string, Uint8Array]>([
       ["gzip", gzipSync(whole).subarray(0, -8)],
       ["zip", Buffer.from(zipSync({ "r.xml": strToU8(whole) })).subarray(0, -60)],
-    ])("all of them where nothing but the end of the %s is missing", (_, packed) => {
+    ])("all of them if only the end of the %s is missing", (_, packed) => {
       expect(read(packed)).toMatchObject({ messages: 1_500, unread: [] });
     });
 
-    test("and as corrupt where there is none", () => {
+    test("and it is corrupt if there is none", () => {
       const noRecords = xml({ records: "" }).replace("</feedback>", "");
       for (const text of [noRecords, "hello ".repeat(200)]) {
         const packed = gzipSync(text).subarray(0, -9);
@@ -353,7 +353,7 @@ describe("a report keeps what can be kept", () => {
     });
   });
 
-  test("that is cut off: the records before the cut", () => {
+  test("that is truncated: the records before the cut", () => {
     const whole = xml({ records: RECORD.repeat(3) });
     const report = read(whole.slice(0, whole.lastIndexOf("<identifiers>")));
     expect(report).toMatchObject({ messages: 6, unread: [{ reason: "cut_off", records: 1 }] });
@@ -361,7 +361,7 @@ describe("a report keeps what can be kept", () => {
 
   const second = xml().replace("4711", "4712");
   const ids = (report: string | Uint8Array) => readAll(report).map(({ reportId }) => reportId);
-  test("and so does the second one: in a file, a member, an archive or another part", () => {
+  test("and a second report is read, too: in a file, a member, an archive or another part", () => {
     expect(ids(xml() + second)).toEqual(["4711", "4712"]);
     expect(ids(Buffer.concat([gzipSync(xml()), gzipSync(second)]))).toEqual(["4711", "4712"]);
     const files = { "a.xml": strToU8(xml()), "__MACOSX/._a.xml": strToU8("x"), "b.xml": strToU8(second) };
@@ -374,7 +374,7 @@ describe("a report keeps what can be kept", () => {
     expect(ids(Buffer.from(forwarded))).toEqual(["4711", "4712"]);
   });
 
-  test("beside one that cannot be read, which is named", () => {
+  test("beside an unreadable one, which is named", () => {
     const files = {
       "a.xml": strToU8(xml()),
       "b.xml": strToU8("<feedback></feedback>"),
@@ -395,17 +395,17 @@ describe("a report keeps what can be kept", () => {
     expect(read(mail).reportId).toBe("4711");
   });
 
-  test("in Base64 that no header field declares", () => {
+  test("in base64 that no header field declares", () => {
     expect(read(`Subject: Report\nContent-Type: application/gzip\n\n${base64}\n`).reportId).toBe("4711");
   });
 
-  test("of thousands of alike records", () => {
+  test("of thousands of similar records", () => {
     const report = gzipSync(xml({ records: RECORD.repeat(2_286) }));
     expect(read(report).rows).toHaveLength(2_286);
   });
 });
 
-/** A mail with some words and an attachment. */
+/** A mail with a text and an attachment. */
 function mailOf(parts: readonly (readonly [type: string, content: Uint8Array])[]): Buffer {
   const written = parts.map(
     ([type, content]) =>
@@ -497,8 +497,8 @@ describe("a report is refused", () => {
     expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(1_000);
   });
 
-  test("too_large: all that the parts of a mail unpack to counts together, whether it is read or not", () => {
-    // Each inflates to 10 MB, and has a wrong checksum.
+  test("too_large: the unpacked parts of a mail count together, whether they are read or not", () => {
+    // Each inflates to 10 MB and has a wrong checksum.
     const archive = Buffer.from(zipSync({ "r.xml": Buffer.alloc(10 * 1024 * 1024, "<") }));
     archive.writeUInt32LE(1, archive.lastIndexOf("PK\x01\x02") + 16);
     const mail = mailOf(Array(6).fill(["application/zip", archive]));
@@ -506,7 +506,7 @@ describe("a report is refused", () => {
     expect(reasons).toEqual(["corrupt", ...Array(5).fill("too_large")]);
   });
 
-  test("too_many_in_mail: reports beyond 20 of a file and parts beyond 50 of a mail are named", () => {
+  test("too_many_in_mail: reports beyond 20 in a file and parts beyond 50 in a mail are named", () => {
     const small = xml({ records: "" });
     const outcome = (report: string | Uint8Array) => {
       const { reports, refused } = readReports(Buffer.from(report));
@@ -519,14 +519,14 @@ describe("a report is refused", () => {
     expect(outcome(parts(50))).toEqual({ reports: 50, refused: [] });
     expect(outcome(parts(51))).toEqual({ reports: 50, refused: [named] });
     expect(outcome(parts(60))).toEqual({ reports: 50, refused: [named] });
-    // A report that is cut off behind the last that is read says nothing about that one.
+    // A truncated report after the last one that is read does not affect that one.
     const cut = xml({ records: RECORD.repeat(2) }).slice(0, -20);
     expect(
       readReports(Buffer.from(xml().repeat(20) + cut)).reports.map(({ report }) => report),
     ).not.toContainEqual(expect.objectContaining({ unread: [expect.anything()] }));
   });
 
-  test("nothing throws: a good one cut and changed anywhere", () => {
+  test("no input throws: a valid report cut and changed anywhere", () => {
     const good = xml();
     fc.assert(
       fc.property(fc.nat(good.length), fc.string({ maxLength: 8 }), fc.nat(good.length), (at, junk, cut) => {
@@ -539,7 +539,7 @@ describe("a report is refused", () => {
     );
   });
 
-  test("as many records as are allowed take a bounded time", () => {
+  test("the maximum number of records takes limited time", () => {
     const start = process.threadCpuUsage();
     expect(read(xml({ records: RECORD.repeat(dmarcRecordLimit) })).rows).toHaveLength(dmarcRecordLimit);
     expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(8_000);

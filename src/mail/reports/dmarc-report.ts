@@ -25,6 +25,7 @@ import {
   reporterOf,
 } from "./report-values.ts";
 
+/** A parsed aggregate report. */
 export interface DmarcReport {
   readonly orgName: string;
   readonly email: string | null;
@@ -83,6 +84,7 @@ export interface DmarcRow {
   readonly spfResults: readonly DmarcAuthResult[];
 }
 
+/** One DKIM or SPF result of a row. */
 export interface DmarcAuthResult {
   readonly domain: string;
   /** The selector of a DKIM key. */

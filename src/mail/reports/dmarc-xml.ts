@@ -6,6 +6,7 @@
 import { XMLParser } from "fast-xml-parser";
 import { maxReportsOfDocument, ReportRefused } from "./report-documents.ts";
 
+/** The children of an element by name; an element without children is its text. */
 export interface XmlNode {
   readonly [name: string]: readonly (XmlNode | string)[];
 }

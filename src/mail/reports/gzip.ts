@@ -54,12 +54,13 @@ export function isGzip(octets: Buffer): boolean {
   return octets[0] === 0x1f && octets[1] === 0x8b;
 }
 
-export function gunzip(octets: Buffer, room: InflateBudget): Inflated {
+/** Unpacks all members of a gzip file. */
+export function gunzip(octets: Buffer, budget: InflateBudget): Inflated {
   const members: Buffer[] = [];
   let at = 0;
   let isCutOff = false;
   while (isGzip(octets.subarray(at)) && members.length < MOST_MEMBERS) {
-    const member = gunzipMember(octets.subarray(at), room);
+    const member = gunzipMember(octets.subarray(at), budget);
     if (!member.ok) {
       if (members.length === 0 || member.reason === "too_large") return member;
       break;
@@ -87,19 +88,19 @@ export function isZlib(octets: Buffer): boolean {
 }
 
 /** Node.js verifies the checksum. */
-export function unzlib(octets: Buffer, room: InflateBudget): Inflated {
-  return inflate(octets, room, inflateSync);
+export function unzlib(octets: Buffer, budget: InflateBudget): Inflated {
+  return inflate(octets, budget, inflateSync);
 }
 
 /**
  * Inflates a Deflate stream (RFC 1951) up to its end. Node.js does not report how much it inflated before an error, so
  * the attempts grow, and a corrupt stream is charged with the size of the attempt that found the error.
  */
-export function inflate(packed: Buffer, room: InflateBudget, method: Inflate = inflateRawSync): Inflated {
-  for (let most = Math.min(FIRST_ATTEMPT, room.left); ; most = Math.min(most * GROWTH, room.left)) {
+export function inflate(packed: Buffer, budget: InflateBudget, method: Inflate = inflateRawSync): Inflated {
+  for (let most = Math.min(FIRST_ATTEMPT, budget.left); ; most = Math.min(most * GROWTH, budget.left)) {
     const result = inflateUpTo(packed, most, method);
-    if (!result.ok && result.reason === "too_large" && most < room.left) continue;
-    room.take(result.ok ? result.octets.length : most);
+    if (!result.ok && result.reason === "too_large" && most < budget.left) continue;
+    budget.take(result.ok ? result.octets.length : most);
     return result;
   }
 }
@@ -140,10 +141,10 @@ function inflateOnce(packed: Buffer, { limit, method, isCutOff }: Attempt): Infl
   }
 }
 
-function gunzipMember(octets: Buffer, room: InflateBudget): Inflated {
+function gunzipMember(octets: Buffer, budget: InflateBudget): Inflated {
   const start = endOfHeader(octets);
   if (start < 0) return { ok: false, reason: "corrupt" };
-  const inflated = inflate(octets.subarray(start), room);
+  const inflated = inflate(octets.subarray(start), budget);
   if (!inflated.ok || inflated.isCutOff) return inflated;
   const trailer = octets.subarray(start + inflated.packedLength);
   const [checksum, length] = [numberAt(trailer, 0), numberAt(trailer, 4)];

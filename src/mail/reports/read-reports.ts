@@ -16,6 +16,7 @@ export type ParsedReport =
   | { readonly kind: "dmarc"; readonly name: string | null; readonly report: DmarcReport }
   | { readonly kind: "tls"; readonly name: string | null; readonly report: TlsReport };
 
+/** The reports and refused documents of one mail. */
 export interface ReportsOfMail {
   /** The domain in From, null if there is none. */
   readonly sender: string | null;

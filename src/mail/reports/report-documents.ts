@@ -14,6 +14,7 @@ import type { UnpackRefusal } from "./unpacked.ts";
 /** The kind of a report, also of an unreadable one: aggregate reports are XML, TLS reports JSON. */
 export type ReportKind = "dmarc" | "tls";
 
+/** The text of one report. */
 export interface ReportDocument {
   readonly kind: ReportKind;
   /** The file name. */
@@ -26,6 +27,7 @@ export interface ReportDocument {
 /** Why a document is refused. "too_many_in_mail": more reports or parts than are read of one mail. */
 export type DocumentRefusal = UnpackRefusal | "no_report" | "too_many_in_mail";
 
+/** A document that is not a readable report, with the reason. */
 export interface RefusedDocument<Reason extends string = DocumentRefusal> {
   readonly kind: ReportKind;
   readonly name: string | null;
@@ -77,7 +79,7 @@ export function reportDocuments(raw: Uint8Array, limit = reportTextLimit): Repor
     return { sender: null, ...collected.result() };
   }
   const mail = readMime(octets, attachmentMailLimit);
-  const leaves = leavesOf(mail);
+  const leaves = partsWithContent(mail);
   for (const part of leaves.slice(0, maxParts)) collected.add(fileOf(part));
   const [unread] = leaves.slice(maxParts);
   if (unread !== undefined) collected.leaveOut(unread);
@@ -95,10 +97,10 @@ interface GivenFile {
 class Collection {
   readonly #documents: ReportDocument[] = [];
   readonly #refused: RefusedDocument[] = [];
-  readonly #room: InflateBudget;
+  readonly #budget: InflateBudget;
 
   constructor(limit: number) {
-    this.#room = new InflateBudget(limit);
+    this.#budget = new InflateBudget(limit);
   }
 
   add({ name, octets, isDeclaredTls, needsWords }: GivenFile): void {
@@ -106,7 +108,7 @@ class Collection {
     if (!isArchive && needsWords && kindOf(octets) === null) return;
     const guess = (file: string | null) => likelyKind(isDeclaredTls, file ?? name);
     let found = 0;
-    for (const file of unpack(octets, this.#room)) {
+    for (const file of unpack(octets, this.#budget)) {
       const fileName = file.name ?? name;
       if (!file.ok) {
         this.#refused.push({ kind: guess(fileName), name: fileName, reason: file.reason });
@@ -122,7 +124,7 @@ class Collection {
       }
       const text = reportText(file.octets);
       if (needsWords && !isArchive && !REPORT_WORDS[kind].test(text)) return;
-      if (!isArchive) this.#room.take(octets.length);
+      if (!isArchive) this.#budget.take(octets.length);
       this.#documents.push({ kind, name: fileName, text, isCutOff: file.isCutOff });
       found++;
     }
@@ -185,7 +187,7 @@ function senderDomain(mail: MailPart): string | null {
  * Parts with content, including those of attached mails, because reports are also forwarded: up to the limit, and one
  * more if there are more.
  */
-function leavesOf(mail: MailPart): MailPart[] {
+function partsWithContent(mail: MailPart): MailPart[] {
   const leaves: MailPart[] = [];
   const visit = (part: MailPart) => {
     if (leaves.length > maxParts) return;

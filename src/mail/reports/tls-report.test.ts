@@ -32,14 +32,14 @@ const REPORT = {
   policies: [POLICY],
 };
 
-/** The TLS reports in it, and what is refused. */
+/** The TLS reports in the input, and what is refused. */
 function reading(report: unknown) {
   const octets = report instanceof Uint8Array ? report : Buffer.from(JSON.stringify(report));
   const { reports, refused } = readReports(octets);
   return { reports: reports.map((one) => one.report), reasons: refused.map(({ reason }) => reason) };
 }
 
-test("a report whose beginning and end are exchanged is about the time between them", () => {
+test("a report with begin and end swapped covers the time between them", () => {
   const range = { "start-datetime": "2016-04-01T23:59:59Z", "end-datetime": "2016-04-01T00:00:00Z" };
   expect(reading({ ...REPORT, "date-range": range }).reports).toMatchObject([
     { begin: new Date("2016-04-01T00:00:00Z"), end: new Date("2016-04-01T23:59:59Z") },
@@ -104,8 +104,8 @@ describe("a report is read", () => {
   test.each<[string, Uint8Array]>([
     ["JSON with a byte order mark", Buffer.from(`\ufeff${json}`)],
     ["JSON in UTF-16", Buffer.from(`\ufeff${json}`, "utf16le")],
-    ["JSON that something follows", Buffer.from(`${json}\r\n\0\0`)],
-    ["gzip that something follows", Buffer.concat([gzipSync(json), Buffer.from("\r\n")])],
+    ["JSON with text after it", Buffer.from(`${json}\r\n\0\0`)],
+    ["gzip with data after it", Buffer.concat([gzipSync(json), Buffer.from("\r\n")])],
     ["a list of one", Buffer.from(`[${json}]`)],
     [
       "names with underscores in capitals",
@@ -137,7 +137,7 @@ describe("a report is read", () => {
     expect(reading({ ...REPORT, [name]: value })).toMatchObject({ reports: [report], reasons: [] });
   });
 
-  test("but for policies and failures that cannot be read, which are counted", () => {
+  test("except for unreadable policies and failures, which are counted", () => {
     const { "failed-session-count": _, ...uncounted } = FAILURE;
     const policies = [
       { ...POLICY, "failure-details": [{ ...FAILURE, "failed-session-count": -1 }, uncounted, "x", FAILURE] },
@@ -197,7 +197,7 @@ describe("a report is refused", () => {
     expect(reading(report)).toEqual({ reports: [], reasons: [reason] });
   });
 
-  test("too_many_in_mail: reports beyond 20 of a list are named", () => {
+  test("too_many_in_mail: reports beyond 20 in a list are named", () => {
     const outcome = (count: number) => {
       const { reports, reasons } = reading(Array(count).fill(REPORT));
       return [reports.length, ...reasons];
@@ -206,7 +206,7 @@ describe("a report is refused", () => {
     expect(outcome(25)).toEqual([20, "too_many_in_mail"]);
   });
 
-  test("nothing throws: any JSON, and a good one changed anywhere", () => {
+  test("no input throws: any JSON, and a valid report changed anywhere", () => {
     const good = JSON.stringify(REPORT);
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

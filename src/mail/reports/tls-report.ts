@@ -17,6 +17,7 @@ import {
   reporterOf,
 } from "./report-values.ts";
 
+/** A parsed TLS report. */
 export interface TlsReport {
   readonly organizationName: string;
   readonly contactInfo: string | null;
@@ -28,6 +29,7 @@ export interface TlsReport {
   readonly unread: readonly UnreadRecords<TlsFault>[];
 }
 
+/** The sessions and failures under one policy of the report. */
 export interface TlsPolicyReport {
   /** "sts", "tlsa", "no-policy-found". */
   readonly type: string;
@@ -41,6 +43,7 @@ export interface TlsPolicyReport {
   readonly failures: readonly TlsFailure[];
 }
 
+/** A kind of failure and its number of sessions. */
 export interface TlsFailure {
   /** RFC 8460 section 4.3: "starttls-not-supported", "certificate-expired" and so on. */
   readonly resultType: string;

@@ -17,10 +17,10 @@ function reasonOf(octets: Uint8Array, limit = LIMIT): UnpackRefusal | "none" {
 const textsIn = (octets: Uint8Array, limit = LIMIT) =>
   unpack(octets, new InflateBudget(limit)).flatMap((file) => (file.ok ? [file.octets.toString()] : []));
 
-const resultsOf = (octets: Uint8Array, room: InflateBudget) =>
-  unpack(octets, room).map((file) => (file.ok ? "read" : file.reason));
+const resultsOf = (octets: Uint8Array, budget: InflateBudget) =>
+  unpack(octets, budget).map((file) => (file.ok ? "read" : file.reason));
 
-/** A zip archive whose directory says what the test wants, of one deflated file. */
+/** A zip archive of one deflated file with the given central directory. */
 function zip(
   name: string,
   content: Buffer,
@@ -35,7 +35,7 @@ const manyFiles = Object.fromEntries(
   Array.from({ length: 10_000 }, (_, at) => [`${at}.xml`, new Uint8Array()]),
 );
 
-/** A zip archive that breaks off in its directory. */
+/** A zip archive that is truncated in its central directory. */
 function withoutDirectory(archive: Buffer): Buffer {
   return archive.subarray(0, archive.indexOf("PK\x01\x02") + 10);
 }
@@ -49,7 +49,7 @@ function wrongOctet(packed: Uint8Array, at: number): Buffer {
 
 const wrongChecksum = (gzip: Uint8Array) => wrongOctet(gzip, -8);
 
-/** A zip as programs write it that do not know a file's length beforehand: it stands behind the file. */
+/** A zip from a program that does not know a file's length in advance: the length follows the file. */
 function streamedZip(files: Readonly<Record<string, string>>, hasSignature = true): Buffer {
   const parts = Object.entries(files).flatMap(([name, content]) => {
     const local = Buffer.alloc(30);
@@ -68,7 +68,7 @@ function streamedZip(files: Readonly<Record<string, string>>, hasSignature = tru
   return Buffer.concat(parts);
 }
 
-describe("an archive that breaks off", () => {
+describe("a truncated archive", () => {
   const files = { "a.xml": strToU8(XML), "b.xml": strToU8(XML.toUpperCase()) };
   const upper = XML.toUpperCase();
 
@@ -80,7 +80,7 @@ describe("an archive that breaks off", () => {
     ["a zip without its directory", withoutDirectory(Buffer.from(zipSync(files))), [XML, upper]],
     ["a zip without compression", withoutDirectory(Buffer.from(zipSync(files, { level: 0 }))), [XML, upper]],
     ["a zip without the end of its directory", Buffer.from(zipSync(files)).subarray(0, -22), [XML, upper]],
-    ["a zip with lengths behind its files", streamedZip({ "a.xml": XML, "b.xml": upper }), [XML, upper]],
+    ["a zip with lengths after its files", streamedZip({ "a.xml": XML, "b.xml": upper }), [XML, upper]],
     ["a zip with lengths without a mark", streamedZip({ "a.xml": XML, "b.xml": upper }, false), [XML, upper]],
     [
       "a zip without the last length",
@@ -92,7 +92,7 @@ describe("an archive that breaks off", () => {
       withoutDirectory(Buffer.from(zipSync({ "r/": new Uint8Array(), ...files }))),
       [XML, upper],
     ],
-  ])("keeps what is whole: %s", (_, packed, texts) => {
+  ])("keeps complete files: %s", (_, packed, texts) => {
     expect(textsIn(packed)).toEqual(texts);
     expect(reasonOf(packed)).toBe("none");
   });
@@ -105,7 +105,7 @@ describe("an archive that breaks off", () => {
     ["a zip without compression", Buffer.from(zipSync({ "r.xml": [strToU8(XML), { level: 0 }] }))],
     ["a gzip in a zip", Buffer.from(zipSync({ "r.gz": [gzipSync(XML), { level: 0 }] }))],
     ["a streamed zip", streamedZip({ "r.xml": XML })],
-  ])("keeps what comes before the break: %s", (_, whole) => {
+  ])("keeps the data before the cut: %s", (_, whole) => {
     const packed = whole.subarray(0, Math.floor(whole.length * 0.8));
     const [text = ""] = textsIn(packed);
     expect(text.length).toBeGreaterThan(XML.length / 2);
@@ -114,7 +114,7 @@ describe("an archive that breaks off", () => {
   });
 });
 
-describe("what is unpacked", () => {
+describe("unpacked files", () => {
   test.each<[string, Uint8Array]>([
     ["plain", Buffer.from(XML)],
     ["plain after a byte order mark and blanks", Buffer.from(`\ufeff\n ${XML}`)],
@@ -140,7 +140,7 @@ describe("what is unpacked", () => {
     ["the footer of a mailing list", Buffer.from("-- \nYou get this mail as a subscriber of reports.\n")],
     ["the first octets of a gzip", Buffer.from([0x1f, 0x8b])],
     ["octets that begin like a gzip", Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(40, 7)])],
-  ])("gzip ends with its last whole member: behind it is %s", (_, rest) => {
+  ])("gzip ends with its last complete member, followed by %s", (_, rest) => {
     expect(textsIn(Buffer.concat([gzipSync(XML), rest]))).toEqual([XML]);
     const members = [gzipSync(XML.slice(0, half)), gzipSync(XML.slice(half)), rest];
     expect(textsIn(Buffer.concat(members))).toEqual([XML]);
@@ -154,7 +154,7 @@ describe("what is unpacked", () => {
     expect(textsIn(Buffer.concat([header, fields, packed.subarray(10)]))).toEqual([XML]);
   });
 
-  test("a text that packs better than a hundred to one", () => {
+  test("a text with a compression ratio above a hundred", () => {
     const alike = "<record>the same again</record>".repeat(100_000);
     for (const packed of [gzipSync(alike), zip("r.xml", Buffer.from(alike))]) {
       expect(packed.length * 100).toBeLessThan(alike.length);
@@ -164,7 +164,7 @@ describe("what is unpacked", () => {
 
   test.each<[string, Record<string, Uint8Array>]>([
     ["a folder of macOS", { "r.xml": strToU8(XML), "__MACOSX/._r.xml": strToU8("\0\x05\x16") }],
-    ["the mark of a folder", { "reports/": new Uint8Array(), "reports/r.xml": strToU8(XML) }],
+    ["the entry of a folder", { "reports/": new Uint8Array(), "reports/r.xml": strToU8(XML) }],
     ["hidden files", { ".DS_Store": strToU8("x"), "a/._r.xml": strToU8("x"), "a/r.xml": strToU8(XML) }],
     ["files of Windows", { "Thumbs.db": strToU8("x"), "desktop.ini": strToU8("x"), "r.xml": strToU8(XML) }],
   ])("zip with %s beside the report", (_, files) => {
@@ -172,7 +172,7 @@ describe("what is unpacked", () => {
     expect(reasonOf(zipSync(files))).toBe("none");
   });
 
-  test("each file of a zip, those beside a broken one as well", () => {
+  test("each file of a zip, also beside a broken one", () => {
     const files = Buffer.from(
       zipSync({ "a.xml": strToU8("<a/>"), "b.xml": strToU8(XML), "c.xml": strToU8("<c/>") }),
     );
@@ -189,7 +189,7 @@ describe("what is unpacked", () => {
   });
 
   test.each(["x^2 + y^2", "hC", "x\u0001", "Hi there", "8=D"])(
-    "a text that begins as a zlib stream does: %j",
+    "a text that begins like a zlib stream: %j",
     (text) => {
       expect(textsIn(Buffer.from(text, "latin1"))).toEqual([text]);
     },
@@ -201,7 +201,7 @@ describe("what is unpacked", () => {
   });
 });
 
-describe("what is refused", () => {
+describe("refused files", () => {
   test.each<[UnpackRefusal, string, Uint8Array]>([
     ["empty", "nothing", new Uint8Array()],
     ["corrupt", "a gzip that is cut in its header", gzipSync(XML).subarray(0, 9)],
@@ -282,7 +282,7 @@ describe("what is refused", () => {
     expect(resultsOf(files, new InflateBudget(7))).toEqual(["read", "too_large"]);
   });
 
-  test("too_large: more than the limit, however it is packed", () => {
+  test("too_large: more than the limit, in every format", () => {
     const noise = deflateRawSync(Buffer.from(XML)).toString("hex");
     const content = Buffer.from(`<${noise}`);
     for (const packed of [content, gzipSync(content), zip("r.xml", content)]) {
@@ -303,27 +303,27 @@ describe("what is refused", () => {
     ["nested_archive", "a gzip in a gzip", gzipSync(Buffer.concat([gzipSync(XML), Buffer.alloc(2 * MB)]))],
     ["too_large", "a gzip bomb", gzipSync(Buffer.alloc(11 * MB))],
     ["too_large", "a zip bomb", zip("r.xml", Buffer.alloc(11 * MB))],
-  ])("%s: what was inflated of %s counts", (reason, _, packed) => {
-    const room = new InflateBudget(10 * MB);
-    expect(resultsOf(packed, room)).toEqual([reason]);
-    expect(room.left).toBeLessThanOrEqual(8 * MB);
-    // The larger one shows that nothing is inflated further than its room.
-    expect(room.left).toBeGreaterThanOrEqual(0);
+  ])("%s: the inflated octets of %s count", (reason, _, packed) => {
+    const budget = new InflateBudget(10 * MB);
+    expect(resultsOf(packed, budget)).toEqual([reason]);
+    expect(budget.left).toBeLessThanOrEqual(8 * MB);
+    // The larger one shows that inflating stops at the limit.
+    expect(budget.left).toBeGreaterThanOrEqual(0);
   });
 
-  test("too_large: an archive is read no further than the first file that is", () => {
+  test("too_large: an archive is read up to the first file that is too large", () => {
     const files = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}.xml`, Buffer.alloc(MB)]));
     expect(resultsOf(zipSync(files), new InflateBudget(2 * MB))).toEqual(["read", "read", "too_large"]);
   });
 
-  test("corrupt: entries of the directory that share one file", () => {
+  test("corrupt: directory entries that share one file", () => {
     const files = Buffer.from(zipSync({ "a.xml": strToU8(XML), "b.xml": strToU8(XML) }));
     const second = files.lastIndexOf("PK\x01\x02");
     files.writeUInt32LE(0, second + 42);
     expect(resultsOf(files, new InflateBudget(LIMIT))).toEqual(["read", "corrupt"]);
   });
 
-  test("nothing throws: archives changed anywhere", () => {
+  test("no input throws: archives changed anywhere", () => {
     const archives = [
       gzipSync(XML),
       zip("r.xml", Buffer.from(XML)),

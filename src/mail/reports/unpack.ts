@@ -14,15 +14,15 @@ const STRAY = new Set([0x0a, 0x0d, 0x20, 0x09]);
 /**
  * The files in an archive, or the given octets if they are not an archive. A file of a zip may itself be a gzip or zlib
  * stream; any other nested archive is refused.
- * @param room is charged with the inflated octets; files that are not packed cost nothing
+ * @param budget is charged with the inflated octets; files that are not packed cost nothing
  */
-export function unpack(given: Uint8Array, room: InflateBudget): Unpacked[] {
+export function unpack(given: Uint8Array, budget: InflateBudget): Unpacked[] {
   const octets = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const packed = withoutStray(octets);
   if (packed.length === 0) return [{ ok: false, name: null, reason: "empty" }];
-  if (isZip(packed)) return unzip(packed, room).map((file) => unpackStream(file, room));
-  if (isStream(packed)) return [withoutNested(inflated(null, packed, room))];
-  const isTooLarge = octets.length > room.left;
+  if (isZip(packed)) return unzip(packed, budget).map((file) => unpackStream(file, budget));
+  if (isStream(packed)) return [withoutNested(inflated(null, packed, budget))];
+  const isTooLarge = octets.length > budget.left;
   return [
     isTooLarge
       ? { ok: false, name: null, reason: "too_large" }
@@ -36,9 +36,9 @@ export function isPacked(octets: Buffer): boolean {
   return isZip(packed) || isStream(packed);
 }
 
-function unpackStream(file: Unpacked, room: InflateBudget): Unpacked {
+function unpackStream(file: Unpacked, budget: InflateBudget): Unpacked {
   if (!file.ok || !isStream(file.octets)) return withoutNested(file);
-  const inner = inflated(file.name, file.octets, room);
+  const inner = inflated(file.name, file.octets, budget);
   return withoutNested(inner.ok ? { ...inner, isCutOff: inner.isCutOff || file.isCutOff } : inner);
 }
 
@@ -46,8 +46,8 @@ function isStream(octets: Buffer): boolean {
   return isGzip(octets) || isZlib(octets);
 }
 
-function inflated(name: string | null, packed: Buffer, room: InflateBudget): Unpacked {
-  const result = isGzip(packed) ? gunzip(packed, room) : unzlib(packed, room);
+function inflated(name: string | null, packed: Buffer, budget: InflateBudget): Unpacked {
+  const result = isGzip(packed) ? gunzip(packed, budget) : unzlib(packed, budget);
   return result.ok
     ? { ok: true, name, octets: result.octets, isCutOff: result.isCutOff }
     : { ok: false, name, reason: result.reason };

@@ -36,9 +36,9 @@ export function isZip(octets: Buffer): boolean {
 }
 
 /** Reads the files up to the first one that is too large. */
-export function unzip(octets: Buffer, room: InflateBudget): Unpacked[] {
+export function unzip(octets: Buffer, budget: InflateBudget): Unpacked[] {
   const end = endOfDirectory(octets);
-  if (end < 0) return unzipBroken(octets, room);
+  if (end < 0) return unzipBroken(octets, budget);
   const entries = octets.readUInt16LE(end + 10);
   if (entries > maxEntries) return [refuse(null, "too_many_entries")];
   const files: Unpacked[] = [];
@@ -49,7 +49,7 @@ export function unzip(octets: Buffer, room: InflateBudget): Unpacked[] {
       files.push(refuse(null, "corrupt"));
       break;
     }
-    const file = unzipEntry(octets, { at, seen, room });
+    const file = unzipEntry(octets, { at, seen, budget });
     if (file !== null) files.push(file);
     if (file?.ok === false && file.reason === "too_large") break;
     // Name, extra field and comment.
@@ -64,11 +64,11 @@ interface Entry {
   readonly at: number;
   /** Local header offsets of earlier entries: two entries that share a file would inflate it twice. */
   readonly seen: Set<number>;
-  readonly room: InflateBudget;
+  readonly budget: InflateBudget;
 }
 
 /** Null for folders and for files that do not belong to the report. */
-function unzipEntry(octets: Buffer, { at, seen, room }: Entry): Unpacked | null {
+function unzipEntry(octets: Buffer, { at, seen, budget }: Entry): Unpacked | null {
   const flags = octets.readUInt16LE(at + 8);
   const method = octets.readUInt16LE(at + 10);
   const checksum = octets.readUInt32LE(at + 16);
@@ -89,20 +89,20 @@ function unzipEntry(octets: Buffer, { at, seen, room }: Entry): Unpacked | null 
   if (start + packedLength > at) return refuse(name, "corrupt");
   const packed = octets.subarray(start, start + packedLength);
   const content =
-    method === STORED ? stored(packed, room) : method === DEFLATED ? inflate(packed, room) : CORRUPT;
+    method === STORED ? stored(packed, budget) : method === DEFLATED ? inflate(packed, budget) : CORRUPT;
   if (!content.ok) return refuse(name, content.reason);
   const isWhole = !content.isCutOff && crc32(content.octets) === checksum;
   return isWhole ? { ok: true, name, octets: content.octets, isCutOff: false } : refuse(name, "corrupt");
 }
 
 /** Reads an archive without a central directory. Files after one whose end is unknown are left out. */
-function unzipBroken(octets: Buffer, room: InflateBudget): Unpacked[] {
+function unzipBroken(octets: Buffer, budget: InflateBudget): Unpacked[] {
   const files: Unpacked[] = [];
   let at = 0;
   for (let entry = 0; at >= 0 && at + LOCAL_LENGTH <= octets.length; entry++) {
     if (octets.readUInt32LE(at) !== LOCAL_HEADER) break;
     if (entry === maxEntries) return [refuse(null, "too_many_entries")];
-    const { file, end } = unzipLocal(octets, at, room);
+    const { file, end } = unzipLocal(octets, at, budget);
     if (file !== null) files.push(file);
     at = end;
   }
@@ -110,7 +110,11 @@ function unzipBroken(octets: Buffer, room: InflateBudget): Unpacked[] {
 }
 
 /** Reads the file whose local header is at `at`. `end`: the offset after it, -1 if it is unknown. */
-function unzipLocal(octets: Buffer, at: number, room: InflateBudget): { file: Unpacked | null; end: number } {
+function unzipLocal(
+  octets: Buffer,
+  at: number,
+  budget: InflateBudget,
+): { file: Unpacked | null; end: number } {
   const flags = octets.readUInt16LE(at + 6);
   const method = octets.readUInt16LE(at + 8);
   const told = octets.readUInt32LE(at + 18);
@@ -126,7 +130,7 @@ function unzipLocal(octets: Buffer, at: number, room: InflateBudget): { file: Un
     return { file: refuse(name, "corrupt"), end: toldEnd };
   const packed = octets.subarray(start, isTold ? start + told : undefined);
   const isShort = packed.length < told && isTold;
-  const content = method === STORED ? stored(packed, room) : inflate(packed, room);
+  const content = method === STORED ? stored(packed, budget) : inflate(packed, budget);
   if (!content.ok)
     return { file: refuse(name, content.reason), end: content.reason === "too_large" ? -1 : toldEnd };
   const isCutOff = content.isCutOff || isShort;
@@ -147,9 +151,9 @@ function refusalOf(name: string, flags: number): Unpacked | null | "none" {
   return (flags & FLAG_ENCRYPTED) === 0 ? "none" : refuse(name, "encrypted");
 }
 
-function stored(content: Buffer, room: InflateBudget): Inflated {
-  const isTooLarge = content.length > room.left;
-  room.take(content.length);
+function stored(content: Buffer, budget: InflateBudget): Inflated {
+  const isTooLarge = content.length > budget.left;
+  budget.take(content.length);
   return isTooLarge
     ? { ok: false, reason: "too_large" }
     : { ok: true, octets: content, packedLength: content.length, isCutOff: false };

@@ -5,7 +5,7 @@
  */
 
 import { blank, isBlank, isVisible, lineFeed, noBreakBlank, tab, wordsEnd } from "./characters.ts";
-import { closingMarks, mayTouchAddress, saysAddress } from "./url-spacing.ts";
+import { closingMarks, containsUrlAtEnd, mayTouchUrl } from "./url-spacing.ts";
 
 /** Limits of nesting, so that a few tags cannot write long lines. */
 const maxQuotes = 8;
@@ -28,6 +28,7 @@ interface List {
   next: number | null;
 }
 
+/** Builds a plain text from words and the effects of HTML elements. */
 export class TextLayout {
   /** The text so far; inside a link, the words of the link. */
   #text = "";
@@ -41,7 +42,7 @@ export class TextLayout {
   /** The text ends in a URL in brackets or a picture; a word must not touch it. */
   #isClosed = false;
   /** The text ends in a plain URL; characters that touch it would become part of it. */
-  #endsInAddress = false;
+  #endsInUrl = false;
   /** The words that were added last. */
   #lastWords = "";
 
@@ -53,7 +54,7 @@ export class TextLayout {
 
   #textBeforeLink = "";
   #wordsBeforeLink = "";
-  #address: string | null = null;
+  #url: string | null = null;
   #isPictured = false;
 
   readonly #lists: List[] = [];
@@ -71,8 +72,8 @@ export class TextLayout {
   add(source: string, codes: Uint16Array, start: number, end: number): void {
     for (let at = start; at < end; ) {
       const behind = wordsEnd(codes, at, end);
-      if (behind > at) this.#put(source.slice(at, behind));
-      else this.#space(codes[at] ?? blank);
+      if (behind > at) this.#addWords(source.slice(at, behind));
+      else this.#addSpace(codes[at] ?? blank);
       at = behind > at ? behind : at + 1;
     }
   }
@@ -80,8 +81,8 @@ export class TextLayout {
   /** Adds one character, which may be two code units. */
   addCharacter(character: string): void {
     const code = character.charCodeAt(0);
-    if (isVisible(code)) this.#put(character);
-    else this.#space(code);
+    if (isVisible(code)) this.#addWords(character);
+    else this.#addSpace(code);
   }
 
   /** Ends the line; called again, adds an empty line. */
@@ -93,25 +94,25 @@ export class TextLayout {
 
   /** The edge of a block: 1 starts a new line, 2 a new paragraph. */
   edge(breaks: 1 | 2): void {
-    if (!this.#continuesRow) this.#part(breaks);
+    if (!this.#continuesRow) this.#separate(breaks);
   }
 
   rule(): void {
-    this.#part(2);
-    this.#put(rule);
-    this.#part(2);
+    this.#separate(2);
+    this.#addWords(rule);
+    this.#separate(2);
     this.#row = "long";
   }
 
   /** Text after a table is not in the line of its last row. */
   closeTable(): void {
-    this.#part(2);
+    this.#separate(2);
     this.#row = "long";
   }
 
   /** The edge of a table's row. */
   row(): void {
-    this.#part(1);
+    this.#separate(1);
     this.#row = "empty";
   }
 
@@ -122,7 +123,7 @@ export class TextLayout {
       this.#continuesRow = true;
     }
     if (this.#isAtLineStart()) this.#gap = "";
-    else this.#space(blank);
+    else this.#addSpace(blank);
   }
 
   /** Adds words in place of a picture. A link that contains only a picture without words still shows its URL. */
@@ -130,14 +131,14 @@ export class TextLayout {
     this.#isPictured = true;
     const line = isLine.test(words) ? words : words.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
     if (line === "") return;
-    this.#put(line);
+    this.#addWords(line);
     this.#isClosed = true;
   }
 
   /** @param first the number of the first item; null for a list without numbers */
   openList(first: number | null): void {
     const outer = this.#lists.at(-1);
-    this.#part(outer ? 1 : 2);
+    this.#separate(outer ? 1 : 2);
     const indent = outer ? Math.min(outer.indent + outer.markWidth, maxIndent) : 0;
     this.#lists.push({ indent, markWidth: 0, next: first });
   }
@@ -145,34 +146,34 @@ export class TextLayout {
   closeList(): void {
     this.#lists.pop();
     this.#mark = "";
-    this.#part(this.#lists.length > 0 ? 1 : 2);
+    this.#separate(this.#lists.length > 0 ? 1 : 2);
   }
 
   openItem(): void {
-    this.#part(1);
+    this.#separate(1);
     const list = this.#lists.at(-1);
     this.#mark = typeof list?.next === "number" ? `${list.next++}. ` : "- ";
     if (list) list.markWidth = this.#mark.length;
   }
 
   openQuote(): void {
-    this.#part(2);
+    this.#separate(2);
     this.#quotes++;
   }
 
   closeQuote(): void {
-    this.#part(2);
+    this.#separate(2);
     this.#quotes = Math.max(0, this.#quotes - 1);
   }
 
   /** From here on white space and line breaks are kept. */
   openPreformatted(): void {
-    this.#part(2);
+    this.#separate(2);
     this.#preformatted++;
   }
 
   closePreformatted(): void {
-    this.#part(2);
+    this.#separate(2);
     this.#breaks = 2;
     this.#preformatted = Math.max(0, this.#preformatted - 1);
   }
@@ -181,7 +182,7 @@ export class TextLayout {
   openLink(address: string | null): void {
     this.closeLink();
     if (address === null) return;
-    this.#address = address;
+    this.#url = address;
     this.#textBeforeLink = this.#text;
     this.#wordsBeforeLink = this.#lastWords;
     this.#text = "";
@@ -189,19 +190,19 @@ export class TextLayout {
   }
 
   closeLink(): void {
-    if (this.#address === null) return;
-    const address = this.#address;
+    if (this.#url === null) return;
+    const address = this.#url;
     const words = this.#text;
-    const saysIt = saysAddress(words, address);
+    const saysIt = containsUrlAtEnd(words, address);
     const isGlued = saysIt && words.length <= address.length + 1 && isVisible(words.charCodeAt(0));
-    const blankBefore = isGlued && !mayTouchAddress(this.#wordsBeforeLink) ? " " : "";
+    const blankBefore = isGlued && !mayTouchUrl(this.#wordsBeforeLink) ? " " : "";
     this.#text = this.#textBeforeLink + blankBefore + words;
     this.#textBeforeLink = "";
-    this.#address = null;
+    this.#url = null;
     if (words === "" && !this.#isPictured) return;
-    if (words === "") this.#putAddress(address);
+    if (words === "") this.#addUrl(address);
     else if (!saysIt) this.#text += ` <${address}>`;
-    this.#endsInAddress = words === "" || saysIt;
+    this.#endsInUrl = words === "" || saysIt;
     this.#isClosed = true;
   }
 
@@ -212,7 +213,7 @@ export class TextLayout {
   }
 
   /** A line of `&nbsp;` alone is an empty line. */
-  #part(breaks: 1 | 2): void {
+  #separate(breaks: 1 | 2): void {
     const isSpacer = this.#gap !== "" && this.#isAtLineStart();
     this.#breaks = Math.max(this.#breaks, isSpacer ? 2 : breaks);
     this.#gap = "";
@@ -224,25 +225,25 @@ export class TextLayout {
     return this.#breaks > 0 || this.#isEmpty;
   }
 
-  #put(words: string): void {
+  #addWords(words: string): void {
     const touchesWord = this.#touchesWord();
     if (!touchesWord && words.charCodeAt(0) > noBreakBlank && padding.test(words)) return;
-    const marks = touchesWord && this.#endsInAddress ? (closingMarks.exec(words)?.[0] ?? "") : null;
+    const marks = touchesWord && this.#endsInUrl ? (closingMarks.exec(words)?.[0] ?? "") : null;
     if (this.#isAtLineStart()) this.#startLine();
     else if (marks === "" || (this.#isClosed && touchesWord && beginsWord.test(words))) this.#gap = " ";
     this.#text += this.#gap + words;
     this.#gap = "";
     this.#gapMerges = false;
     this.#isClosed = false;
-    this.#endsInAddress = marks === words;
+    this.#endsInUrl = marks === words;
     this.#lastWords = words;
     this.#isEmpty = false;
     this.#continuesRow = false;
   }
 
-  #putAddress(address: string): void {
-    if (this.#touchesWord() && !mayTouchAddress(this.#lastWords)) this.#gap = " ";
-    this.#put(address);
+  #addUrl(address: string): void {
+    if (this.#touchesWord() && !mayTouchUrl(this.#lastWords)) this.#gap = " ";
+    this.#addWords(address);
   }
 
   /** Whether nothing separates the next word from the last one. */
@@ -269,7 +270,7 @@ export class TextLayout {
   }
 
   /** Adds white space or a control character. */
-  #space(code: number): void {
+  #addSpace(code: number): void {
     if (code === noBreakBlank) {
       this.#gap += " ";
       this.#gapMerges = false;

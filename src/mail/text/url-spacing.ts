@@ -6,12 +6,12 @@ export const closingMarks = /^[.,;:!?'")\]>]+(?= |$)/;
 const openingMarks = '<([{"“„«';
 
 /** Whether a URL can follow these words without a blank; true for no words. */
-export function mayTouchAddress(words: string): boolean {
+export function mayTouchUrl(words: string): boolean {
   return words === "" || openingMarks.includes(words.charAt(words.length - 1));
 }
 
 /** Whether the words end in the URL, with or without the slash at its end. */
-export function saysAddress(words: string, address: string): boolean {
+export function containsUrlAtEnd(words: string, address: string): boolean {
   const bare = address.endsWith("/") ? address.slice(0, -1) : address;
   return words.length >= bare.length && (words.endsWith(bare) || words.endsWith(`${bare}/`));
 }

@@ -8,7 +8,7 @@ import { compileTemplate, type Render } from "#mail/merge-tags/compile.ts";
 import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "#mail/merge-tags/html-template.ts";
 import { readTemplate, type Template } from "#mail/merge-tags/read-template.ts";
 import { type Insertion, withInsertions } from "#mail/merge-tags/template-pieces.ts";
-import { addressInsertions, textTemplateOf } from "#mail/merge-tags/text-template.ts";
+import { textTemplateOf, urlInsertions } from "#mail/merge-tags/text-template.ts";
 import { type TemplateLink, trackLinks } from "#mail/merge-tags/tracked-links.ts";
 import { visibleText } from "#mail/merge-tags/visible-text.ts";
 import {
@@ -87,13 +87,13 @@ function compileTemplates(
     const tracked = form === html?.first ? insertions : linksOf(form).insertions;
     return compile(form, "html", [...placeInsertions(form), ...tracked, ...pixel]);
   };
-  const compileText = (form: Template) => compile(form, "text", addressInsertions(form));
+  const compileText = (form: Template) => compile(form, "text", urlInsertions(form));
   const writtenText = given.text ?? (html && automaticText(html.first));
   const text = writtenText && formsOf(writtenText, addsFooter, textUnsubscribeLink, footedText);
   const templates = [subject, html?.first, text?.first].filter((template) => template != null);
   return {
     facts: { ...usedNames(templates), links },
-    subject: compile(subject, "line", addressInsertions(subject)),
+    subject: compile(subject, "line", urlInsertions(subject)),
     html: html && compiledForms(html, compileHtml, visibleText),
     text: text && compiledForms(text, compileText, String),
   };
