@@ -38,10 +38,10 @@ import { createPlatformMail, excuseSignupMail } from "#sending/platform-mail/pla
 import { createSignupMailer } from "#sending/platform-mail/signup-mail.ts";
 import { receiptKeys } from "#sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "#sending/sms/receipt-page.ts";
+import { EngagementRecorder } from "#tracking/engagement-recorder.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
+import { mailLinkKeys } from "#tracking/link-tokens.ts";
 import { registerTrackingPages } from "#tracking/pages.ts";
-import { EngagementRecorder } from "#tracking/recorder.ts";
-import { mailLinkKeys } from "#tracking/tokens.ts";
 import type { RenderMail } from "#tracking/tracking-deps.ts";
 import { announceFormAbuse, announceSubscriber } from "#webhooks/events.ts";
 import { announceSuppressedSql } from "#webhooks/suppressed-store.ts";

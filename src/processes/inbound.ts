@@ -18,7 +18,7 @@ import { limits } from "#platform/limits/limits.ts";
 import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
-import { mailLinkKeys } from "#tracking/tokens.ts";
+import { mailLinkKeys } from "#tracking/link-tokens.ts";
 import { announceSuppressedSql } from "#webhooks/suppressed-store.ts";
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";

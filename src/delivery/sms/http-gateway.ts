@@ -29,7 +29,7 @@ export function createHttpGateway(
     async submit(message, mayStart): Promise<SmsResult> {
       const { id, to, text } = message;
       if (encodeSmsText(text).parts > MOST_PARTS)
-        return declined(`The text takes more than ${MOST_PARTS} SMS`, false);
+        return declined(`The text needs more than ${MOST_PARTS} SMS`, false);
       if (!mayStart()) return { outcome: "withdrawn" };
       const body = { id, to, from, text, ...(hasReceipts && { receipt_url: receiptUrl(message) }) };
       try {
@@ -47,7 +47,7 @@ export function createHttpGateway(
         const answer = await readText(response, LONGEST_ANSWER);
         return readAnswer(response, answer.text, hasReceipts ? id : null);
       } catch (error) {
-        return declined(`no answer: ${reasonOf(error)} (the SMS may have been taken)`, true);
+        return declined(`no answer: ${reasonOf(error)} (the SMS may have been accepted)`, true);
       }
     },
     close: () => closing.abort(),
@@ -61,7 +61,7 @@ function readAnswer(response: Response, text: string, receiptId: string | null):
     return {
       outcome: "taken",
       receiptId,
-      reason: `taken by the SMS gateway${id === null ? "" : ` as ${id}`}`,
+      reason: `accepted by the SMS gateway${id === null ? "" : ` as ${id}`}`,
     };
   }
   const reason = `HTTP ${status} ${text.replaceAll(/[\s\0]+/g, " ").slice(0, QUOTED)}`.trim();

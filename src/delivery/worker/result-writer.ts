@@ -5,7 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 import { type Lease, leaseKey, settleLeases } from "#delivery/queue/queue-result-store.ts";
-import { insertSubmissions } from "#delivery/sms/store.ts";
+import { insertSubmissions } from "#delivery/sms/delivery-receipts-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { isDataFault, togetherOrApart } from "#platform/database/data-fault.ts";

@@ -17,7 +17,7 @@ import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 import { linkKey } from "#test/support/tracked-campaign.ts";
-import { mailLinks } from "#tracking/tokens.ts";
+import { mailLinks } from "#tracking/link-tokens.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { advance } from "./advance.ts";
 import { createAutoresponderMail } from "./leased-mail.ts";

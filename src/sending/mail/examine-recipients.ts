@@ -13,7 +13,7 @@ import type { RecipientValues } from "#sending/content/render.ts";
 import type { Origin } from "#sending/origins.ts";
 import { phoneIn } from "#sending/sms/phone-number.ts";
 import { writeSms } from "#sending/sms/short-message.ts";
-import { fitsView, type MailLinks } from "#tracking/tokens.ts";
+import { fitsView, type MailLinks } from "#tracking/link-tokens.ts";
 import type { CampaignMailDeps } from "./deps.ts";
 import {
   type CampaignStanding,

@@ -8,7 +8,7 @@ import { compileFor } from "#sending/content/campaign-content.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
 import { readCustomHeaders } from "#sending/content/custom-headers.ts";
 import { type RecipientValues, unfitValues, weaveContent } from "#sending/content/render.ts";
-import type { MailLinks } from "#tracking/tokens.ts";
+import type { MailLinks } from "#tracking/link-tokens.ts";
 import type { CampaignToSend } from "./leased-store.ts";
 
 /** What all mails of a campaign have in common, ready for the recipient. */
