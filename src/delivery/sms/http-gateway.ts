@@ -59,7 +59,7 @@ function readAnswer(response: Response, text: string, receiptId: string | null):
   if (response.ok) {
     const id = idIn(text);
     return {
-      outcome: "taken",
+      outcome: "accepted",
       receiptId,
       reason: `accepted by the SMS gateway${id === null ? "" : ` as ${id}`}`,
     };
