@@ -7,7 +7,7 @@ import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:c
 import { Liquid } from "liquidjs";
 import { compileContent } from "#sending/content/compile.ts";
 import { type RecipientValues, renderContent } from "#sending/content/render.ts";
-import type { MailLinks } from "#tracking/tokens.ts";
+import type { MailLinks } from "#tracking/link-tokens.ts";
 import { htmlOfLength } from "./mail-body.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 

@@ -11,7 +11,7 @@ import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { newId } from "#platform/ids.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { readReceiptToken, receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
-import { mailLinkKeys, mailLinks } from "#tracking/tokens.ts";
+import { mailLinkKeys, mailLinks } from "#tracking/link-tokens.ts";
 import { BOUNCE_DOMAIN, complaintReport, deliveryReport, startReturns } from "./support/returns.ts";
 import { insertVerifiedDomain } from "./support/sender-domain.ts";
 import { sentCampaign } from "./support/tracked-campaign.ts";

@@ -82,7 +82,7 @@ with recursive
           ) - 1
         )
       ) as share
-      -- A line in which nothing waits any more, and which is only remembered, has no share.
+      -- An empty line, known from queue-cursor.ts only, gets no share.
     from
       line
       cross join lateral (
@@ -113,7 +113,7 @@ with recursive
         )
       )
       and workspace_id <> all ($14::uuid[])
-      -- The messages of a campaign are all of one size.
+      -- All messages of a campaign have the same size.
       and not (
         is_crowded
         and campaign_id <> $15
@@ -176,7 +176,7 @@ with recursive
       $23
   ),
   more as materialized (
-    -- Who has not filled his share has no more.
+    -- Lines that did not fill their share have nothing more due.
     select
       head.*,
       line.campaign_id
@@ -327,8 +327,8 @@ with recursive
       lease_number = q.lease_number + 1,
       leased_by = $42,
       due_at = now() + make_interval(secs => $43),
-      -- A campaign may have been paused for days: the time for retries begins with the first attempt. A look-up
-      -- that no DNS server answers is no attempt, but it is news (settleLeases), and the time runs from then on.
+      -- A campaign may have been paused for days, so the retry time begins with the first attempt. A look-up that
+      -- no DNS server answered is not an attempt, but it sets first_attempt_at (settleLeases) and starts the time.
       expires_at = case
         when q.campaign_id <> $44
         and q.attempts = 0
@@ -347,8 +347,8 @@ with recursive
         )
         else q.expires_at
       end
-      -- Rows that are held are where they are: by their key the planner could look for them through other indexes. One
-      -- that changed while it was being taken has moved, and is left for the next look.
+      -- By ctid, because by their key the planner might find the locked rows through other indexes. A row updated in the
+      -- meantime has moved and is left for the next lease.
     from
       due
     where
@@ -366,11 +366,11 @@ with recursive
         else q.first_attempt_at
       end as first_attempt_at,
       host(q.source_ip) as source_ip,
-      -- Both moments are the database's: machines whose clocks differ agree.
+      -- Both times are of the database clock, so machines with different clocks agree.
       q.lease_number > 1
       or due.due_at < now() - make_interval(secs => $45) as is_stale
   )
-  -- Each by itself: a month whose statistics are still to be taken looks small enough to be read whole.
+  -- Lateral with offset 0; otherwise the planner would scan a whole partition that has not been analyzed yet.
 select
   leased.*,
   (

@@ -28,7 +28,7 @@ with
       )
   ),
   routing as materialized (
-    -- A change under way is waited for, and one that begins now finds this message put back (releaseHeldBack).
+    -- Waits for a change under way; a change that begins later finds this message settled (releaseHeld).
     select
       workspace_id,
       version

@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads";
 import { assemble } from "#delivery/compose/assemble.ts";
 import type { AssemblyAnswer, Assignment } from "#delivery/compose/assembly-thread.ts";
-import { trackMail } from "#tracking/track-mail.ts";
+import { trackMail } from "#tracking/add-tracking.ts";
 
 parentPort?.on("message", (mail: Assignment) => {
   void answerTo(mail).then((answer) => {

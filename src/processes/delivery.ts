@@ -26,8 +26,8 @@ import { createCampaignMail } from "#sending/mail/campaign-presend-check.ts";
 import type { CampaignMailDeps } from "#sending/mail/deps.ts";
 import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
-import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "#tracking/tokens.ts";
-import { trackMail } from "#tracking/track-mail.ts";
+import { trackMail } from "#tracking/add-tracking.ts";
+import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "#tracking/link-tokens.ts";
 import { announceCampaigns } from "#webhooks/events.ts";
 import { createReactions } from "./reactions.ts";
 

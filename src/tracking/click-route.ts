@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { mostLinks } from "#mail/html/tag-positions.ts";
-import { findLink, type MailLink } from "./store.ts";
-import { paths, readCarried, type TrackedMail } from "./tokens.ts";
+import { paths, readCarried, type TrackedMail } from "./link-tokens.ts";
+import { findLink, type MailLink } from "./tracked-mail-store.ts";
 import {
   engagementOf,
   mailOf,
@@ -13,7 +13,7 @@ import {
 } from "./tracking-deps.ts";
 import { sendInvalidLink } from "./unsubscribe-page.ts";
 
-/** A click this soon after the last change of the mail's status is held: link scanners click on arrival (recorder.ts). */
+/** A click this soon after the last change of the mail's status is held: link scanners click on arrival (engagement-recorder.ts). */
 const SCAN_MS = 60_000;
 /** Each link has one address: an index with leading zeros is invalid. */
 const INDEX = /^(?:0|[1-9]\d*)$/;

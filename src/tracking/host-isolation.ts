@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { AsyncCache } from "#platform/cache.ts";
 import { notFound } from "#platform/errors.ts";
-import { paths } from "./tokens.ts";
+import { paths } from "./link-tokens.ts";
 
 const KNOWN_MS = 30_000;
 const MOST_KNOWN = 10_000;

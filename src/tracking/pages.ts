@@ -11,7 +11,7 @@ import { ApiError } from "#platform/errors.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";
 import { sendFaultPage } from "#platform/http/response/fault-page.ts";
 import { registerClickRoute } from "./click-route.ts";
-import { PIXEL_ENDING, paths } from "./tokens.ts";
+import { PIXEL_ENDING, paths } from "./link-tokens.ts";
 import {
   engagementOf,
   mailOf,

@@ -5,8 +5,8 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { machineSign } from "./bot-detection.ts";
-import type { EngagementRecorder } from "./recorder.ts";
-import { type LinkPurpose, type MailLinks, mailLinks, readToken, type TrackedMail } from "./tokens.ts";
+import type { EngagementRecorder } from "./engagement-recorder.ts";
+import { type LinkPurpose, type MailLinks, mailLinks, readToken, type TrackedMail } from "./link-tokens.ts";
 import type { OnResubscribed, OnUnsubscribed } from "./unsubscribe.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { findRecipient, type MailRecipient } from "./store.ts";
+import { paths, TEST_TOKEN } from "./link-tokens.ts";
 import { sendTestUnsubscribe } from "./test-mail-page.ts";
-import { paths, TEST_TOKEN } from "./tokens.ts";
+import { findRecipient, type MailRecipient } from "./tracked-mail-store.ts";
 import { mailOf, type TokenPath, type TrackingDeps, uncached } from "./tracking-deps.ts";
 import { mayUndo, undoUnsubscribe, unsubscribe } from "./unsubscribe.ts";
 import {

@@ -9,8 +9,14 @@ import { updateStatuses } from "#audience/subscribers/memberships/membership-cha
 import { recordUnsubscribed } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { findRecipient, leavingSql, lockRecipient, type MailRecipient, returningSql } from "./store.ts";
-import type { TrackedMail } from "./tokens.ts";
+import type { TrackedMail } from "./link-tokens.ts";
+import {
+  findRecipient,
+  leavingSql,
+  lockRecipient,
+  type MailRecipient,
+  returningSql,
+} from "./tracked-mail-store.ts";
 
 /** An unsubscription by a mail: from one list, or from all (null). */
 export interface Unsubscription extends TrackedMail {

@@ -134,7 +134,7 @@ export class SessionPool {
     if (tlsFault === null || result.outcome !== "refused" || !demandsTls(result)) return result;
     used.isOver = true;
     this.#opener.tryTlsAgain(session.host);
-    const reason = `the server takes mail under TLS only ("${quoteAnswer(result)}"). ${tlsFault}`;
+    const reason = `the server accepts mail only over TLS ("${quoteAnswer(result)}"). ${tlsFault}`;
     return smtpFailure(result.stage, { fault: "tls", reason });
   }
 

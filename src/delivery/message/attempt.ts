@@ -20,7 +20,7 @@ export interface SmtpAttempt {
 
 export type SmsResult =
   /** The gateway accepted it. With a receipt id a delivery receipt follows; without one none does. */
-  | { readonly outcome: "taken"; readonly receiptId: string | null; readonly reason: string }
+  | { readonly outcome: "accepted"; readonly receiptId: string | null; readonly reason: string }
   | {
       readonly outcome: "declined";
       readonly mayRetry: boolean;
@@ -31,13 +31,13 @@ export type SmsResult =
       readonly reason: string;
     }
   /** The connection to the gateway is down. */
-  | { readonly outcome: "away"; readonly reason: string; readonly seconds: number }
+  | { readonly outcome: "unreachable"; readonly reason: string; readonly seconds: number }
   /** `mayStart` answered false at the last moment; nothing was submitted. */
   | { readonly outcome: "withdrawn" };
 
 /** An attempt through an SMS gateway. */
 export interface SmsAttempt {
-  readonly result: Extract<SmsResult, { outcome: "taken" | "declined" }>;
+  readonly result: Extract<SmsResult, { outcome: "accepted" | "declined" }>;
   /** Null where no gateway is configured. */
   readonly gateway: { readonly name: string; readonly host: string } | null;
 }

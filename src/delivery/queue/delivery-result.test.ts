@@ -3,7 +3,7 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import { declined } from "#delivery/sms/gateway.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { backOff, releaseLease, requeue, resultOfSmtp } from "./delivery-result.ts";
-import { resultOfSms } from "./result-of.ts";
+import { resultOfSms } from "./ending-result.ts";
 
 const now = new Date("2026-11-24T12:00:00Z");
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1_000);

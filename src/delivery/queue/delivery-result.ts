@@ -9,7 +9,7 @@ import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import { type Classification, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { Settlement } from "./queue-result-store.ts";
-import { nextAttemptAt } from "./retry.ts";
+import { nextAttemptAt } from "./retry-schedule.ts";
 
 /** How a lease is settled, and the outcome for the log. Without an outcome the message only waits. */
 export interface DeliveryResult {

@@ -160,7 +160,7 @@ export function leaseMessages(
         -- Both times are of the database clock, so machines with different clocks agree.
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${CHECK_VALID_SECONDS}) as is_stale
     )
-    -- Lateral with offset 0: the planner would scan a whole partition that has not been analyzed yet.
+    -- Lateral with offset 0; otherwise the planner would scan a whole partition that has not been analyzed yet.
     select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms, r.version as routing_version, m.*, c.from_name, c.to_name, c.particulars,
       leased.bytes > ${LARGE_BYTES} as is_large,
       case when leased.bytes <= ${LARGE_BYTES} then c.html end as html,

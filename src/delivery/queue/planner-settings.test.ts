@@ -1,6 +1,5 @@
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
-import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
@@ -11,6 +10,7 @@ import { leaseOrder } from "#test/support/lease-order.ts";
 import { resultOfSmtp } from "./delivery-result.ts";
 import { leaseMessages } from "./lease-store.ts";
 import { settleLeases } from "./queue-result-store.ts";
+import { PLANNER_SETTINGS } from "./queue-store.ts";
 
 const db = await testDatabase();
 const delivery = createDatabase(db.url, {

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import sql, { raw, type Sql } from "sql-template-tag";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { createDatabase, type Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { type LeaseOrder, leaseMessages } from "./lease-store.ts";
 import { QueueCursor } from "./queue-cursor.ts";
+import { PLANNER_SETTINGS } from "./queue-store.ts";
 
 const { url } = await testDatabase();
 /** With the settings of a delivery process. */

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import { writeBatch } from "#delivery/worker/result-writer.ts";
+import { writeResultBatch } from "#delivery/worker/result-writer.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "#platform/ids.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
@@ -36,7 +36,7 @@ async function lease(networks: readonly string[], saturated: readonly string[] =
 }
 const holdBack = async (seconds = 0) => {
   const message = await lease(elsewhere);
-  if (message) await writeBatch(db, [requeue(message, new Date(), seconds, "192.0.2.1")], nobodyElse);
+  if (message) await writeResultBatch(db, [requeue(message, new Date(), seconds, "192.0.2.1")], nobodyElse);
 };
 
 test("a message reserved for a source address is leased by the machine that has it", async () => {
@@ -57,7 +57,7 @@ test("a retry is reserved for the source address only if that was chosen", async
   const putOff = async (isSourceChosen: boolean) => {
     const message = await lease(here);
     if (message) {
-      await writeBatch(
+      await writeResultBatch(
         db,
         [resultOfSmtp(message, { ...attempt, isSourceChosen }, new Date(), 0)],
         nobodyElse,
@@ -84,7 +84,7 @@ const changeRouting = (tx: Queryable = db) =>
     insert into routed_workspaces as r (workspace_id, version) values (${workspaceId}, 1)
     on conflict (workspace_id) do update set version = r.version + 1`);
 const putBackUntilTomorrow = (message: LeasedMessage) =>
-  writeBatch(db, [requeue(message, new Date(), 80_000, "192.0.2.1")], nobodyElse);
+  writeResultBatch(db, [requeue(message, new Date(), 80_000, "192.0.2.1")], nobodyElse);
 
 test("a message leased before the routing changed does not wait for an address of the old routing", async () => {
   await changeRouting();

@@ -11,14 +11,14 @@ import type { Clock } from "#platform/clock.ts";
 import { togetherOrApart } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
-import type { SmsReceipt } from "./gateway.ts";
 import {
   insertReceipts,
   removeUnknownReceipts,
   type SmsSubmission,
   takeExpired,
   takeReceived,
-} from "./store.ts";
+} from "./delivery-receipts-store.ts";
+import type { SmsReceipt } from "./gateway.ts";
 
 const BATCH = 500;
 /** How often receipts are applied that other processes have stored. */
@@ -65,7 +65,7 @@ export async function expireReceipts({ db, clock, onMoved }: Omit<ReceiptDeps, "
     db.transaction(
       async (tx) => {
         const late = await takeExpired(tx, now, BATCH);
-        const detail = "The SMS gateway took it, and sent no delivery receipt in time";
+        const detail = "The SMS gateway accepted it, but sent no delivery receipt in time";
         await recordOutcomes(
           tx,
           late.map((one) => outcomeOf(one, "failed", now, detail)),

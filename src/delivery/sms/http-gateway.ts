@@ -29,7 +29,7 @@ export function createHttpGateway(
     async submit(message, mayStart): Promise<SmsResult> {
       const { id, to, text } = message;
       if (encodeSmsText(text).parts > MOST_PARTS)
-        return declined(`The text takes more than ${MOST_PARTS} SMS`, false);
+        return declined(`The text needs more than ${MOST_PARTS} SMS`, false);
       if (!mayStart()) return { outcome: "withdrawn" };
       const body = { id, to, from, text, ...(hasReceipts && { receipt_url: receiptUrl(message) }) };
       try {
@@ -47,7 +47,7 @@ export function createHttpGateway(
         const answer = await readResponseText(response, LONGEST_ANSWER);
         return readAnswer(response, answer.text, hasReceipts ? id : null);
       } catch (error) {
-        return declined(`no answer: ${fetchFault(error)} (the SMS may have been taken)`, true);
+        return declined(`no answer: ${fetchFault(error)} (the SMS may have been accepted)`, true);
       }
     },
     close: () => closing.abort(),
@@ -59,9 +59,9 @@ function readAnswer(response: Response, text: string, receiptId: string | null):
   if (response.ok) {
     const id = idIn(text);
     return {
-      outcome: "taken",
+      outcome: "accepted",
       receiptId,
-      reason: `taken by the SMS gateway${id === null ? "" : ` as ${id}`}`,
+      reason: `accepted by the SMS gateway${id === null ? "" : ` as ${id}`}`,
     };
   }
   const reason = `HTTP ${status} ${text.replaceAll(/[\s\0]+/g, " ").slice(0, QUOTED)}`.trim();

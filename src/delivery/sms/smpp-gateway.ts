@@ -62,18 +62,18 @@ export class SmppGateway implements SmsGateway {
 
   async submit(message: ShortMessage, mayStart: () => boolean): Promise<SmsResult> {
     const text = encodeSmsText(message.text);
-    if (text.parts > MOST_PARTS) return declined(`The text takes more than ${MOST_PARTS} SMS`, false);
+    if (text.parts > MOST_PARTS) return declined(`The text needs more than ${MOST_PARTS} SMS`, false);
     const session = this.#session ?? (await this.#opening);
     if (session === null || !session.isOpen) {
-      return { outcome: "away", reason: this.#fault ?? "no connection", seconds: AWAY_SECONDS };
+      return { outcome: "unreachable", reason: this.#fault ?? "no connection", seconds: AWAY_SECONDS };
     }
     if (!mayStart()) return { outcome: "withdrawn" };
     const answer = await session.ask(submission(message, this.#settings), SUBMIT_MS);
-    if (typeof answer === "string") return declined(`${answer} (the SMS may have been taken)`, true);
+    if (typeof answer === "string") return declined(`${answer} (the SMS may have been accepted)`, true);
     if (answer.command_status !== 0) return readRefusal(answer.command_status);
     const id = answer.message_id ?? "";
     const receiptId = this.#settings.hasReceipts && id !== "" ? plainId(id) : null;
-    return { outcome: "taken", receiptId, reason: `taken by the SMS gateway as ${id}` };
+    return { outcome: "accepted", receiptId, reason: `accepted by the SMS gateway as ${id}` };
   }
 
   close(): void {

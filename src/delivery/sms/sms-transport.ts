@@ -103,7 +103,7 @@ export class SmsTransport {
     const sms = { workspaceId, id, ...message.sms() };
     const result = await gateway.submit(sms, () => this.#events.mayStart(message));
     if (result.outcome === "withdrawn") this.#release(message);
-    else if (result.outcome === "away") {
+    else if (result.outcome === "unreachable") {
       const attempt = { result: declined(`not connected: ${result.reason}`, true), gateway };
       this.#events.onEnd(message, { kind: "backoff", attempt, seconds: result.seconds });
     } else {
@@ -114,7 +114,7 @@ export class SmsTransport {
 
   /** Each throttled answer doubles the pause; an accepted message ends it. */
   #throttle(result: SmsAttempt["result"]): void {
-    if (result.outcome === "taken") this.#pauseMs = 0;
+    if (result.outcome === "accepted") this.#pauseMs = 0;
     else if (result.isThrottled && performance.now() >= this.#pausedUntil) {
       this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
       this.#pausedUntil = performance.now() + this.#pauseMs;

@@ -29,7 +29,7 @@ import { takeMark } from "#test/support/take-mark.ts";
 import { recordTransport } from "#test/support/transport-recorder.ts";
 import type { DeliveryWorkerOptions } from "./delivery-worker.ts";
 import { Journal, removeJournal } from "./journal.ts";
-import { ResultWriter, writeBatch } from "./result-writer.ts";
+import { ResultWriter, writeResultBatch } from "./result-writer.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -277,7 +277,7 @@ test("a requeued message gets the Date of its first attempt; one attempted by an
   const createdAt = new Date("2026-01-05T10:00:00Z");
   const id = await accept("ada@example.test", { createdAt });
   const first = await leaseOne();
-  await writeBatch(db, [releaseLease(first, new Date())], nobodyElse);
+  await writeResultBatch(db, [releaseLease(first, new Date())], nobodyElse);
   const second = await leaseOne();
   expect(second.first_attempt_at?.getTime()).toBeGreaterThan(first.first_attempt_at?.getTime() ?? Infinity);
   await db.run(
@@ -304,19 +304,19 @@ test("campaign mail fails when its DNS look-up had no answer for the whole retry
   await later(100);
   const first = await leaseOne();
   expect(first.lives_ms).toBeGreaterThan(71 * 3_600_000);
-  await writeBatch(
+  await writeResultBatch(
     db,
     [resultOfSmtp(first, { result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
     nobodyElse,
   );
   await later(71);
   // A further failed look-up, without an event, does not restart the retry time.
-  await writeBatch(db, [requeue(await leaseOne(), new Date(), 5)], nobodyElse);
+  await writeResultBatch(db, [requeue(await leaseOne(), new Date(), 5)], nobodyElse);
   await later(1);
   const last = await leaseOne();
   expect(last.lives_ms).toBeLessThan(0);
   expect(last.first_attempt_at?.getTime()).toBe((first.first_attempt_at?.getTime() ?? 0) - 72 * 3_600_000);
-  await writeBatch(
+  await writeResultBatch(
     db,
     [resultOfSmtp(last, { result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
     nobodyElse,
@@ -424,12 +424,16 @@ test("a late worker cannot overwrite the result of its successor", async () => {
   const reply = (code: number, text: string) => ({ code, enhanced: null, text });
   const accepted = { outcome: "accepted", ...reply(250, "ok") } as const;
   const refused = { outcome: "refused", stage: "rcpt", ...reply(550, "5.1.1 unknown") } as const;
-  await writeBatch(
+  await writeResultBatch(
     db,
     [resultOfSmtp(current, { result: accepted, mxHost: "mx" }, new Date(), 0)],
     nobodyElse,
   );
-  await writeBatch(db, [resultOfSmtp(late, { result: refused, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await writeResultBatch(
+    db,
+    [resultOfSmtp(late, { result: refused, mxHost: "mx" }, new Date(), 0)],
+    nobodyElse,
+  );
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
   expect(await listEvents(db, workspaceId, id)).toHaveLength(1);
 });
@@ -624,7 +628,11 @@ test("a delivery that is reported after the lease was lost still removes the mes
   await leaseMessages(db, { ...lease, workerId: newId() });
   if (!late) throw new Error("the lease is wanted");
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  await writeBatch(db, [resultOfSmtp(late, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await writeResultBatch(
+    db,
+    [resultOfSmtp(late, { result: accepted, mxHost: "mx" }, new Date(), 0)],
+    nobodyElse,
+  );
   expect(await queued(id)).toBeUndefined();
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
 });

@@ -7,7 +7,7 @@
  *    to suppressed recipients and of cancelled campaigns end here, and content that is not stored is made.
  * 3. The transport finds the route of each message and sends it (smtp-transport.ts, lanes/lane-scheduler.ts, sms/), and reports
  *    how it ended (message/attempt.ts).
- * 4. The result (queue/result-of.ts) is journaled and written to the database in batches (result-writer.ts).
+ * 4. The result (queue/ending-result.ts) is journaled and written to the database in batches (result-writer.ts).
  *
  * No transaction is open while SMTP is spoken: a lease is a deadline in the queue, which the heartbeat extends.
  */
@@ -18,11 +18,11 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import { type PresendCheck, UnfitValues } from "#delivery/message/presend-check.ts";
 import type { Transport, TransportEvents } from "#delivery/message/transport.ts";
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
+import { resultOf } from "#delivery/queue/ending-result.ts";
 import { HeldMessages } from "#delivery/queue/held-messages.ts";
 import { LEASE_SECONDS, Leasing, QUEUE_POLL_MS } from "#delivery/queue/leasing.ts";
 import { DELIVERY_CHANNEL } from "#delivery/queue/notify-workers.ts";
 import { releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
-import { resultOf } from "#delivery/queue/result-of.ts";
 import { holdWorkerLock } from "#delivery/queue/worker-lock.ts";
 import type { SmsTransport } from "#delivery/sms/sms-transport.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";

@@ -17,7 +17,7 @@ import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { Journal, readJournal, removeJournal } from "./journal.ts";
-import { ResultWriter, writeBatch, writeResults } from "./result-writer.ts";
+import { ResultWriter, writeResultBatch, writeResults } from "./result-writer.ts";
 
 /** The folder and owner of a new journal. */
 async function journalPlace() {
@@ -120,7 +120,7 @@ async function settleRefused(onMoved: OnMoved): Promise<void> {
   const results = messages.map((message) =>
     resultOfSmtp(message, { result, mxHost: "mx.test" }, new Date(), 0),
   );
-  await writeBatch(db, results, onMoved);
+  await writeResultBatch(db, results, onMoved);
 }
 
 test("a writer that PostgreSQL cancels in a deadlock writes its batch again", async () => {

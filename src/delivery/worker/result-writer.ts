@@ -5,7 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 import { type Lease, leaseKey, settleLeases } from "#delivery/queue/queue-result-store.ts";
-import { insertSubmissions } from "#delivery/sms/store.ts";
+import { insertSubmissions } from "#delivery/sms/delivery-receipts-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { isDataFault, togetherOrApart } from "#platform/database/data-fault.ts";
@@ -20,7 +20,7 @@ const RETRY_MS = 1_000;
 const JOURNAL_BYTES = 8 * 1024 * 1024;
 
 /** Settles leases and records the outcomes of those that were still valid, in one transaction. */
-export async function writeBatch(
+export async function writeResultBatch(
   db: Database,
   results: readonly DeliveryResult[],
   onMoved: OnMoved,
@@ -47,7 +47,7 @@ export async function writeBatch(
 }
 
 /**
- * Like `writeBatch`, but a result that PostgreSQL rejects (bad data) is retried alone with less detail, so that it does not
+ * Like `writeResultBatch`, but a result that PostgreSQL rejects (bad data) is retried alone with less detail, so that it does not
  * block the batch.
  */
 export async function writeResults(
@@ -58,7 +58,7 @@ export async function writeResults(
 ): Promise<void> {
   await togetherOrApart(
     results,
-    (some) => writeBatch(db, some, onMoved),
+    (some) => writeResultBatch(db, some, onMoved),
     (result, fault) => writeRejected(db, result, onMoved, log, fault),
   );
 }
@@ -85,7 +85,7 @@ async function writeRejected(
     [{ settlement: plain.settlement, outcome: null }, noReaction],
   ] as const) {
     try {
-      return await writeBatch(db, [rest], reaction);
+      return await writeResultBatch(db, [rest], reaction);
     } catch (err) {
       if (!isDataFault(err)) throw err;
       const next = rest.outcome === null ? "giving up" : "retrying with less detail";

@@ -11,7 +11,7 @@ import {
 import { decodeReturnPath } from "#mail/bounces/verp.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
-import { readToken, type TrackedMail } from "#tracking/tokens.ts";
+import { readToken, type TrackedMail } from "#tracking/link-tokens.ts";
 import { isSentFrom } from "./message-store.ts";
 
 export type ReturnedAddress =

@@ -4,7 +4,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { entriesFor, suppressionSql } from "#audience/suppression-lists/suppression-check.ts";
 import type { Priority } from "#delivery/message/message.ts";
 import { enqueueSql } from "#delivery/queue/queue-store.ts";
-import { expiryOf } from "#delivery/queue/retry.ts";
+import { expiryOf } from "#delivery/queue/retry-schedule.ts";
 import type { SenderQuestion } from "#identity/may-send-as.ts";
 import { insertMessagesSql, type NewMessage, willBeSentSql } from "#messages/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";

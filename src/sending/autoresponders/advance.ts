@@ -6,7 +6,7 @@
  */
 
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
-import { expiryOf } from "#delivery/queue/retry.ts";
+import { expiryOf } from "#delivery/queue/retry-schedule.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";

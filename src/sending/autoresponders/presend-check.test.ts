@@ -5,7 +5,7 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision } from "#delivery/message/presend-check.ts";
 import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
-import { writeBatch } from "#delivery/worker/result-writer.ts";
+import { writeResultBatch } from "#delivery/worker/result-writer.ts";
 import { unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { newId } from "#platform/ids.ts";
@@ -17,7 +17,7 @@ import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 import { linkKey } from "#test/support/tracked-campaign.ts";
-import { mailLinks } from "#tracking/tokens.ts";
+import { mailLinks } from "#tracking/link-tokens.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { advanceDueAutoresponders } from "./advance.ts";
 import { createAutoresponderMail } from "./presend-check.ts";
@@ -72,7 +72,11 @@ const contentOf = (finding: Decision | undefined) =>
     ? finding.content()
     : expect.fail(`nothing is written: ${JSON.stringify(finding)}`);
 const end = (message: LeasedMessage, result: AttemptResult) =>
-  writeBatch(db, [resultOfSmtp(message, { result, mxHost: "mx" }, clock.now(), 0)], createReactions(clock));
+  writeResultBatch(
+    db,
+    [resultOfSmtp(message, { result, mxHost: "mx" }, clock.now(), 0)],
+    createReactions(clock),
+  );
 const deliver = (message: LeasedMessage) =>
   end(message, { outcome: "accepted", code: 250, enhanced: "2.0.0", text: "ok" });
 const bounce = (message: LeasedMessage) =>

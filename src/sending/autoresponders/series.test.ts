@@ -9,7 +9,7 @@ import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 import { linkKey } from "#test/support/tracked-campaign.ts";
 import { post } from "#test/support/tracking-visits.ts";
-import { mailLinks } from "#tracking/tokens.ts";
+import { mailLinks } from "#tracking/link-tokens.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { advanceDueAutoresponders, sendStep } from "./advance.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { headerTextFault } from "#mail/address.ts";
 import { mostMarkup } from "#mail/html/tag-positions.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
-import type { MailLinks } from "#tracking/tokens.ts";
+import type { MailLinks } from "#tracking/link-tokens.ts";
 import { type ContentOptions, compileContent } from "./compile.ts";
 import type { CampaignContent } from "./read.ts";
 import { type RecipientValues, renderContent } from "./render.ts";

@@ -4,7 +4,7 @@ import type { Render } from "#mail/merge-tags/compile.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { MailText } from "#mail/message/template-text.ts";
 import type { FieldFault } from "#platform/errors.ts";
-import type { MailLinks } from "#tracking/tokens.ts";
+import type { MailLinks } from "#tracking/link-tokens.ts";
 import type { fieldsVariable, VariableName } from "./variables.ts";
 
 /** The compiled templates of a mail. */

@@ -5,7 +5,7 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import { type Decision, UnfitValues } from "#delivery/message/presend-check.ts";
 import { endUnsent, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
-import { writeBatch } from "#delivery/worker/result-writer.ts";
+import { writeResultBatch } from "#delivery/worker/result-writer.ts";
 import { recordNews } from "#inbound/returns/record-outcome.ts";
 import { type OnMoved, suppressingAmong } from "#messages/message/outcome.ts";
 import { systemClock } from "#platform/clock.ts";
@@ -93,7 +93,7 @@ async function deliver(results: readonly AttemptResult[], limit = results.length
       ? resultOfSmtp(message, { result, mxHost: "mx" }, new Date(), 0)
       : [];
   });
-  await writeBatch(db, conclusions, count);
+  await writeResultBatch(db, conclusions, count);
 }
 const count: OnMoved = async (tx, moved) => {
   await countRecipients(tx, moved, suppressingAmong(moved));
@@ -376,7 +376,7 @@ describe("a pause", () => {
     expect((await find(id)).status).toBe("paused");
     if (message === undefined) expect.fail("nothing was leased");
     // Its conversation was under way.
-    await writeBatch(
+    await writeResultBatch(
       db,
       [resultOfSmtp(message, { result: accepted, mxHost: "mx" }, new Date(), 0)],
       countMoved,

@@ -12,7 +12,7 @@ import { type ShownValues, saveShownValues } from "#messages/store.ts";
 import type { BulkOrigin } from "#sending/bulk-origin-store.ts";
 import type { RecipientValues } from "#sending/content/render.ts";
 import { phoneIn } from "#sending/sms/phone-number.ts";
-import { fitsView, type MailLinks } from "#tracking/tokens.ts";
+import { fitsView, type MailLinks } from "#tracking/link-tokens.ts";
 import type { CampaignMailDeps } from "./deps.ts";
 import { type PreparedCampaign, writeMail, writeSms } from "./mail-content.ts";
 import {

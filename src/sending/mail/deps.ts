@@ -5,7 +5,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { OnCampaignEvents } from "#sending/campaigns/campaign-events.ts";
 import type { AutoPauseLimits } from "#sending/campaigns/lifecycle/auto-pause.ts";
-import type { OutgoingLinks } from "#tracking/tokens.ts";
+import type { OutgoingLinks } from "#tracking/link-tokens.ts";
 
 export interface CampaignMailDeps {
   readonly db: Database;

@@ -24,7 +24,7 @@ import { requireReturnPath, requireRoute } from "#sending/campaigns/lifecycle/re
 import { requireGateway, requireSender } from "#sending/campaigns/lifecycle/send-checks.ts";
 import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
 import { renderContent, sampleValues } from "#sending/content/render.ts";
-import { testLinks } from "#tracking/tokens.ts";
+import { testLinks } from "#tracking/link-tokens.ts";
 import { commonHeaders } from "./mail-content.ts";
 import { findRecipientValues } from "./sent-mail-store.ts";
 

@@ -12,7 +12,7 @@ import { leaseOrder } from "#test/support/lease-order.ts";
 import { startService } from "#test/support/service.ts";
 import { linkKey } from "#test/support/tracked-campaign.ts";
 import { visit } from "#test/support/tracking-visits.ts";
-import { mailLinks } from "#tracking/tokens.ts";
+import { mailLinks } from "#tracking/link-tokens.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { createCampaignMail } from "./campaign-presend-check.ts";
 

@@ -3,7 +3,7 @@
  * receipt_url it was given, which is all the permission it needs. Telling it twice changes nothing.
  */
 import type { FastifyInstance } from "fastify";
-import { insertReceipts } from "#delivery/sms/store.ts";
+import { insertReceipts } from "#delivery/sms/delivery-receipts-store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { invalid, notFound } from "#platform/errors.ts";

@@ -9,9 +9,9 @@ import sql from "sql-template-tag";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type RunningWorker, startDeliveryWorker } from "#delivery/engine.ts";
 import { applyReceipts, expireReceipts } from "#delivery/sms/delivery-receipts.ts";
+import { insertReceipts } from "#delivery/sms/delivery-receipts-store.ts";
 import type { SmsReceipt } from "#delivery/sms/gateway.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
-import { insertReceipts } from "#delivery/sms/store.ts";
 import { createResolver } from "#dns/system.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
@@ -216,7 +216,7 @@ describe("over SMPP", () => {
     expect(row).toMatchObject({ status: "deferred", error_message: null });
     const [last] = await db.rows<{ detail: string }>(sql`
       select detail from message_events where campaign_id = ${id} order by id desc limit 1`);
-    expect(last?.detail).toBe(`taken by the SMS gateway as ${centre.submitted[0]?.id}`);
+    expect(last?.detail).toBe(`accepted by the SMS gateway as ${centre.submitted[0]?.id}`);
   });
 
   test("a receipt that comes twice, or late, changes nothing", async () => {
@@ -272,7 +272,7 @@ describe("over SMPP", () => {
     const id = await campaignTo([A], { text_content: "x".repeat(1_600) });
     await startWorker();
     const [row] = await reach(id, "failed");
-    expect(row?.error_message).toBe("The text takes more than 10 SMS");
+    expect(row?.error_message).toBe("The text needs more than 10 SMS");
   });
 
   test("a throttled message waits and is then taken", async () => {
@@ -299,7 +299,7 @@ describe("over SMPP", () => {
     const id = await campaignTo([A]);
     await startWorker();
     const [row] = await reach(id, "deferred");
-    expect(row?.error_message).toMatch(/closed.*may have been taken/);
+    expect(row?.error_message).toMatch(/closed.*may have been accepted/);
     await eventually("another bind", async () => centre.binds === 2);
     await makeDue();
     await taken(id);
@@ -444,7 +444,7 @@ describe("over HTTP", () => {
 
   test.each([
     [503, "a\0 NUL", "HTTP 503 a NUL"],
-    [200, '{"id":"g\\u0000-1"}', "taken by the SMS gateway as g-1"],
+    [200, '{"id":"g\\u0000-1"}', "accepted by the SMS gateway as g-1"],
   ])("what a gateway says with a NUL in it is in the timeline without: %i", async (status, body, detail) => {
     answers = [[status, body]];
     const id = await campaignTo([A]);

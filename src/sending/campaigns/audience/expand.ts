@@ -10,7 +10,7 @@ import type { CountryCode } from "libphonenumber-js";
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import type { IdRange } from "#audience/segments/workspace-members-store.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
-import { expiryOf } from "#delivery/queue/retry.ts";
+import { expiryOf } from "#delivery/queue/retry-schedule.ts";
 import { maySendAs } from "#identity/may-send-as.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";

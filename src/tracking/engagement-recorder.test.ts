@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Engagement } from "#messages/record-engagement.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
-import { EngagementRecorder } from "./recorder.ts";
+import { EngagementRecorder } from "./engagement-recorder.ts";
 
 const log = createLog("silent");
 const workspaceId = asWorkspaceId(newId());

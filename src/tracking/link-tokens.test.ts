@@ -2,7 +2,15 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import { fitsView, type LinkPurpose, mailLinks, paths, readCarried, readToken, readView } from "./tokens.ts";
+import {
+  fitsView,
+  type LinkPurpose,
+  mailLinks,
+  paths,
+  readCarried,
+  readToken,
+  readView,
+} from "./link-tokens.ts";
 
 const key = createSecretKey(randomBytes(32));
 const mail = { workspaceId: asWorkspaceId(newId()), messageId: newId() };

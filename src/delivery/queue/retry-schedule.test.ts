@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nextAttemptAt, type RetryQuestion } from "./retry.ts";
+import { nextAttemptAt, type RetryQuestion } from "./retry-schedule.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -3,7 +3,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { MessageStatus } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { TrackedMail } from "./tokens.ts";
+import type { TrackedMail } from "./link-tokens.ts";
 
 /** A link of a mail, with the state of the mail. */
 export interface MailLink {
