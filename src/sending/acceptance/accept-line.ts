@@ -1,6 +1,6 @@
 /**
- * A line of drafts that wait to be committed. Drafts that arrive while a commit is under way go into the next one:
- * micro-batches without a timer, so that a lone message waits for nothing and a flood shares its commits.
+ * A queue of drafts that wait for a commit. Drafts that arrive during a commit go into the next one: micro-batches without
+ * a timer, so that a single message does not wait and many messages share a commit.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { overloaded } from "#platform/errors.ts";
@@ -9,13 +9,13 @@ import { type CommitDeps, commit, type Waiting } from "./batch.ts";
 const BATCH_MESSAGES = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Until an account that another transaction had locked is asked for again. */
+/** Delay before drafts of a locked account are retried. */
 const BUSY_MS = 20;
 
 export interface LineOptions {
-  /** Commits of this line under way at one time. */
+  /** Commits of this queue at the same time. */
   readonly atOnce: number;
-  /** How many drafts must wait before a further commit starts beside one that is under way. */
+  /** How many drafts must wait before another commit starts beside a running one. */
   readonly worthAnother: number;
 }
 
@@ -23,7 +23,7 @@ export class AcceptLine {
   readonly #deps: CommitDeps;
   readonly #options: LineOptions;
   readonly #waiting: Waiting[] = [];
-  /** Drafts whose account was locked by another transaction: in a batch, all others would have to go the long way. */
+  /** Drafts whose account was locked by another transaction. In a batch, they would put all others on the slower path. */
   readonly #again: Waiting[] = [];
   #isRetrying = false;
   #inFlight = 0;
@@ -43,7 +43,7 @@ export class AcceptLine {
     this.#start();
   }
 
-  /** @param returning callers who are about to be answered, many of whom come back at once */
+  /** @param returning callers that are about to be answered; many of them send the next message at once */
   #start(returning = 0): void {
     const { atOnce, worthAnother } = this.#options;
     while (this.#inFlight < atOnce && this.#waiting.length >= (this.#inFlight === 0 ? 1 : worthAnother)) {
@@ -57,7 +57,7 @@ export class AcceptLine {
     this.#watch();
   }
 
-  /** Wakes at the deadline of the first that waits. */
+  /** Sets a timer for the deadline of the oldest draft. */
   #watch(): void {
     const [first] = this.#waiting;
     if (first === undefined || this.#isWatched) return;
@@ -89,7 +89,7 @@ export class AcceptLine {
   }
 }
 
-/** Takes the drafts out that have waited until their deadline. */
+/** Rejects the drafts that have reached their deadline. */
 function refuseLate(waiting: Waiting[]): void {
   const now = performance.now();
   for (const one of waiting.splice(0)) {
@@ -99,9 +99,8 @@ function refuseLate(waiting: Waiting[]): void {
 }
 
 /**
- * How many of the drafts that wait go into the next batch: half of all, so that process and database are busy side by
- * side, the one answering and reading requests while the other stores. Otherwise batches of nearly all callers alternate
- * with batches of a few.
+ * How many of the waiting drafts go into the next batch: half of all callers, so that the process answers and reads
+ * requests while the database stores. Otherwise batches of nearly all callers alternate with batches of a few.
  */
 function fairShare(waiting: number, returning: number): number {
   return returning === 0 ? waiting : Math.ceil((waiting + returning) / 2);
