@@ -61,6 +61,9 @@ export interface NewMessage {
 
 /** Which messages come into the log, and which of them will be sent. */
 export interface Admission {
+  /** Names of the two parts that other parts of the statement read: the log's rows, and the contents. */
+  readonly log: Sql;
+  readonly contents: Sql;
   /** Whether any is inserted. */
   readonly condition: Sql;
   /**
@@ -75,22 +78,23 @@ export interface Admission {
 const noVerdict = sql`(select null::text as detail)`;
 
 /** Accepted by the same statement, and to be sent: the condition that a message_id fulfils. Content is kept for these. */
-export function willBeSentSql(judging: Admission["judging"]): Sql {
-  return judging ? sql`message_id not in (select id from log where status <> 'queued')` : sql`true`;
+export function willBeSentSql({ judging, log }: Pick<Admission, "judging" | "log">): Sql {
+  return judging ? sql`message_id not in (select id from ${log} where status <> 'queued')` : sql`true`;
 }
 
 /**
  * Parts of the one statement that accepts a batch (sending/acceptance/acceptor.ts), to stand in its `with`: the log's rows, the
  * contents, and the events of messages that are over at once. They insert nothing unless the condition holds.
  */
-export function insertMessagesSql(messages: readonly NewMessage[], { condition, judging }: Admission): Sql {
+export function insertMessagesSql(messages: readonly NewMessage[], admission: Admission): Sql {
+  const { log, contents, condition, judging } = admission;
   type Read<Value> = (message: NewMessage) => Value;
   const texts = (read: Read<string | Buffer | null>) => textArray(messages.map(read));
   const uuids = (read: Read<string | null>) => uuidArray(messages.map(read));
   const workspaces = uuids((message) => message.workspaceId);
   const ids = uuids((message) => message.id);
   return sql`
-    log as (
+    ${log} as (
       insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
         request_id, created_at, updated_at, status, error_message)
       select workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id,
@@ -109,7 +113,7 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
       where ${condition}
       returning workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, status, created_at,
         error_message
-    ), contents as (
+    ), ${contents} as (
       insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments,
         bounce_email, particulars, submission_id)
       select * from unnest(
@@ -120,15 +124,15 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
         ${uuids((message) => message.submission?.id ?? null)}::uuid[])
         as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, particulars,
           submission_id)
-      where ${condition} and ${willBeSentSql(judging)}
+      where ${condition} and ${willBeSentSql(admission)}
       returning submission_id
-    )${judging ? forSomeSql(messages, condition) : empty}, notes as (
-      ${addAcceptedDeltasSql(sql`log`)}
+    )${judging ? forSomeSql(messages, admission) : empty}, notes as (
+      ${addAcceptedDeltasSql(log)}
     )`;
 }
 
 /** Parts for submissions, and for messages that are over at once. */
-function forSomeSql(messages: readonly NewMessage[], condition: Sql): Sql {
+function forSomeSql(messages: readonly NewMessage[], { log, contents, condition }: Admission): Sql {
   const submissions = [
     ...new Map(messages.map((message) => [message.submission?.id, message])).values(),
   ].flatMap(({ workspaceId, submission }) => (submission ? { workspaceId, ...submission } : []));
@@ -138,20 +142,23 @@ function forSomeSql(messages: readonly NewMessage[], condition: Sql): Sql {
         ${uuidArray(submissions.map((submission) => submission.workspaceId))}::uuid[],
         ${uuidArray(submissions.map((submission) => submission.id))}::uuid[],
         ${byteaArray(submissions.map((submission) => submission.raw))}::bytea[]) as s (workspace_id, id, raw)
-      where ${condition} and id in (select submission_id from contents)
+      where ${condition} and id in (select submission_id from ${contents})
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, detail)
-      select workspace_id, id, gen_random_uuid(), status, created_at, error_message from log
+      select workspace_id, id, gen_random_uuid(), status, created_at, error_message from ${log}
       where status <> 'queued'
     )`;
 }
 
 /**
  * Parts of the statement by which a campaign reaches its audience, to stand in its `with`: log rows of the messages in a
- * relation with the columns id, localpart and domain, in the order of ids; how many each domain gets (`by_domain`, as
- * queued); and notes of them. Their content is not stored with them.
+ * relation with the columns id, localpart and domain, in the order of ids; how many each domain gets (`byDomain`, with
+ * the columns domain and queued); and notes of them. Their content is not stored with them.
  */
-export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
+export function insertQueuedSql(
+  { mail, byDomain }: { readonly mail: Sql; readonly byDomain: Sql },
+  origin: MessageOrigin,
+): Sql {
   return sql`
     log as (
       insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
@@ -159,10 +166,10 @@ export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
       select ${origin.workspaceId}, id, ${origin.source}, ${origin.originId}, ${origin.originName}, ${origin.fromEmail},
         localpart, domain, ${origin.subject}, ${origin.isSms ?? false}, ${origin.createdAt}, ${origin.createdAt}
       from ${mail}
-    ), by_domain as materialized (
+    ), ${byDomain} as materialized (
       select domain, count(*) as queued from ${mail} group by domain
     ), notes as (
-      ${addQueuedDeltasSql(sql`by_domain`, origin)}
+      ${addQueuedDeltasSql(byDomain, origin)}
     )`;
 }
 

@@ -73,7 +73,7 @@ export async function perform({ db, workspaceId, now }: Session, operation: Oper
           const { covered } = await coveredByAllowance(tx, plans, workspaceId, operation.wanted, now);
           await tx.run(sql`
             with mail as (select from generate_series(1, ${covered}::int)),
-              meter as (${takeBulkMailSql(workspaceId, now)}) select`);
+              meter as (${takeBulkMailSql(sql`mail`, workspaceId, now)}) select`);
           return `took ${covered}`;
         });
       case "validate":

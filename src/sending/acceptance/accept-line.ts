@@ -7,13 +7,13 @@ import { type CommitDeps, commit, type Waiting } from "./batch.ts";
 const BATCH_MESSAGES = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Until an account that another transaction had locked is asked for again. */
+/** Delay before drafts of a locked account are retried. */
 const BUSY_MS = 20;
 
 export interface LineOptions {
-  /** Commits of this line under way at one time. */
+  /** Commits of this queue at the same time. */
   readonly atOnce: number;
-  /** How many drafts must wait before a further commit starts beside one that is under way. */
+  /** How many drafts must wait before another commit starts beside a running one. */
   readonly worthAnother: number;
 }
 
@@ -94,9 +94,8 @@ function refuse(late: readonly Waiting[]): void {
 }
 
 /**
- * How many of the waiting drafts go into the next batch: half of all, so that process and database are busy side by
- * side, the one answering and reading requests while the other stores. Otherwise batches of nearly all callers alternate
- * with batches of a few.
+ * How many of the waiting drafts go into the next batch: half of all callers, so that the process answers and reads
+ * requests while the database stores. Otherwise batches of nearly all callers alternate with batches of a few.
  */
 function fairShare(waiting: number, returning: number): number {
   return returning === 0 ? waiting : Math.ceil((waiting + returning) / 2);

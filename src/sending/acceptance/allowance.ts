@@ -1,6 +1,6 @@
 /**
- * The meter at acceptance. A message is taken from its workspace's allowance in the statement that accepts it; one that
- * is suppressed, or the platform's own, costs nothing.
+ * Takes accepted messages from the allowance of their workspace, in the statement that accepts them. A suppressed message
+ * and the service's own mail cost nothing.
  */
 import sql, { type Sql } from "sql-template-tag";
 import {
@@ -28,7 +28,9 @@ import {
 import type { Plans } from "#workspace/billing/plans.ts";
 import { requireBytes, storageRefusal } from "#workspace/billing/storage-limit.ts";
 
-/** Whether all of them are so far from their limits that none needs to be asked. */
+/**
+ * Whether all workspaces of the messages are far enough from their limits that no account has to be locked (`is_wide`).
+ */
 export function areCoveredSql(messages: readonly NewMessage[], now: Date): Sql {
   return isFarFromLimitsSql(askedOf(messages), now);
 }
@@ -43,17 +45,21 @@ function askedOf(messages: readonly NewMessage[]): RequestedUsage[] {
 }
 
 /**
- * Takes what the statement's `log` accepts, and notes the bytes of its contents.
- * @param isPlain all of the messages are accepted or none, and none is a submission
+ * Counts the accepted messages and the bytes of their contents as usage.
+ * @param accepted the relation of the log rows that the statement inserts
+ * @param isPlain whether all of the messages are accepted or none, and none is a submission
  */
-export function takeAcceptedSql(messages: readonly NewMessage[], now: Date, isPlain: boolean): Sql {
+export function takeAcceptedSql(
+  messages: readonly NewMessage[],
+  { accepted, now, isPlain }: { readonly accepted: Sql; readonly now: Date; readonly isPlain: boolean },
+): Sql {
   const isTaken = sql`status = 'queued' and source <> 'platform'`;
   if (isPlain) {
     const asked = askedOf(messages);
     return addStoredEntriesSql(
       sql`(
         select workspace_id, count(*)::int as quantity, min(asked.bytes) as bytes
-        from log join unnest(${uuidArray(asked.map(({ workspaceId }) => workspaceId))}::uuid[],
+        from ${accepted} join unnest(${uuidArray(asked.map(({ workspaceId }) => workspaceId))}::uuid[],
           ${asked.map(({ bytes }) => bytes)}::bigint[]) as asked (workspace_id, bytes) using (workspace_id)
         where ${isTaken} group by workspace_id) accepted`,
       now,
@@ -63,25 +69,25 @@ export function takeAcceptedSql(messages: readonly NewMessage[], now: Date, isPl
     sql`(
       select workspace_id, sum(quantity)::int as quantity, sum(bytes)::bigint as bytes
       from (
-        select log.workspace_id, content_id, count(*) as quantity, max(bytes) as bytes
-        from log join unnest(${uuidArray(messages.map(({ id }) => id))}::uuid[],
+        select ${accepted}.workspace_id, content_id, count(*) as quantity, max(bytes) as bytes
+        from ${accepted} join unnest(${uuidArray(messages.map(({ id }) => id))}::uuid[],
           ${uuidArray(messages.map(contentIdOf))}::uuid[], ${messages.map(contentBytes)}::bigint[])
           as c (id, content_id, bytes) using (id)
-        where ${isTaken} group by log.workspace_id, content_id) contents
+        where ${isTaken} group by ${accepted}.workspace_id, content_id) contents
       group by workspace_id) accepted`,
     now,
   );
 }
 
-/** Takes what a step of a campaign or an autoresponder made: one for each row of `mail`. */
-export function takeBulkMailSql(workspaceId: WorkspaceId, now: Date): Sql {
-  const made = sql`(select ${workspaceId}::uuid as workspace_id, count(*)::int as quantity from mail) made`;
+/** Counts one message of usage for each row of `mail`, which a step of a campaign or an autoresponder inserts. */
+export function takeBulkMailSql(mail: Sql, workspaceId: WorkspaceId, now: Date): Sql {
+  const made = sql`(select ${workspaceId}::uuid as workspace_id, count(*)::int as quantity from ${mail}) made`;
   return addEntriesSql("email", made, now);
 }
 
 /**
- * How many of the next `wanted` emails are covered. Where there is a limit the account stays locked until the transaction
- * ends, so that this holds: a step takes thousands, which nobody may note blindly.
+ * How many of the next `wanted` emails the allowance and the balance cover. Near a limit the account stays locked until
+ * the transaction ends, because a step inserts thousands of messages, too many for the lock-free path.
  */
 export async function coveredByAllowance(
   tx: Queryable,
@@ -96,14 +102,14 @@ export async function coveredByAllowance(
   return { covered: Math.min(wanted, most ?? wanted), refusal };
 }
 
-/** What becomes of messages that are about to be accepted; the others are covered until the transaction ends. */
+/** Messages that cannot be accepted now. All others are covered until the transaction ends. */
 export interface Uncovered {
   readonly refused: ReadonlyMap<NewMessage, ApiError>;
-  /** Somebody else holds the account at this moment: ask again. Nobody waits for it, others would have to as well. */
+  /** Messages whose account another transaction has locked: the caller retries them, so that the batch does not wait. */
   readonly busy: ReadonlySet<NewMessage>;
 }
 
-/** Suppressed recipients cost nothing, and are never refused. */
+/** Messages to suppressed recipients cost nothing and are never refused. */
 export async function findUncovered(
   tx: Queryable,
   plans: Plans,
@@ -141,7 +147,7 @@ export async function findUncovered(
   return { refused, busy };
 }
 
-/** Those for whose content there is no room beside those before them. */
+/** The messages whose content exceeds the storage that is left after the messages before them. */
 function beyondRoom(messages: readonly NewMessage[], room: number): NewMessage[] {
   const stored = new Set<string>();
   let left = room;
@@ -156,12 +162,12 @@ function beyondRoom(messages: readonly NewMessage[], room: number): NewMessage[]
   });
 }
 
-/** Recipients of one submission share its content. */
+/** All recipients of one submission share its content. */
 function contentIdOf({ id, submission }: NewMessage): string {
   return submission?.id ?? id;
 }
 
-/** Octets of a message's content, as they are stored: attachments in base64. */
+/** Octets of a message's content as stored, with attachments in Base64. */
 function contentBytes({ html, text, attachments, submission }: NewMessage): number {
   const attached = attachments.reduce((sum, { content }) => sum + content.length, 0);
   return (
@@ -169,7 +175,7 @@ function contentBytes({ html, text, attachments, submission }: NewMessage): numb
   );
 }
 
-/** Of messages of one workspace. */
+/** Octets that messages of one workspace store; each shared content counts once. */
 function storedBytes(messages: readonly NewMessage[]): number {
   const contents = new Map(messages.map((message) => [contentIdOf(message), message]));
   return [...contents.values()].reduce((sum, message) => sum + contentBytes(message), 0);
@@ -180,15 +186,15 @@ async function isWide(db: Queryable, asked: RequestedUsage, now: Date): Promise<
   return row?.is_wide === true;
 }
 
-/** As suppression judges it. */
+/** The recipient as the suppression check takes it. */
 export function recipientOf(message: NewMessage): Recipient {
   const { workspaceId, domain } = message;
   return { workspaceId, address: addressOf(message), domain };
 }
 
 /**
- * Before a campaign is sent: an hourly cap only slows it down.
- * @throws ApiError PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE when nothing covers one message more
+ * Checks that one more email is covered. At an hourly cap it passes, because a cap only delays a campaign.
+ * @throws ApiError PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
  */
 export async function requireOneMore(
   db: Queryable,
@@ -204,7 +210,7 @@ export async function requireOneMore(
   throw limitError(refusal, reading, "email", now);
 }
 
-/** Whether one message would be accepted. @throws ApiError as requireOneMore does, also when its content has no room */
+/** Checks that the message would be accepted. @throws ApiError as requireOneMore does, and when the storage is full */
 export async function requireAcceptable(
   db: Queryable,
   deps: { readonly plans: Plans; readonly clock: Clock },

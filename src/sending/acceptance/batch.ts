@@ -1,6 +1,6 @@
 /**
- * One batch of drafts on its way to disk: as a rule in one round trip, otherwise step by step, so that everybody learns what
- * became of theirs.
+ * Commits one batch of drafts: usually in one round trip, otherwise step by step, so that each caller gets the error of its
+ * own message.
  */
 import sql from "sql-template-tag";
 import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
@@ -13,13 +13,13 @@ import { limitOfError } from "#workspace/billing/limit-error.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { areCoveredSql, findUncovered } from "./allowance.ts";
-import { type AnnounceSuppressed, type Draft, insertDrafts, insertsOf } from "./statement.ts";
+import { type AnnounceSuppressed, ctes, type Draft, insertDrafts, insertsOf } from "./statement.ts";
 
 export interface Waiting {
   /** Accepted together or not at all. */
   readonly drafts: readonly Draft[];
   readonly bytes: number;
-  /** When it is too late to begin, on the clock of performance.now(). */
+  /** No commit begins after this time, on the clock of performance.now(). */
   readonly deadline: number;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
@@ -29,22 +29,22 @@ export interface CommitDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
-  /** Tells the delivery workers that there is something to do. Must not throw: what is stored would seem refused. */
+  /** Notifies the delivery workers. Must not throw: stored messages would be reported as refused. */
   readonly onCommitted: () => void;
   readonly announceSuppressed?: AnnounceSuppressed;
-  /** Told of a workspace of which a message was refused because nothing covers it. */
+  /** Called when a message was refused because its workspace's plan and balance do not cover it. */
   readonly onLimit?: OnLimit;
 }
 
 export interface Committing extends CommitDeps {
-  /** Puts those back whose account is held by somebody else at this moment. */
+  /** Takes back the drafts whose account another transaction has locked. */
   readonly retry: (waiting: readonly Waiting[]) => void;
 }
 
 /**
- * Everybody in the batch learns what became of theirs, or tries again; never throws.
- * @returns how many are answered only in the event loop's next turn: answering takes it some milliseconds, in which the
- * database shall have the next batch to work on
+ * Resolves, rejects or retries every entry of the batch; never throws.
+ * @returns how many entries are resolved in the next turn of the event loop. Answering them takes some milliseconds, and
+ * the database should work on the next batch meanwhile.
  */
 export async function commit(deps: Committing, batch: readonly Waiting[]): Promise<number> {
   const { db, onCommitted, onLimit, retry } = deps;
@@ -89,12 +89,12 @@ function draftsOf(waiting: readonly Waiting[]): Draft[] {
   return waiting.flatMap(({ drafts }) => drafts);
 }
 
-/** A value the database does not take (SQLSTATE classes 22 and 23): one row's fault, and not its neighbours'. */
+/** Whether the database rejected a value (SQLSTATE classes 22 and 23), which is the fault of one row of the batch. */
 function isAboutContent(fault: unknown): boolean {
   return fault instanceof Error && "code" in fault && /^2[23]/.test(String(fault.code));
 }
 
-/** One question for the whole batch; those who may not send learn it now, the rest go on. */
+/** Rejects the entries with an unverified sender, with one query for the whole batch, and returns the others. */
 async function refuseUnverifiedSenders(db: Queryable, batch: readonly Waiting[]): Promise<Waiting[]> {
   const maySendAs = await maySendAsEach(db, draftsOf(batch).flatMap(sendersOf));
   return batch.filter(({ drafts, reject }) => {
@@ -109,7 +109,7 @@ export function sendersOf({ sender, bouncesTo }: Draft): SenderQuestion[] {
   return [sender, bouncesTo].flatMap((question) => question ?? []);
 }
 
-/** The refusal of the first of them that the workspace may not send as. */
+/** The error for the draft's sender or bounce address that the workspace may not send as; null when both are allowed. */
 export function unverifiedAddress(
   { sender, bouncesTo }: Draft,
   maySendAs: (question: SenderQuestion) => boolean,
@@ -126,9 +126,9 @@ export function unverifiedAddress(
 }
 
 /**
- * Inserts the drafts that are covered and stores their answers, together or not at all.
- * @returns those left out: refused because nothing covers them, or because the Idempotency-Key was taken over meanwhile
- * and the other request sends it; or to be tried again
+ * Inserts the drafts that are covered and stores their idempotent answers, in one transaction.
+ * @returns the entries that were not inserted. `refused`: not covered, or another request took over the Idempotency-Key
+ * and sends the message. `busy`: their account is locked, to be retried.
  */
 async function insertStepwise(
   { db, clock, plans, announceSuppressed }: CommitDeps,
@@ -152,7 +152,7 @@ async function insertStepwise(
 }
 
 interface Coverage {
-  /** Until the transaction ends. */
+  /** Covered until the transaction ends. */
   readonly covered: readonly Waiting[];
   readonly refused: Map<Waiting, ApiError>;
   readonly busy: readonly Waiting[];
@@ -171,7 +171,7 @@ async function coverEach(
     const [refusal] = one.drafts.flatMap(({ message }) => uncovered.refused.get(message) ?? []);
     if (refusal === undefined) continue;
     if (one.drafts.length > 1) {
-      // All of them are refused for some, and leave room for others.
+      // Drafts of one request are accepted together: all are refused, and their allowance is left for other requests.
       const rest = await coverEach(
         tx,
         plans,
@@ -188,10 +188,10 @@ async function coverEach(
 }
 
 /**
- * What nearly every batch is: nobody has an Idempotency-Key, everybody may send and is far from the limits of the plan.
- * Then all of that is asked and all of it inserted in one round trip; otherwise nothing is done, and the answer is
- * false. Where somebody is suppressed it takes a second one: without the parts for them, the statement costs PostgreSQL a
- * fifth less for a batch of thirty, and a third less for a lone message.
+ * The usual case: no draft has an Idempotency-Key, all senders are allowed, and all workspaces are far from the limits of
+ * their plan. One statement checks this and inserts everything; if the check fails, it inserts nothing and the result is
+ * false. If a recipient is suppressed a second statement is needed: without the parts for suppressed messages, the
+ * statement costs PostgreSQL a fifth less for a batch of thirty and a third less for one message.
  */
 async function insertInOneStatement(deps: CommitDeps, drafts: readonly Draft[]): Promise<boolean> {
   if (drafts.some(({ idempotency }) => idempotency !== undefined)) return false;
@@ -203,7 +203,7 @@ async function insertInOneStatement(deps: CommitDeps, drafts: readonly Draft[]):
 
 interface OneStatementResult {
   readonly is_done: boolean;
-  /** Whether that is so because somebody is suppressed. */
+  /** Whether it is false only because a recipient may be suppressed. */
   readonly is_suppressed: boolean;
 }
 
@@ -220,16 +220,17 @@ async function tryOneStatement(
   );
   const isOpen = sql`may_send and is_wide`;
   const noneIsSuppressed = isPlain
-    ? sql`not exists (select from suppressions where suppression_scope = 'global')`
+    ? sql`not exists (select from ${ctes.suppressions} where suppression_scope = 'global')`
     : sql`true`;
-  const condition = sql`(select ${isOpen} and ${noneIsSuppressed} from senders, allowances)`;
+  const checks = sql`${ctes.senders}, ${ctes.allowances}`;
+  const condition = sql`(select ${isOpen} and ${noneIsSuppressed} from ${checks})`;
   const inserts = insertsOf(drafts, { condition, isPlain, announceSuppressed, now });
   const [answer] = await db.rows<OneStatementResult>(
     sql`
-      with senders as materialized (${senders}), allowances as materialized (${covered}), ${inserts}
+      with ${ctes.senders} as materialized (${senders}), ${ctes.allowances} as materialized (${covered}), ${inserts}
       select ${isOpen} and ${noneIsSuppressed} as is_done, ${isOpen} and not ${noneIsSuppressed} as is_suppressed
-      from senders, allowances`,
-    isPlain ? "accept messages" : "accept and judge messages",
+      from ${checks}`,
+    isPlain ? "accept messages" : "accept and check messages",
   );
   return answer ?? { is_done: false, is_suppressed: false };
 }

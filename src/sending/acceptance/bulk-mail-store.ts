@@ -1,6 +1,6 @@
 /**
- * What campaigns and autoresponders do alike when they go through people: they judge whom mail may reach at this moment,
- * and make log row and queue row of the mail to those it reaches. Parts of their statements.
+ * Parts of the statements by which campaigns and autoresponders make mail for many people: why a person gets no mail, and
+ * the log rows and queue rows of those who do.
  */
 
 import sql, { empty, type Sql } from "sql-template-tag";
@@ -11,9 +11,9 @@ import { insertQueuedSql } from "#messages/store.ts";
 import { takeBulkMailSql } from "./allowance.ts";
 
 /**
- * The rows of `people`, each with what keeps mail from this person (`cause`), or null. `people` is a relation with
- * subscriber_id, the `status` that counts, and what verdictOn asks for. An address that bounced takes no mail; who is
- * unreachable has no telephone number for an SMS.
+ * The rows of `people` with a `cause`: why this person gets no mail, or null. `people` is a relation with subscriber_id,
+ * `status` (on the list, or in the workspace when there is no list), and the columns that verdictOn needs.
+ * @param unreachable ids of subscribers without a valid telephone number, for an SMS
  */
 export const exclusionsSql = (people: Sql, unreachable: readonly string[] = []): Sql => sql`(
   select asked.*, case
@@ -24,31 +24,42 @@ export const exclusionsSql = (people: Sql, unreachable: readonly string[] = []):
       end as cause
   from ${people} asked left join ${suppressionSql(sql`asked`)} as verdict on true)`;
 
-/** What the mail of one step has in common. */
+/** The properties that all mail of one step shares. */
 export interface BulkMail extends MessageOrigin {
-  /** Of the content: what a worker holds while it sends one of the messages. */
+  /** Size of the content: the memory that a worker needs for one of the messages. */
   readonly bytes: number;
-  /** As many as there may be people; ascending. */
+  /** At least as many ids as there are people; ascending. */
   readonly messageIds: readonly string[];
   readonly expiresAt: Date;
 }
 
+/** Names of the parts of insertBulkMailSql that the caller's statement reads. */
+export interface BulkMailNames {
+  /** The columns of `people` with id and localpart. */
+  readonly mail: Sql;
+  /** Columns domain and queued. */
+  readonly byDomain: Sql;
+}
+
 /**
- * Makes `mail` of the people `chosen` (a relation with subscriber_id, address and domain): its columns with id and
- * localpart, in the order of people and of ids. SMS take nothing from the allowance for emails.
- *
- * To stand in the caller's `with`, which must not hold these names itself: `mail` and `by_domain` (domain, queued), which
- * the caller may read, and `log`, `notes`, `queue` and `meter`, which only write and have no rows.
+ * Parts of a `with` that write one message for each of `people` (a relation with subscriber_id, address and domain), in
+ * the order of subscriber ids, which is that of message ids. SMS take nothing from the allowance for emails. Besides the
+ * given names it uses `log`, `notes`, `queue` and `meter`, which have no rows.
  */
-export function insertBulkMailSql(chosen: Sql, { messageIds, ...making }: BulkMail): Sql {
+export function insertBulkMailSql(
+  people: Sql,
+  { messageIds, ...making }: BulkMail,
+  names: BulkMailNames,
+): Sql {
   const { workspaceId, originId, bytes, expiresAt, createdAt, isSms = false } = making;
+  const { mail } = names;
   const entry = { workspaceId, campaignId: originId, priority: 1, bytes, expiresAt } as const;
   return sql`
-    mail as materialized (
+    ${mail} as materialized (
       select c.*, split_part(address, '@', 1) as localpart,
         (${[...messageIds]}::uuid[])[row_number() over (order by subscriber_id)] as id
-      from ${chosen} c
-    ), ${insertQueuedSql(sql`mail`, making)}, queue as (
-      ${enqueueAllSql(sql`mail`, entry)}
-    )${isSms ? empty : sql`, meter as (${takeBulkMailSql(workspaceId, createdAt)})`}`;
+      from ${people} c
+    ), ${insertQueuedSql(names, making)}, queue as (
+      ${enqueueAllSql(mail, entry)}
+    )${isSms ? empty : sql`, meter as (${takeBulkMailSql(mail, workspaceId, createdAt)})`}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The mails of autoresponders. A step's turn is one statement: it takes the next people who are due, leaves out whom mail
- * may not reach any more, makes the mail's row, log row and queue row of the others, and moves everybody on.
+ * Sends one step of an autoresponder to the people for whom it is due, in one statement: it takes the next due runs, leaves
+ * out people who get no mail, inserts mail row, log row and queue row for the others, and moves all runs to their next step.
  */
 import sql from "sql-template-tag";
 import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
@@ -12,19 +12,19 @@ import type { DueStep, LockedAutoresponder } from "./runs-store.ts";
 export interface StepBatch {
   readonly autoresponder: LockedAutoresponder;
   readonly step: DueStep;
-  /** Ids for the messages, as many as people are taken; ascending. */
+  /** One id for each run that may be taken; ascending. */
   readonly messageIds: readonly string[];
   readonly now: Date;
   readonly expiresAt: Date;
 }
 
-/** In the transaction that holds the autoresponder. */
+/** Runs in the transaction that has locked the autoresponder. */
 export async function insertStepMails(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  turn: StepBatch,
+  batch: StepBatch,
 ): Promise<void> {
-  const { autoresponder, step, messageIds, now } = turn;
+  const { autoresponder, step, messageIds, now } = batch;
   const { id } = autoresponder;
   const ownNow = sql`(
     select ${now}::timestamptz - stood_still from autoresponders where workspace_id = ${workspaceId} and id = ${id})`;
@@ -42,7 +42,7 @@ export async function insertStepMails(
       left join lateral (
         select email, email_domain from subscribers where workspace_id = d.workspace and id = d.subscriber_id
         offset 0) s on true
-      -- Series of an earlier generation are over.
+      -- A run of an earlier generation ends.
       left join lateral (
         select status from memberships
         where workspace_id = d.workspace and mailing_list_id = ${autoresponder.mailing_list_id}
@@ -50,7 +50,7 @@ export async function insertStepMails(
         offset 0) m on d.generation = ${autoresponder.generation}
     ), judged as materialized (
       select j.*, had.it from ${exclusionsSql(sql`asked`)} j
-      -- Whoever has had the step already, before the steps were put into another order, goes on without it.
+      -- A person who got this step before the steps were reordered skips it.
       left join lateral (
         select true as it from autoresponder_mails
         where workspace_id = j.workspace_id and autoresponder_id = ${id} and subscriber_id = j.subscriber_id
@@ -68,8 +68,9 @@ export async function insertStepMails(
         bytes: step.bytes,
         messageIds,
         createdAt: now,
-        expiresAt: turn.expiresAt,
+        expiresAt: batch.expiresAt,
       },
+      { mail: sql`mail`, byDomain: sql`by_domain` },
     )}, added as (
       insert into autoresponder_mails
         (workspace_id, autoresponder_id, subscriber_id, occasion, step_id, message_id, content_id)

@@ -1,4 +1,4 @@
-/** Which segments say who gets a campaign: they have to be there until it is over. */
+/** The segments that define a campaign's audience. They cannot be deleted while the campaign is not complete. */
 import { referencesIn } from "#audience/segments/conditions/binder.ts";
 import type { Conditions } from "#audience/segments/conditions/conditions.ts";
 import type { Campaign } from "./campaign.ts";
@@ -8,14 +8,14 @@ export type AudienceOf = Pick<
   "recipient_type" | "mailing_list_id" | "segment_id" | "segment_conditions"
 >;
 
-/** The segment it goes to, or those that its conditions name; each once. */
+/** The segment that the campaign goes to, or those that its conditions refer to; each once. */
 export function segmentsOf(campaign: AudienceOf): string[] {
   if (campaign.recipient_type === "segment") return campaign.segment_id === null ? [] : [campaign.segment_id];
   const conditions = conditionsOf(campaign);
   return conditions === null ? [] : [...new Set(referencesIn(conditions, "segment").map(({ id }) => id))];
 }
 
-/** Of a custom audience; they were read when they were given (read-campaign.ts). */
+/** The conditions of a custom audience, which read-campaign.ts has checked; null for other audiences. */
 export function conditionsOf({ recipient_type, segment_conditions }: AudienceOf): Conditions | null {
   return recipient_type === "custom" ? (segment_conditions as unknown as Conditions) : null;
 }

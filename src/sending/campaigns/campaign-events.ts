@@ -1,4 +1,4 @@
-/** Which campaigns were sent or paused, for those who want to hear of it. */
+/** Events of campaigns that were sent or paused, for webhooks. */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findCampaignState } from "./store.ts";
@@ -14,10 +14,10 @@ export interface CampaignEvent {
   readonly time: Date;
 }
 
-/** Told in the transaction that moves the campaigns. */
-export type OnCampaignEvents = (tx: Queryable, news: readonly CampaignEvent[]) => Promise<void>;
+/** Called in the transaction that changes the status of the campaigns. */
+export type OnCampaignEvents = (tx: Queryable, events: readonly CampaignEvent[]) => Promise<void>;
 
-/** Pauses as pauseCampaign does, and tells; `tx` is a transaction. */
+/** Pauses a campaign (pauseCampaign) and announces it, in the transaction `tx`. */
 export async function pauseAndAnnounce(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -27,7 +27,7 @@ export async function pauseAndAnnounce(
   if (!(await pauseCampaign(tx, workspaceId, campaignId, reason, now))) return false;
   if (onCampaignEvents === undefined) return true;
   const campaign = await findCampaignState(tx, workspaceId, campaignId);
-  // One that was deleted is not paused but over, and nobody waits for it.
+  // A deleted campaign was cancelled instead of paused, which is not announced.
   if (campaign !== undefined) {
     const { name } = campaign;
     await onCampaignEvents(tx, [{ workspaceId, campaignId, name, became: "paused", reason, time: now }]);

@@ -1,13 +1,13 @@
 /**
- * What campaigns use of the rest of the house: while one does, it cannot be deleted, and what goes all the same leaves its
- * name with them.
+ * Which campaign uses a list, segment, sender, tracking domain or route, so that it cannot be deleted meanwhile. When a list
+ * or segment is deleted, campaigns keep its name.
  */
 import sql, { type Sql } from "sql-template-tag";
 import { namesList } from "#audience/segments/in-use-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Whether a campaign `c` goes to the list or to a segment of it, or names either in its conditions. */
+/** Whether a campaign `c` goes to the list or to one of its segments, or refers to either in its conditions. */
 const usesList = (listId: Sql): Sql => sql`
   (${listId} in (c.mailing_list_id, c.audience_list_id)
     or exists (select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
@@ -15,8 +15,8 @@ const usesList = (listId: Sql): Sql => sql`
     or (c.recipient_type = 'custom' and ${namesList(sql`c.segment_conditions`, listId)}))`;
 
 /**
- * Of a campaign that mail is still to leave from, at its time or when it is resumed: what it uses stays. The functions
- * below find one that uses something, and give the beginning of a sentence: The campaign "June".
+ * Whether a campaign will still send mail: what it uses must not be deleted. The functions below return the name of a
+ * campaign that uses something as the start of a sentence: `The campaign "June"`.
  */
 const isUnderWay = sql`status in ('scheduled', 'sending', 'paused')`;
 
@@ -28,7 +28,7 @@ export function campaignWithList(
   return findCampaignUsing(db, workspaceId, sql`${isUnderWay} and ${usesList(sql`${mailingListId}::uuid`)}`);
 }
 
-/** The lists by which campaignWithList knows a campaign. */
+/** The ids of all lists for which campaignWithList finds this campaign. */
 export async function listListsOfCampaign(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -42,8 +42,8 @@ export async function listListsOfCampaign(
 }
 
 /**
- * The name of a mailing list that is about to go, for campaigns that were never begun: those that were hold it already.
- * One that somebody changes at this moment goes without, for that somebody may be waiting for the list.
+ * Copies the name of a mailing list that is being deleted to the campaigns that have not started; the others have it
+ * already. A campaign that another transaction has locked is skipped, because that transaction may wait for the list.
  */
 export async function updateListName(
   tx: Queryable,
@@ -60,7 +60,7 @@ export async function updateListName(
         for update skip locked)`);
 }
 
-/** The same of a segment, or of those that go with their list. */
+/** Copies the name of a segment that is being deleted, or of all segments of a list, to their campaigns. */
 export async function updateSegmentNames(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -77,7 +77,7 @@ export async function updateSegmentNames(
     update campaigns c set segment_name = named.name from named where c.workspace_id = ${workspaceId} and c.id = named.id`);
 }
 
-/** One that goes to the segment or names it in its conditions; a draft, too. */
+/** A campaign that goes to the segment or refers to it in its conditions, including drafts. */
 export function campaignWithSegment(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -87,7 +87,7 @@ export function campaignWithSegment(
   return findCampaignUsing(db, workspaceId, sql`${segmentId} = any (audience_segments) and ${isNotOver}`);
 }
 
-/** The campaign that sends as the address, or as any address of the domain, in From or on the envelope. */
+/** A campaign whose From address or envelope sender is the address, or is on the domain. */
 export function campaignWithSender(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -100,7 +100,7 @@ export function campaignWithSender(
   return findCampaignUsing(db, workspaceId, sql`${isUnderWay} and ${isIts}`);
 }
 
-/** One whose links begin with the tracking domain. */
+/** A campaign whose links use the tracking domain. */
 export function campaignWithTrackingDomain(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -109,7 +109,7 @@ export function campaignWithTrackingDomain(
   return findCampaignUsing(db, workspaceId, sql`url_domain_id = ${trackingDomainId} and ${isUnderWay}`);
 }
 
-/** One that has chosen this sending IP or routing rule. */
+/** A campaign that is routed through this sending IP or routing rule. */
 export function campaignWithRoute(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -122,7 +122,7 @@ export function campaignWithRoute(
   return findCampaignUsing(db, workspaceId, sql`${chosen} and ${isUnderWay}`);
 }
 
-/** The first campaign `c` by name that fulfils a condition. */
+/** The first campaign `c`, by name, for which the condition is true. */
 async function findCampaignUsing(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,7 +1,7 @@
 /**
- * When a campaign is to go out. A time with an offset is that moment; one without is a time of the workspace's zone, and a
- * day alone begins at midnight (platform/dates/date-reader.ts). What is stored is the moment: a change of the workspace's
- * zone does not move it.
+ * Reads the time of a scheduled campaign. A time without an offset is in the workspace's time zone, and a date without a
+ * time means midnight (platform/dates/date-reader.ts). The instant is stored, so a later change of the workspace's time zone
+ * does not move it.
  */
 import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
 import { invalid } from "#platform/errors.ts";
@@ -10,7 +10,7 @@ import { invalid } from "#platform/errors.ts";
 export function readScheduledAt(text: string, timeZone: string): Date {
   const dates = new DateReader({ timeZone });
   const reading = dates.read(text);
-  // A zero date, such as 0001-01-01, says no time.
+  // A zero date, such as 0001-01-01, is no time.
   const at = reading.kind === "nothing" ? undefined : dates.momentOf(reading);
   if (at !== undefined) return at;
   const isDate = reading.kind === "fault" && reading.fault !== "unreadable";

@@ -1,6 +1,6 @@
 /**
- * The table of campaigns: drafts, and what is shown of every campaign. (Its states are moved in transitions-store.ts; what
- * campaigns use is in uses-store.ts.)
+ * The table of campaigns: reading, creating, replacing and deleting. Status changes are in transitions-store.ts; which
+ * campaign uses a list, segment, sender or domain is in in-use-store.ts.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "#audience/mailing-lists/list-stats.ts";
@@ -14,23 +14,23 @@ import { segmentsOf } from "./audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
 import { type ColumnType, campaignFieldNames, campaignFields, contentFieldNames } from "./campaign-fields.ts";
 
-/** `part` of `whole`, 0 when there is none, and never above 1: what was opened may come back. */
+/** `part` of `whole`; 0 when whole is 0, at most 1: a message may be opened and bounce afterwards. */
 const rate = (part: Sql, whole: Sql) =>
   sql`case when ${whole} > 0 then least(1, (${part})::float8 / (${whole})) else 0 end`;
 
 const delivered = sql`(coalesce(n.delivered, 0) + coalesce(n.complained, 0))`;
 
-/** The number of messages when no more are made; until then the estimate, or more when more are found. */
+/** The number of messages when the expansion is complete; until then the larger of estimate and messages so far. */
 const shownRecipients = sql`
   case when c.expanded_at is not null or c.status = 'cancelled' then c.total_recipients
     else greatest(c.estimated_recipients, c.total_recipients) end`;
 
-/** Why a campaign that is being sent makes no headway; null where it does, or only its messages wait for receivers. */
+/** Why a sending campaign makes no messages; null when it does, or when its messages only wait for receivers. */
 const waitingReason = sql`
   case when c.status <> 'sending' then null when w.is_suspended then 'workspace_suspended'
     when c.waits_for_cap then 'hourly_cap' end`;
 
-/** Columns of a CampaignSummary, and those that a Campaign has beside them, of the tables in `campaigns`. */
+/** Columns of a CampaignSummary, from the tables in campaignsWithJoins. */
 const summary = sql`
   c.id, c.name, c.subject, c.from_email, c.from_name, c.status, c.message_type, c.recipient_type, c.mailing_list_id,
   coalesce(case when c.mailing_list_id = coalesce(c.audience_list_id, c.mailing_list_id) then c.mailing_list_name end,
@@ -66,7 +66,7 @@ const campaignsWithJoins = sql`
   left join mailing_lists l on l.workspace_id = c.workspace_id and l.id = c.mailing_list_id
   left join segments g on g.workspace_id = c.workspace_id and g.id = c.segment_id`;
 
-/** Sent ones included. Above this lists of campaigns and sums over their contents would become slow. */
+/** Includes sent campaigns. With more, lists of campaigns and sums over their contents would become slow. */
 export const campaignRoom: Room = {
   table: sql`campaigns`,
   counted: sql`and deleted_at is null`,
@@ -74,12 +74,12 @@ export const campaignRoom: Room = {
   most: 10_000,
 };
 
-/** Of a campaign `c` that was not deleted. */
+/** Whether the campaign `c` is not deleted. */
 const isThere = sql`c.deleted_at is null`;
 
 export interface CampaignFilter {
   readonly status?: CampaignStatus | undefined;
-  /** Found anywhere in name or subject, in any case. */
+  /** A part of name or subject, case-insensitive. */
   readonly search?: string | undefined;
 }
 
@@ -114,7 +114,7 @@ export function findCampaign(
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<Campaign | undefined> {
-  // Whoever watches a campaign asks for it again and again: to plan the statement takes twice as long as to carry it out.
+  // Prepared: clients poll a sending campaign, and planning takes twice as long as executing.
   return db.row(
     sql`
     select ${summary}, ${content} ${campaignsWithJoins} where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`,
@@ -122,7 +122,7 @@ export function findCampaign(
   );
 }
 
-/** What decides whether something can be done with a campaign, without its content, which may be 15 MB and more. */
+/** What status checks need, without the content, which may be larger than 15 MB. */
 export type CampaignState = Pick<Campaign, "name" | "status" | "sent_at">;
 
 export function findCampaignState(
@@ -135,7 +135,7 @@ export function findCampaignState(
     where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`);
 }
 
-/** As it was read by whoever is about to change it. */
+/** A campaign with its revision, which detects concurrent changes. */
 export interface CampaignRevision extends Campaign {
   readonly revision: number;
 }
@@ -161,7 +161,7 @@ export async function insertCampaign(
     values (${workspaceId}, ${campaign.id}, ${now}, ${now}, ${settingValues(campaign)})`);
 }
 
-/** Replaces a draft; says whether it was one. */
+/** Replaces a draft. False when the campaign is not a draft. */
 export async function updateDraft(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -200,9 +200,10 @@ const stored: Readonly<Record<ColumnType, (value: CampaignSettings[keyof Campaig
 };
 
 /**
- * Its messages stay in the log with its name. One that may have messages is only marked, for what is deferred and for the
- * links in the mails that were sent; it goes with the last of them (remove-traces.ts). What waited in a paused one ends.
- * Says whether it was there and not being sent.
+ * Deletes a campaign; its messages stay in the log with its name. A campaign that may have messages is only marked as
+ * deleted, for its deferred messages and for the links in sent mails, and is purged when its last message has left the log
+ * (purge-deleted-store.ts). A paused campaign is cancelled.
+ * @returns false when it does not exist or is sending
  */
 export async function removeCampaign(
   tx: Queryable,
@@ -210,7 +211,7 @@ export async function removeCampaign(
   id: string,
   now: Date,
 ): Promise<boolean> {
-  // Whether it has begun is asked by a statement of its own: one that waited for the row would see what was before.
+  // Locked by a separate statement: one that waited for the row lock would not see counters inserted meanwhile.
   await tx.run(sql`select from campaigns where workspace_id = ${workspaceId} and id = ${id} for update`);
   const itself = sql`c.workspace_id = ${workspaceId} and c.id = ${id} and c.status <> 'sending' and ${isThere}`;
   const hasBegun = sql`exists (
@@ -231,7 +232,7 @@ export async function removeCampaign(
   return removed !== undefined;
 }
 
-/** The newest campaign of each list that was sent or is being sent. */
+/** For each list, its newest campaign that was sent or is sending. */
 export async function listLastCampaigns(
   db: Queryable,
   workspaceId: WorkspaceId,

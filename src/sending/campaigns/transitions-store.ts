@@ -1,22 +1,22 @@
-/** Every way in which a campaign changes its state: each is one statement, which names the states it may start from. */
+/** The transitions between statuses of a campaign. Each is one statement that names the statuses it may start from. */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Campaign } from "./campaign.ts";
 
-/** Where a draft goes when it is sent. */
+/** A draft to be sent, with the results of the checks. */
 export interface Dispatch {
   readonly id: string;
-  /** As it was checked. */
+  /** The revision that was checked. */
   readonly revision: number;
-  /** In the future: it waits for it. */
+  /** If in the future, the campaign becomes `scheduled`. */
   readonly scheduledAt: Date | null;
   readonly warnings: Campaign["warnings"];
-  /** How many it goes to, as far as that is known by now. */
+  /** The estimated number of recipients. */
   readonly estimate: number;
 }
 
-/** Sends a draft, unless somebody was quicker or has changed it since it was checked; says whether it did. */
+/** Sends a draft. False when it was sent or changed since it was checked. */
 export async function sendDraft(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -33,17 +33,17 @@ export async function sendDraft(
   return sent > 0;
 }
 
-/** A transition of one campaign by its owner; says whether it was in the state for it. */
+/** Changes one campaign. False when its status is not in `from`. */
 const transition = async (tx: Queryable, workspaceId: WorkspaceId, id: string, change: Sql, from: Sql) =>
   (await tx.run(sql`
     update campaigns set ${change} where workspace_id = ${workspaceId} and id = ${id} and ${from}`)) > 0;
 
-/** Of a paused campaign: it makes no more recipients, and the mail of those that are paid for goes out. */
+/** Whether a paused campaign only makes no more recipients, because of plan or balance. Its queued mail is still sent. */
 export const isUnpaidFor = sql`coalesce(pause_reason in ('plan_limit_reached', 'insufficient_balance'), false)`;
 
 /**
- * @param reason null when a person wants it; the brake and others of ours name theirs, and stop what is deferred of a
- * campaign that is sent, too: that is held until somebody resumes it, and is over where it was deleted and nobody can
+ * @param reason null when a person pauses. A pause by the service has a reason, and also stops the deferred messages of a
+ * campaign that is sent, until it is resumed. A deleted campaign cannot be resumed, so it is cancelled instead.
  */
 export function pauseCampaign(
   tx: Queryable,
@@ -56,15 +56,12 @@ export function pauseCampaign(
     status = case when deleted_at is null then 'paused' else 'cancelled' end, paused_at = ${now},
     pause_reason = ${reason}, completed_at = case when deleted_at is null then null else ${now}::timestamptz end,
     updated_at = ${now}`;
-  const goesOn = sql`(status = 'sending' or status = 'paused' and ${isUnpaidFor})`;
-  const from = reason === null ? goesOn : sql`(${goesOn} or status = 'sent')`;
+  const isSending = sql`(status = 'sending' or status = 'paused' and ${isUnpaidFor})`;
+  const from = reason === null ? isSending : sql`(${isSending} or status = 'sent')`;
   return transition(tx, workspaceId, id, change, from);
 }
 
-/**
- * Why the service paused a campaign by itself. The first two are for whoever counts what a plan allows
- * (decisions, section 8 row 13).
- */
+/** Why the service paused a campaign. */
 export type PauseReason =
   | "plan_limit_reached"
   | "insufficient_balance"
@@ -79,8 +76,8 @@ export type PauseReason =
   | "content_invalid";
 
 /**
- * Goes on where it stopped; the brake judges by what comes from here on. One that was held before it had begun and whose
- * time is still ahead waits for it.
+ * Continues a paused campaign; auto-pause counts from here. A campaign that was paused before its first message and whose
+ * time is in the future becomes `scheduled` again.
  */
 export function resumeCampaign(
   tx: Queryable,
@@ -100,7 +97,7 @@ export function resumeCampaign(
   return transition(tx, workspaceId, id, change, sql`status = 'paused'`);
 }
 
-/** What is not under way already ends as cancelled; the delivery workers see to it. */
+/** Cancels a campaign. The delivery workers end its queued messages as cancelled. */
 export function cancelCampaign(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -121,7 +118,7 @@ export function unscheduleCampaign(
   return transition(tx, workspaceId, id, change, sql`status = 'scheduled'`);
 }
 
-/** A campaign that moved by itself. */
+/** A campaign whose status the recurring task has changed. */
 export interface MovedCampaign {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
@@ -132,7 +129,7 @@ export interface MovedCampaign {
 
 const movedColumns = sql`c.workspace_id, c.id, c.name, c.status, c.pause_reason`;
 
-/** Those whose time has come begin; those that missed it by more than `lateAfterMs` are held. */
+/** Starts the scheduled campaigns that are due; those late by more than `lateAfterMs` are paused. */
 export async function startDueCampaigns(
   db: Queryable,
   now: Date,
@@ -151,8 +148,8 @@ export async function startDueCampaigns(
 }
 
 /**
- * Nobody waits for a first attempt any more: they are sent. What is deferred goes on; a pause holds it, and ends by
- * itself where nothing is left to hold.
+ * Marks campaigns as sent when no message waits for its first attempt. Deferred messages are still retried. A paused
+ * campaign keeps its deferred messages, and becomes sent when none is left.
  */
 export async function completeCampaigns(db: Queryable, now: Date): Promise<MovedCampaign[]> {
   return db.rows(sql`

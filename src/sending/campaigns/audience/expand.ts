@@ -1,9 +1,16 @@
 /**
- * From a campaign to its recipients, in bounded steps: each is a transaction, with the cursor of the audience in the same
- * commit. Any process may make the next step, and one that is killed has made it or has not. A step may begin before the
- * one in front of it is over; it is made after that one, or not at all. The first of them finds out what the campaign is
- * about at this moment; a campaign that cannot go out after all (its list is gone, its sender is not verified any more)
- * is paused and says why.
+ * Expansion: a campaign's audience becomes messages, in bounded steps. Each step is one transaction that also moves the
+ * campaign's cursor (`expanded_to`), so any process may make the next step, and a killed step has either happened or not.
+ * A step goes through four stages:
+ *
+ *     candidates   the campaign, its audience, and where in it the step begins   findCandidates
+ *     covered      how many of them allowance and balance cover                  coverCandidates
+ *     allowed      the next people in order of id, without those who get no mail chooseNext, insertRecipients
+ *     written      messages, recipients, counters and cursor                     writeStep
+ *
+ * The last two share one statement. A step may start while the step before it is still running; it is committed after that
+ * one, or discarded. The first step checks the sender and the content. A campaign that can no longer be sent (its list was
+ * deleted, its sender is no longer verified) is paused with a reason.
  */
 
 import type { CountryCode } from "libphonenumber-js";
@@ -42,27 +49,26 @@ import {
   choosePeople,
   chosenSql,
   countInactive,
-  type EligibilityTerms,
   type ExpansionStepResult,
   hasPeopleAfter,
   insertRecipients,
 } from "./recipients-store.ts";
 
-/** People a step looks at: a tenth of a second's work. */
+/** People per step: about a tenth of a second of work. */
 const STEP = 5_000;
 
-/** An hourly cap is over with the hour, or sooner: when an operator lifts it. */
-const LOOK_AGAIN_MS = 60_000;
-const lookAgainAt = (now: Date) => new Date(Math.min(nextHour(now).getTime(), now.getTime() + LOOK_AGAIN_MS));
+/** A campaign at the hourly cap is tried again in the next hour, or sooner, because an operator may lift the cap. */
+const CAP_RETRY_MS = 60_000;
+const capRetryAt = (now: Date) => new Date(Math.min(nextHour(now).getTime(), now.getTime() + CAP_RETRY_MS));
 
-/** Takes back a step whose campaign was paused or cancelled meanwhile, or whose predecessor came to nothing. */
+/** Rolls a step back: its campaign was paused or cancelled meanwhile, or the step before it was not committed. */
 class StepDiscarded extends Error {}
 
-/** A step that is being made, as the one behind it sees it. */
+/** A running step, as the step after it sees it. */
 export interface Predecessor {
-  /** The last of its people. */
+  /** The last subscriber id of the step. */
   readonly to: string;
-  /** Whether it is committed, as soon as that is known; does not reject. */
+  /** Resolves to whether the step was committed; never rejects. */
   readonly isMade: Promise<boolean>;
 }
 
@@ -70,32 +76,33 @@ export interface Expansion {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
+  /** People per step. */
   readonly size?: number | undefined;
   readonly smsCountry?: CountryCode | null;
   readonly onCampaignEvents?: OnCampaignEvents | undefined;
   readonly onLimit?: OnLimit | undefined;
   /**
-   * The step begins behind this one, before that is over: it makes its recipients on a connection of its own, and then
-   * waits. It is made only if its predecessor was, and decides nothing about the campaign: what keeps it from being made
-   * meets the step that is made in its place.
+   * The running step that this one follows. The step writes its recipients on its own connection, waits for the
+   * predecessor, and is discarded if that was. It never pauses the campaign: the next step without a predecessor does.
    */
   readonly behind?: Predecessor | undefined;
-  /** Called with the last of the step's people, when somebody may begin with the next behind it. */
+  /** Called with the last subscriber id of the step, as soon as another step may follow. */
   readonly onChosen?: ((to: string) => void) | undefined;
 }
 
 /**
- * One step of one campaign; false when there was nothing to do, or somebody else is at it. Everybody gets one message: a
- * step takes those behind the cursor and moves it from there in the same commit, or leaves nothing.
+ * Makes one step of one campaign. Nobody gets two messages: a step takes the people after the cursor and moves the cursor
+ * in the same commit.
+ * @returns false when there was nothing to do, the campaign was paused, or another process is making this step
  */
 export async function expandStep(
   { db, clock, size = STEP, smsCountry = null, onCampaignEvents, ...expansion }: Expansion,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<boolean> {
-  const order = { ...expansion, size, smsCountry, onCampaignEvents, now: clock.now() };
+  const order = { ...expansion, workspaceId, id, size, smsCountry, onCampaignEvents, now: clock.now() };
   try {
-    return await db.transaction((tx) => step(tx, workspaceId, id, order));
+    return await db.transaction((tx) => makeStep(tx, order));
   } catch (fault) {
     if (fault instanceof StepDiscarded) return false;
     throw fault;
@@ -103,114 +110,72 @@ export async function expandStep(
 }
 
 interface StepOrder extends Pick<Expansion, "plans" | "behind" | "onChosen" | "onLimit"> {
+  readonly workspaceId: WorkspaceId;
+  readonly id: string;
   readonly smsCountry: CountryCode | null;
   readonly size: number;
   readonly now: Date;
   readonly onCampaignEvents: OnCampaignEvents | undefined;
 }
 
-async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: StepOrder): Promise<boolean> {
-  const { now, behind } = order;
+async function makeStep(tx: Queryable, order: StepOrder): Promise<boolean> {
+  const { workspaceId, id, behind } = order;
   await commitAsynchronously(tx);
   if (behind === undefined && !(await lockExpansion(tx, id))) return false;
   const campaign = await findExpanding(tx, workspaceId, id);
   if (campaign === undefined) return false;
-  const from = behind?.to ?? campaign.expanded_to;
-  const after = from ?? nilId;
-  const stretch = isOfWorkspace(campaign)
-    ? { after, to: await findStretchEnd(tx, workspaceId, after, order.size) }
-    : undefined;
-  const found = await findAudienceOrPause(tx, workspaceId, campaign, {
-    ...order,
-    stretch,
-    isFirst: from === null,
-  });
-  if (found === null) return false;
-  const { audience, beginning } = found;
-  const { size, isLimited } = await sizeCovered(tx, workspaceId, campaign, audience, { ...order, after });
-  if (size === 0) return false;
-  const chosen = await choosePeople(tx, audience.people, { after, size });
-  const { to = after, isOver } = endOf(chosen, size, stretch && { to: stretch.to, size: order.size });
-  // Before the next step makes its own: messages have the order of people.
-  const messageIds = Array.from({ length: chosen.seen }, newId);
-  const mayBeFollowed = !isOver && !isLimited && from !== null;
-  if (mayBeFollowed) order.onChosen?.(to);
-  const { by_domain, returned, ...made } = await addRecipients(tx, workspaceId, campaign, audience.terms, {
-    ...order,
-    chosen,
-    messageIds,
-  });
-  if (beginning !== null) await beginExpansion(tx, workspaceId, id, beginning);
-  // The messages of those who were removed may be in a step that it does not see yet.
-  if (behind && returned > 0) throw new StepDiscarded();
-  // Up to here it holds nothing that its predecessor may want.
-  if (behind && !((await behind.isMade) && (await lockExpansion(tx, id)))) throw new StepDiscarded();
-  await addQueuedByDomain(tx, workspaceId, id, by_domain);
-  if (!(await advanceExpansion(tx, workspaceId, id, { ...made, from, to, isOver }, now)))
-    throw new StepDiscarded();
+  const candidates = await findCandidates(tx, campaign, order);
+  if (candidates === null) return false;
+  const covered = await coverCandidates(tx, candidates, order);
+  if (covered === null) return false;
+  const next = await chooseNext(tx, candidates, { ...covered, stepSize: order.size });
+  // The ids are made before a following step makes its own, so that message ids have the order of subscriber ids.
+  const messageIds = Array.from({ length: next.chosen.seen }, newId);
+  const mayBeFollowed = !next.isOver && !covered.isLimited && candidates.from !== null;
+  if (mayBeFollowed) order.onChosen?.(next.to);
+  await writeStep(tx, { ...candidates, ...next, messageIds }, order);
   await notifyWorkers(tx);
   return true;
 }
 
-/** Whom the campaign goes to, and with the first step what is found out once; null when it is paused, and says why. */
-async function findAudienceOrPause(
+/** Stage 1: the people whom the campaign goes to now, and where in their order the step begins. */
+interface Candidates {
+  readonly campaign: ExpandingCampaign;
+  readonly audience: CampaignAudience;
+  /** What only the first step finds out; null in all others. */
+  readonly start: ExpansionStart | null;
+  /** The cursor that the step moves; null before the first step. */
+  readonly from: string | null;
+  /** People with a higher id are next. */
+  readonly after: string;
+  /** For an audience of the whole workspace: the step ends at this id; undefined when no people are left after it. */
+  readonly stretch: IdRange | undefined;
+}
+
+/** Null when the campaign cannot be sent: then it is paused with a reason. */
+async function findCandidates(
   tx: Queryable,
-  workspaceId: WorkspaceId,
   campaign: ExpandingCampaign,
-  {
-    stretch,
-    isFirst,
-    ...order
-  }: StepOrder & { readonly stretch: IdRange | undefined; readonly isFirst: boolean },
-): Promise<{ readonly audience: CampaignAudience; readonly beginning: ExpansionStart | null } | null> {
-  const audience = await findAudience(tx, workspaceId, campaign, order.now, stretch);
-  const beginning = audience && isFirst ? await begin(tx, workspaceId, campaign, audience) : null;
-  if (audience !== undefined && typeof beginning !== "string") return { audience, beginning };
-  if (order.behind !== undefined) throw new StepDiscarded();
-  const reason = typeof beginning === "string" ? beginning : "audience_missing";
+  order: StepOrder,
+): Promise<Candidates | null> {
+  const { workspaceId, now, behind, size } = order;
+  const from = behind?.to ?? campaign.expanded_to;
+  const after = from ?? nilId;
+  const stretch = isOfWorkspace(campaign)
+    ? { after, to: await findStretchEnd(tx, workspaceId, after, size) }
+    : undefined;
+  const audience = await findAudience(tx, workspaceId, campaign, now, stretch);
+  const start = audience && from === null ? await startOf(tx, workspaceId, campaign, audience) : null;
+  if (audience !== undefined && typeof start !== "string")
+    return { campaign, audience, start, from, after, stretch };
+  if (behind !== undefined) throw new StepDiscarded();
+  const reason = typeof start === "string" ? start : "audience_missing";
   await pauseAndAnnounce(tx, workspaceId, campaign.id, { ...order, reason });
   return null;
 }
 
-/** The last of the people a step deals with, and whether nobody is left behind them. */
-function endOf(
-  { seen, to }: Chosen,
-  size: number,
-  stretch: { readonly to: string | undefined; readonly size: number } | undefined,
-): { readonly to: string | undefined; readonly isOver: boolean } {
-  // With less covered than a step may look at, there may be more in the stretch.
-  const isWhole = seen < size || size === stretch?.size;
-  const last = isWhole ? stretch?.to : undefined;
-  return { to: last ?? to ?? undefined, isOver: isWhole && last === undefined };
-}
-
-/**
- * As many people as allowance and balance cover. When they cover nobody, the campaign is paused and says why; at an hourly
- * cap it only waits for the next hour. Where there is a limit steps are made one after the other, under the account's lock.
- */
-async function sizeCovered(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  { id, message_type }: ExpandingCampaign,
-  { people }: CampaignAudience,
-  { after, ...order }: StepOrder & { readonly after: string },
-): Promise<{ readonly size: number; readonly isLimited: boolean }> {
-  const { plans, size, now } = order;
-  if (message_type === "sms") return { size, isLimited: false };
-  const { covered, refusal } = await coveredByAllowance(tx, plans, workspaceId, size, now);
-  if (refusal === null) return { size: covered, isLimited: false };
-  if (order.behind !== undefined) throw new StepDiscarded();
-  if (covered > 0) return { size: covered, isLimited: true };
-  // Nobody is left who would have to be paid for: the last step finds that out.
-  if (!(await hasPeopleAfter(tx, people, after))) return { size, isLimited: true };
-  order.onLimit?.(workspaceId, refusal);
-  if (refusal === "hourly_cap") await waitForHourlyCap(tx, workspaceId, id, lookAgainAt(now));
-  else await pauseAndAnnounce(tx, workspaceId, id, { ...order, reason: refusal });
-  return { size: 0, isLimited: true };
-}
-
-/** What is found out once, or why the campaign cannot go out. */
-async function begin(
+/** The result of the checks that only the first step makes, or the reason why the campaign cannot be sent. */
+async function startOf(
   tx: Queryable,
   workspaceId: WorkspaceId,
   campaign: ExpandingCampaign,
@@ -220,8 +185,12 @@ async function begin(
   const list = audience.list && (await findMailingList(tx, workspaceId, audience.list.id));
   const listId = list?.id ?? null;
   const tracks = tracksOf(campaign, list ?? undefined);
-  const place = { listId, timezone: campaign.timezone };
-  const compiled = await compileForWorkspace(tx, workspaceId, { ...campaign, ...tracks }, place);
+  const compiled = await compileForWorkspace(
+    tx,
+    workspaceId,
+    { ...campaign, ...tracks },
+    { listId, timezone: campaign.timezone },
+  );
   if (!compiled.ok) return "content_invalid";
   const isWholeList = campaign.recipient_type === "mailing_list" && listId !== null;
   return {
@@ -239,17 +208,75 @@ async function begin(
   };
 }
 
+/** Stage 2: how many people the step may take. */
+interface Covered {
+  readonly size: number;
+  /** Whether the workspace is near a limit. Then steps run one after the other, under the lock of the account. */
+  readonly isLimited: boolean;
+}
+
+/** Null when nothing is covered: at an hourly cap the campaign waits for the next hour, otherwise it is paused. */
+async function coverCandidates(
+  tx: Queryable,
+  { campaign, audience, after }: Candidates,
+  order: StepOrder,
+): Promise<Covered | null> {
+  const { workspaceId, id, plans, size, now } = order;
+  if (campaign.message_type === "sms") return { size, isLimited: false };
+  const { covered, refusal } = await coveredByAllowance(tx, plans, workspaceId, size, now);
+  if (refusal === null) return { size: covered, isLimited: false };
+  if (order.behind !== undefined) throw new StepDiscarded();
+  if (covered > 0) return { size: covered, isLimited: true };
+  // With no people left there is nothing to pay for: the step only completes the expansion.
+  if (!(await hasPeopleAfter(tx, audience.people, after))) return { size, isLimited: true };
+  order.onLimit?.(workspaceId, refusal);
+  if (refusal === "hourly_cap") await waitForHourlyCap(tx, workspaceId, id, capRetryAt(now));
+  else await pauseAndAnnounce(tx, workspaceId, id, { ...order, reason: refusal });
+  return null;
+}
+
+/** Stage 3: the next people, before insertRecipients leaves out those who get no mail. */
+interface NextPeople {
+  readonly chosen: Chosen;
+  /** Where the cursor moves to. */
+  readonly to: string;
+  /** Whether no people are left after them. */
+  readonly isOver: boolean;
+}
+
+async function chooseNext(
+  tx: Queryable,
+  { audience, after, stretch }: Candidates,
+  { size, stepSize }: { readonly size: number; readonly stepSize: number },
+): Promise<NextPeople> {
+  const chosen = await choosePeople(tx, audience.people, { after, size });
+  // If fewer people are covered than a step takes, the stretch may hold more.
+  const isWhole = chosen.seen < size || (stretch !== undefined && size === stepSize);
+  const stretchEnd = isWhole ? stretch?.to : undefined;
+  return { chosen, to: stretchEnd ?? chosen.to ?? after, isOver: isWhole && stretchEnd === undefined };
+}
+
+type StepToWrite = Candidates & NextPeople & { readonly messageIds: readonly string[] };
+
+/** Stage 4. @throws StepDiscarded */
+async function writeStep(tx: Queryable, step: StepToWrite, order: StepOrder): Promise<void> {
+  const { workspaceId, id, behind, now } = order;
+  const { start, from, to, isOver } = step;
+  const { by_domain, returned, ...counts } = await addRecipients(tx, step, order);
+  if (start !== null) await beginExpansion(tx, workspaceId, id, start);
+  // A person who was removed and came back may have got a message in the predecessor, which this step does not see yet.
+  if (behind && returned > 0) throw new StepDiscarded();
+  // Up to here the step holds no lock that its predecessor needs.
+  if (behind && !((await behind.isMade) && (await lockExpansion(tx, id)))) throw new StepDiscarded();
+  await addQueuedByDomain(tx, workspaceId, id, by_domain);
+  if (!(await advanceExpansion(tx, workspaceId, id, { ...counts, from, to, isOver }, now)))
+    throw new StepDiscarded();
+}
+
 async function addRecipients(
   tx: Queryable,
-  workspaceId: WorkspaceId,
-  campaign: ExpandingCampaign,
-  terms: EligibilityTerms,
-  {
-    chosen,
-    messageIds,
-    now,
-    smsCountry: country,
-  }: StepOrder & { readonly chosen: Chosen; readonly messageIds: readonly string[] },
+  { campaign, audience, chosen, messageIds }: StepToWrite,
+  { workspaceId, now, smsCountry: country }: StepOrder,
 ): Promise<ExpansionStepResult> {
   const { message_type, phone_field_name: fieldName } = campaign;
   const isSms = message_type === "sms" && fieldName !== null;
@@ -257,7 +284,7 @@ async function addRecipients(
     ? await findUnreachable(tx, workspaceId, chosenSql(chosen), { fieldName, country })
     : [];
   return insertRecipients(tx, workspaceId, {
-    ...terms,
+    ...audience.terms,
     chosen,
     unreachable,
     originId: campaign.id,

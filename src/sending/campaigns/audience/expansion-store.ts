@@ -1,4 +1,4 @@
-/** How far campaigns have come with making recipients of their audience. */
+/** The progress of expansions: the cursor of each campaign, its lock, its failures, and what the first step found. */
 import sql from "sql-template-tag";
 import type { TemplateLink } from "#mail/merge-tags/tracked-links.ts";
 import { lockKey } from "#platform/database/advisory-lock.ts";
@@ -7,29 +7,29 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { AudienceOf } from "#sending/campaigns/audience-segments.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
 
-/** People who are left out, by what keeps mail from them. */
+/** How many people got no message, by reason. */
 export interface Excluded {
   readonly suppressed: number;
   readonly unsubscribed: number;
   readonly invalid: number;
 }
 
-/** What dispatch found, once: the audience as it is called, its list's sender, what is tracked, and its links. */
+/** What the first step found: names of the audience, the list's sender, what is tracked, and the tracked links. */
 export interface ExpansionStart {
   readonly listId: string | null;
   readonly listName: string | null;
   readonly segmentName: string | null;
-  /** Of the list, for a campaign that has none. */
+  /** The list's from_name and reply_to_email, for a campaign without its own. */
   readonly fromName: string | null;
   readonly replyTo: string | null;
   readonly tracksOpens: boolean;
   readonly tracksClicks: boolean;
   readonly links: readonly TemplateLink[];
-  /** Who was not on the list's active side to begin with. */
+  /** The list's members who were not active when sending began. */
   readonly excluded: Excluded;
 }
 
-/** Of a paused campaign: whom it goes to, and whether all of them have been looked at. */
+/** A paused campaign's audience, and whether its expansion is complete. */
 export function findPausedAudience(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -43,7 +43,7 @@ export function findPausedAudience(
     from campaigns where workspace_id = ${workspaceId} and id = ${id} and status = 'paused'`);
 }
 
-/** Writes down what the first step found, before it moves the cursor. */
+/** Stores what the first step found, before it moves the cursor. */
 export async function beginExpansion(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -69,10 +69,10 @@ export async function beginExpansion(
 }
 
 /**
- * Moves the cursor of expansion and the counter, at the end of the transaction that made the recipients: only now the
- * campaign is locked, so that nobody who pauses it waits for a step. Says whether it is still being sent, and the cursor
- * where the step began (`from`); if not, nothing of the step may stay. Whoever moves counters does so by domain first
- * (recipients-store.ts), then of the whole campaign.
+ * Moves the cursor and the counter, at the end of the transaction that inserted the recipients. The campaign row is locked
+ * only now, so that a call that pauses it does not wait for the step. Counters by domain (recipients-store.ts) are locked
+ * before those of the campaign, by every writer.
+ * @returns false when the campaign is no longer sending or the cursor is not at `from`: the step must be rolled back
  */
 export async function advanceExpansion(
   tx: Queryable,
@@ -105,7 +105,7 @@ export async function advanceExpansion(
   return moved > 0;
 }
 
-/** The campaign whose next step is due longest: sending, and not everybody of its audience has been dealt with. */
+/** The sending campaign with an incomplete expansion whose next step has been due for the longest time. */
 export function findUnexpanded(
   db: Queryable,
   now: Date,
@@ -119,11 +119,11 @@ export function findUnexpanded(
     order by expand_after nulls first, sent_at, id limit 1`);
 }
 
-/** Whose campaigns have begun, or are held, and have people to deal with. */
+/** Workspaces with a campaign, sending or paused, whose expansion is not complete. */
 export const expandingWorkspaces = sql`
   select workspace_id from campaigns where status in ('sending', 'paused') and expanded_at is null`;
 
-/** At the hourly cap: nobody looks at it before then. */
+/** Delays the next step: the workspace is at its hourly cap. */
 export async function waitForHourlyCap(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -135,7 +135,7 @@ export async function waitForHourlyCap(
     where workspace_id = ${workspaceId} and id = ${id} and status = 'sending'`);
 }
 
-/** Puts the next step off, twice as long each time; says how many have failed in a row. */
+/** Delays the next step, twice as long after each failure. @returns how many steps have failed in a row */
 export async function recordExpansionFailure(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -151,7 +151,7 @@ export async function recordExpansionFailure(
   return row?.failures ?? 0;
 }
 
-/** What an expansion needs to know. Its content is read by the first step alone: a step takes no longer for large files. */
+/** The fields that an expansion needs. Only the first step reads the content, so large contents do not slow the others. */
 export interface ExpandingCampaign
   extends Pick<
     Campaign,
@@ -172,14 +172,14 @@ export interface ExpandingCampaign
   readonly retry_hours: number;
   readonly expanded_to: string | null;
   readonly audience_list_id: string | null;
-  /** Null at every step but the first. */
+  /** Both contents are null except in the first step. */
   readonly html_content: string | null;
   readonly text_content: string | null;
-  /** Octets of bodies and attachments, as they are stored. */
+  /** Octets of bodies and attachments, as stored. */
   readonly bytes: number;
 }
 
-/** Until the end of the transaction nobody else moves the cursor of this campaign; false when somebody is about to. */
+/** Takes the advisory lock of the campaign's cursor until the transaction ends. False when another process has it. */
 export async function lockExpansion(tx: Queryable, id: string): Promise<boolean> {
   const row = await tx.row<{ isOurs: boolean }>(sql`
     select pg_try_advisory_xact_lock(${lockKey(`expansion of ${id}`)}) as "isOurs"`);
@@ -187,14 +187,14 @@ export async function lockExpansion(tx: Queryable, id: string): Promise<boolean>
 }
 
 /**
- * The commit does not wait for the disk: what a crash takes back it takes back with the cursor and with every step behind
- * it, and whoever leases one of the messages waits.
+ * The commit of this transaction does not wait for the disk. A crash of PostgreSQL undoes the messages together with the
+ * cursor and all later steps; the lease of one of the messages is committed synchronously after them.
  */
 export async function commitAsynchronously(tx: Queryable): Promise<void> {
   await tx.run(sql`select set_config('synchronous_commit', 'off', true)`);
 }
 
-/** Undefined when there is nothing to expand, or not now: its workspace is suspended. */
+/** Undefined when the expansion is complete or the campaign is not sending, or its workspace is suspended. */
 export function findExpanding(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -213,7 +213,7 @@ export function findExpanding(
       and not w.is_suspended`);
 }
 
-/** The last of the next so many people of a workspace, in the order of their ids; undefined when there are fewer. */
+/** The id of the `size`-th subscriber of a workspace after an id; undefined when there are fewer. */
 export async function findStretchEnd(
   db: Queryable,
   workspaceId: WorkspaceId,

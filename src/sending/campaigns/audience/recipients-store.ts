@@ -1,6 +1,6 @@
 /**
- * The recipients of campaigns. A step of an expansion chooses the next people of the audience, in the order of their ids;
- * one statement leaves out whom mail may not reach, and makes recipient, log row and queue row of the others.
+ * The recipients of campaigns. A step of an expansion (expand.ts) chooses the next people of the audience in the order of
+ * their ids. One statement leaves out those who get no mail, and writes recipient, log row and queue row of the others.
  */
 import sql, { type Sql } from "sql-template-tag";
 import { bounded } from "#audience/segments/members-store.ts";
@@ -16,28 +16,28 @@ export const listMembersSql = (workspaceId: WorkspaceId, mailingListId: string):
   select subscriber_id as id from memberships
   where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and status = 'active')`;
 
-/** By what the people of an audience are judged. */
+/** Which list status and which suppression scopes apply to the people of an audience. */
 export interface EligibilityTerms {
   readonly listId: string | null;
-  /** Of a campaign to a segment. */
+  /** Set when the campaign goes to a segment. */
   readonly segmentId: string | null;
-  /** Whether the audience holds active members of the list alone: then nobody's status is looked up. */
+  /** Whether all people of the audience are active members of the list: then their status is not looked up. */
   readonly isActive: boolean;
 }
 
-/** The people of a relation, each looked up by its id. */
+/** The subscribers of a relation of ids, each looked up on its own. */
 const eachOf = (workspaceId: WorkspaceId, people: Sql): Sql => sql`
   (${withWorkspace(workspaceId, sql`${people} p`)}) p cross join lateral (
     select workspace_id, id, email, email_domain, status from subscribers
     where workspace_id = p.workspace and id = p.id offset 0) s`;
 
-/** Those who were chosen, looked up in one walk over the index. */
+/** The chosen subscribers, looked up in one index scan. */
 const allOf = (workspaceId: WorkspaceId, { ids }: Chosen): Sql => sql`
   (${withWorkspace(workspaceId, sql`(select ${ids}::uuid[] as ids) c`)}) p cross join lateral (
     select workspace_id, id, email, email_domain, status from subscribers
     where workspace_id = p.workspace and id = any (p.ids) offset 0) s`;
 
-/** People `s` (eachOf, allOf) with address, domain and their status on the list, or anywhere. */
+/** The columns that the suppression check needs, for `people` from eachOf or allOf. */
 function candidatesSql(people: Sql, { listId, segmentId, isActive }: EligibilityTerms): Sql {
   const statusThere = sql`(select m.status from memberships m
     where m.workspace_id = p.workspace and m.mailing_list_id = ${listId} and m.subscriber_id = s.id)`;
@@ -48,7 +48,7 @@ function candidatesSql(people: Sql, { listId, segmentId, isActive }: Eligibility
     from ${people}`;
 }
 
-/** How many of an audience have the status for mail; suppression is not looked at. */
+/** How many people of an audience have status active; suppression is not checked. */
 export async function countMailable(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -63,7 +63,7 @@ export async function countMailable(
   return row?.count ?? 0;
 }
 
-/** Whether mail may reach anybody of an audience; taken for granted when nobody is found among the first `most`. */
+/** Whether an audience has a person who may get mail. True without proof when there are more people than `most`. */
 export async function hasReachable(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -71,7 +71,7 @@ export async function hasReachable(
   terms: EligibilityTerms & { readonly most: number },
 ): Promise<boolean> {
   const first = sql`(select id from ${people} a limit ${terms.most})`;
-  // Materialized: the status is found once, and only of those who are looked at.
+  // Materialized, so that the status is looked up once, and only for these people.
   const found = await db.row(
     bounded(sql`
       with asked as materialized (${candidatesSql(eachOf(workspaceId, first), terms)})
@@ -80,20 +80,20 @@ export async function hasReachable(
   return found !== undefined || hasAtLeast(db, people, terms.most);
 }
 
-/** Whether an audience is of so many people, or of more. */
+/** Whether an audience has at least `count` people. */
 export async function hasAtLeast(db: Queryable, people: Sql, count: number): Promise<boolean> {
   const first = sql`(select id from ${people} a limit ${count})`;
   const looked = await db.row<{ count: number }>(bounded(sql`select count(*)::int as count from ${first} f`));
   return looked?.count === count;
 }
 
-/** Whether an audience goes on behind an id. */
+/** Whether an audience has a person with a higher id. */
 export async function hasPeopleAfter(db: Queryable, people: Sql, after: string): Promise<boolean> {
   const found = await db.row(bounded(sql`select from ${people} a where id > ${after} limit 1`));
   return found !== undefined;
 }
 
-/** Members of a list who are not active, by what keeps mail from them. */
+/** Members of a list who are not active, by the reason why they get no mail. */
 export async function countInactive(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -107,15 +107,15 @@ export async function countInactive(
 
 /** The next people of an audience, in the order of their ids. */
 export interface Chosen {
-  /** Their ids, as PostgreSQL writes an array: they only go back to it. */
+  /** Their ids as a PostgreSQL array literal, which is only passed back to the database. */
   readonly ids: string;
-  /** How many; fewer than were asked for: nobody is left behind them. */
+  /** How many. If fewer than requested, nobody is left after them. */
   readonly seen: number;
-  /** The last of them; null when there is nobody. */
+  /** The highest id; null when there are no people. */
   readonly to: string | null;
 }
 
-/** At most so many of an audience, behind an id. */
+/** At most `size` people of an audience with an id higher than `after`. */
 export async function choosePeople(
   db: Queryable,
   audience: Sql,
@@ -129,23 +129,23 @@ export async function choosePeople(
   return chosen ?? { ids: "{}", seen: 0, to: null };
 }
 
-/** Those who were chosen, as a relation with the column id. */
+/** The chosen people as a relation with the column id. */
 export const chosenSql = ({ ids }: Chosen): Sql => sql`(select unnest(${ids}::uuid[]) as id)`;
 
-/** What a step of an expansion makes. */
+/** The people and the message properties of one step. */
 export interface ExpansionStep extends EligibilityTerms, Omit<BulkMail, "workspaceId" | "source"> {
   readonly chosen: Chosen;
-  /** People who cannot be written to, for a reason that is known already. */
+  /** Ids of people without a valid telephone number, for an SMS. */
   readonly unreachable: readonly string[];
 }
 
 export interface ExpansionStepResult extends Excluded {
   readonly added: number;
-  /** How many of them each domain got, as a JSON object: for countDomains. */
+  /** How many of them go to each domain, as a JSON object for addQueuedByDomain. */
   readonly by_domain: string;
-  /** Left out because their address has a message of the campaign: its person was removed, and came back as a new one. */
+  /** Excluded because the address has a message of this campaign: the subscriber was removed and added again. */
   readonly duplicate: number;
-  /** How many of those who were chosen came back, whether their address has a message yet or not. */
+  /** How many of the chosen people were removed and added again, with or without a message. */
   readonly returned: number;
 }
 
@@ -160,8 +160,8 @@ const nobody: ExpansionStepResult = {
 };
 
 /**
- * In the transaction that moves the cursor. It writes rows of its own alone, so that the steps before and behind it wait
- * for nothing here.
+ * Runs in the transaction that moves the cursor. It only inserts rows, so steps that run at the same time do not wait for
+ * each other here.
  */
 export async function insertRecipients(
   tx: Queryable,
@@ -169,6 +169,7 @@ export async function insertRecipients(
   step: ExpansionStep,
 ): Promise<ExpansionStepResult> {
   const { originId } = step;
+  const names = { mail: sql`mail`, byDomain: sql`by_domain` };
   const statement = sql`
     with asked as materialized (
       ${candidatesSql(allOf(workspaceId, step.chosen), step)}
@@ -184,16 +185,16 @@ export async function insertRecipients(
           when cause is not null then cause
           when subscriber_id in (select subscriber_id from returned where has_message) then 'duplicate' end as cause
       from ${exclusionsSql(sql`asked`, step.unreachable)} j
-    ), ${insertBulkMailSql(sql`(select subscriber_id, address, domain from judged where cause is null)`, {
-      ...step,
-      workspaceId,
-      source: "campaign",
-    })}, added as (
+    ), ${insertBulkMailSql(
+      sql`(select subscriber_id, address, domain from judged where cause is null)`,
+      { ...step, workspaceId, source: "campaign" },
+      names,
+    )}, added as (
       insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id)
-      select ${workspaceId}, ${originId}, subscriber_id, id from mail
+      select ${workspaceId}, ${originId}, subscriber_id, id from ${names.mail}
     )
-    select (select count(*)::int from mail) as added,
-      (select coalesce(json_object_agg(domain, queued), '{}')::text from by_domain) as by_domain,
+    select (select count(*)::int from ${names.mail}) as added,
+      (select coalesce(json_object_agg(domain, queued), '{}')::text from ${names.byDomain}) as by_domain,
       count(*) filter (where cause = 'suppressed')::int as suppressed,
       count(*) filter (where cause = 'unsubscribed')::int as unsubscribed,
       count(*) filter (where cause = 'invalid')::int as invalid,
@@ -204,8 +205,8 @@ export async function insertRecipients(
 }
 
 /**
- * Counts what a step has queued by domain. Everybody else who moves counters of the campaign waits from here to the end of
- * the transaction.
+ * Adds the messages of a step to the counters by domain. From here to the end of the transaction, other writers of the
+ * campaign's counters wait.
  */
 export async function addQueuedByDomain(
   tx: Queryable,

@@ -1,11 +1,13 @@
 /**
- * What moves campaigns on by themselves, in the role jobs: those whose time has come begin, audiences become recipients,
- * and those that nobody waits for any more are sent. It is one recurring task for the whole installation, cut short by
- * a kill at any place and taken up by whoever is there; whoever sends or resumes a campaign makes it due at once.
+ * The recurring task that advances campaigns, in the role jobs: it starts scheduled campaigns that are due, expands
+ * audiences into recipients, completes campaigns without queued messages, and pauses campaigns at their limits
+ * (auto-pause.ts). One task serves the whole installation; it may be killed at any point, and the next run in any process
+ * continues. Sending or resuming a campaign makes the task due at once.
  *
- * Audiences are gone through in turns, a step of the campaign that has waited longest, and of one workspace at a time:
- * whoever has costly conditions waits for themselves. While nobody else wants anything, the next step of a campaign begins
- * before the last is over. A campaign whose steps fail is tried again later and later, and in the end paused.
+ * Campaigns take turns: each step goes to the campaign that has waited longest, and steps of one workspace do not run at
+ * the same time, so that a workspace with costly conditions only delays itself. When no other campaign waits, the next step
+ * of a campaign starts before the last has ended. Failing steps are retried with growing delays; after several failures
+ * the campaign is paused.
  */
 import type { CountryCode } from "libphonenumber-js";
 import type { Clock } from "#platform/clock.ts";
@@ -31,19 +33,19 @@ import type { OnLimit } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { type AutoPauseLimits, autoPauseReason } from "./auto-pause.ts";
 import { listAutoPauseCounts } from "./auto-pause-store.ts";
-import { type CampaignToExpand, createRunningSteps, type Followable } from "./running-steps.ts";
+import { type CampaignToExpand, type Followable, RunningSteps } from "./running-steps.ts";
 
 const NAME = "advance-campaigns";
 const SECONDS = 2;
-/** Later than this (an outage, a restored backup) a schedule is held instead of mailed. */
+/** A scheduled campaign that is later than this (an outage, a restored backup) is paused instead of sent. */
 const MISSED_AFTER_MS = 6 * 60 * 60 * 1_000;
-/** Steps that are made at the same time, each on a connection. */
+/** Steps at the same time, each on its own connection. */
 const AT_ONCE = 2;
-/** Before others that recur have its place. */
-const PLACE_MS = 20_000;
-/** While all that is left is being worked on, something new may come. */
-const LOOK_AGAIN_MS = 500;
-/** Steps that fail in a row: the second is made so long after the first, and each time it takes twice as long. */
+/** After this time the task yields its slot to other recurring tasks. */
+const SLOT_MS = 20_000;
+/** How often an idle worker looks for new campaigns while others work on what is left. */
+const IDLE_MS = 500;
+/** A campaign is paused after this many failed steps in a row. The first retry waits FAILURE_SECONDS, each next twice as long. */
 const MOST_FAILURES = 5;
 const FAILURE_SECONDS = 5;
 const STATEMENT_TOOK_TOO_LONG = "57014";
@@ -53,9 +55,9 @@ interface Dependencies {
   readonly clock: Clock;
   readonly plans: Plans;
   readonly onLimit?: OnLimit;
-  /** People a step looks at. */
+  /** People per step. */
   readonly size?: number;
-  /** Of telephone numbers that are written without their country code. */
+  /** The country of telephone numbers without a country code. */
   readonly smsCountry?: CountryCode | null;
   readonly autoPause?: AutoPauseLimits;
   readonly onCampaignEvents?: OnCampaignEvents;
@@ -71,30 +73,31 @@ export function advanceCampaigns(deps: Dependencies): Recurring {
 }
 
 /**
- * Until nothing is left to do at this moment.
- * @throws PutBack after `placeMs`, when more may be left
+ * Works until nothing is due.
+ * @throws PutBack after `slotMs`, when more may be due
  */
 export async function advanceDueCampaigns(
   deps: Dependencies,
   signal: AbortSignal,
   log: Log,
-  placeMs = PLACE_MS,
+  slotMs = SLOT_MS,
 ): Promise<void> {
-  const placeEnd = performance.now() + placeMs;
+  const slotEnd = performance.now() + slotMs;
   const { db, clock, onCampaignEvents } = deps;
   const moveOn = async (change: (tx: Queryable, now: Date) => Promise<MovedCampaign[]>) => {
     const now = clock.now();
     await db.transaction(async (tx) => {
-      const news = (await change(tx, now)).flatMap((moved) => eventsOf(moved, now));
-      if (news.length > 0) await onCampaignEvents?.(tx, news);
+      const events = (await change(tx, now)).flatMap((moved) => eventsOf(moved, now));
+      if (events.length > 0) await onCampaignEvents?.(tx, events);
     });
   };
   await pauseAtLimits(deps, log);
-  const steps = createRunningSteps();
-  const passed: string[] = [];
-  /** Of the same workspaces, too: their campaigns take turns. */
-  const isAnybodyWaiting = async () => {
-    const campaigns = [...passed, ...steps.campaigns()];
+  const steps = new RunningSteps();
+  /** Campaigns for which another step would be of no use in this run. */
+  const skipped: string[] = [];
+  /** Includes campaigns of the workspaces at work, because campaigns of one workspace take turns too. */
+  const isAnotherWaiting = async () => {
+    const campaigns = [...skipped, ...steps.campaigns()];
     return (await findUnexpanded(db, clock.now(), { workspaces: [], campaigns })) !== undefined;
   };
   const work = async () => {
@@ -102,21 +105,21 @@ export async function advanceDueCampaigns(
       await moveOn((tx, now) => startDueCampaigns(tx, now, MISSED_AFTER_MS));
       await moveOn(completeCampaigns);
       const busy = steps.workspaces();
-      const next = await findUnexpanded(db, clock.now(), { workspaces: busy, campaigns: passed });
+      const next = await findUnexpanded(db, clock.now(), { workspaces: busy, campaigns: skipped });
       if (next === undefined && busy.length === 0) return;
-      // Between the look and here the other one may have begun with the same.
+      // Since the query, the other worker may have started with the same workspace.
       if (next !== undefined && !steps.workspaces().includes(next.workspace_id)) {
         await steps.make(next, async (onChosen) => {
           const isMade = await expand(deps, next, onChosen, log);
-          if (!isMade) passed.push(next.id);
+          if (!isMade) skipped.push(next.id);
           return isMade;
         });
       } else {
-        const last = (await isAnybodyWaiting()) ? undefined : steps.takeFollowable();
-        if (last === undefined) await steps.waitForNews(LOOK_AGAIN_MS, signal);
+        const last = (await isAnotherWaiting()) ? undefined : steps.takeFollowable();
+        if (last === undefined) await steps.waitForChange(IDLE_MS, signal);
         else await steps.make(last.campaign, (onChosen) => follow(deps, last, onChosen, log));
       }
-      if (performance.now() > placeEnd) throw new PutBack();
+      if (performance.now() > slotEnd) throw new PutBack();
     }
   };
   const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
@@ -125,8 +128,8 @@ export async function advanceDueCampaigns(
 }
 
 /**
- * Stops what the brake says has to stop. Workers ask it when they take messages from the queue; what is left of a campaign
- * may be in their hands already.
+ * Pauses campaigns that have reached a limit. The pre-send check does so too, but only for messages that are leased after
+ * the limit was reached.
  */
 async function pauseAtLimits(
   { db, clock, autoPause: limits, onCampaignEvents }: Dependencies,
@@ -138,10 +141,10 @@ async function pauseAtLimits(
     const order = { reason, now: clock.now(), onCampaignEvents };
     try {
       const isPaused = await db.transaction((tx) => pauseAndAnnounce(tx, workspaceId, id, order));
-      if (isPaused) log.warn({ campaign: id, reason }, "a campaign was paused by the service");
+      if (isPaused) log.warn({ campaign: id, reason }, "campaign paused automatically");
     } catch (err) {
-      // Schedules and the other campaigns go on; it is asked again in two seconds.
-      log.error({ err, campaign: id }, "a campaign could not be paused");
+      // The other campaigns continue; the next run tries again.
+      log.error({ err, campaign: id }, "campaign could not be paused");
     }
   }
 }
@@ -153,7 +156,7 @@ function eventsOf(moved: MovedCampaign, time: Date): CampaignEvent[] {
     : [];
 }
 
-/** A step; false when there is no use in another one now. */
+/** Makes one step. False when another step of the campaign would be of no use in this run. */
 async function expand(
   deps: Dependencies,
   { workspace_id: workspaceId, id }: CampaignToExpand,
@@ -166,16 +169,16 @@ async function expand(
   } catch (err) {
     const now = clock.now();
     const failures = await recordExpansionFailure(db, workspaceId, id, { seconds: FAILURE_SECONDS, now });
-    log.error({ err, campaign: id, failures }, "a campaign's audience could not be looked at");
+    log.error({ err, campaign: id, failures }, "campaign audience step failed");
     if (failures >= MOST_FAILURES) {
-      const order = { reason: reasonOf(err), now, onCampaignEvents };
+      const order = { reason: pauseReasonOf(err), now, onCampaignEvents };
       await db.transaction((tx) => pauseAndAnnounce(tx, workspaceId, id, order));
     }
     return false;
   }
 }
 
-/** A step behind one that is under way. What keeps it from being made meets the step that is made in its place. */
+/** Makes a step after a running one. Its failure is not counted: the step that replaces it meets the same fault. */
 async function follow(
   deps: Dependencies,
   { campaign: { workspace_id: workspaceId, id }, behind }: Followable,
@@ -185,13 +188,13 @@ async function follow(
   try {
     return await expandStep({ ...deps, behind, onChosen }, workspaceId, id);
   } catch (err) {
-    log.warn({ err, campaign: id }, "a step of a campaign's expansion has to be made anew");
+    log.warn({ err, campaign: id }, "campaign audience step discarded, it will be repeated");
     return false;
   }
 }
 
-/** Conditions that are more than a statement can hold, or take longer than one may. */
-function reasonOf(fault: unknown): PauseReason {
+/** `audience_too_costly` for conditions that are too large for a statement or exceed its time limit. */
+function pauseReasonOf(fault: unknown): PauseReason {
   const isTooLong = fault instanceof Error && "code" in fault && fault.code === STATEMENT_TOOK_TOO_LONG;
   return isTooLong || fault instanceof ApiError ? "audience_too_costly" : "audience_failed";
 }

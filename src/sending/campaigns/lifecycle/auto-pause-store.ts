@@ -1,18 +1,18 @@
-/** What the brake judges campaigns by: their counters since the last resume. */
+/** The counters of campaigns since their last resume, for auto-pause. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { AutoPauseCounts } from "./auto-pause.ts";
 
-/** Columns of a Tally, of the campaign `c` and its counters `n`. */
+/** The columns of AutoPauseCounts, for a campaign `c` and its counters `n`. */
 export const autoPauseColumns = sql`
   n.sent - c.brake_sent as sent, n.hard_bounced - c.brake_bounced as hard_bounced,
   n.complained - c.brake_complained as complained,
-  -- Fewer than at the resume: something went well, and they were counted anew.
+  -- Fewer than at the resume: a success has reset the counter since.
   case when n.failures_in_a_row >= c.brake_failures then n.failures_in_a_row - c.brake_failures
     else n.failures_in_a_row end as failures_in_a_row`;
 
-/** Of the campaigns that are being sent and have mail that a pause would hold. */
+/** The counters of all sending campaigns that have queued messages. */
 export function listAutoPauseCounts(
   db: Queryable,
 ): Promise<(AutoPauseCounts & { readonly workspace_id: WorkspaceId; readonly id: string })[]> {

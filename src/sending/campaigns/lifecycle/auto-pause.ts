@@ -1,20 +1,20 @@
 /**
- * The automatic brake (decisions, section 8 row 14): a campaign that too many receivers refuse, or too many people complain
- * about, harms everybody who sends from here, and stops before it is through. The standard limits are those at
- * which Amazon SES pauses an account. Somebody who resumes it has looked; then it is judged by what follows.
+ * Auto-pause: a campaign with too many hard bounces or complaints harms the reputation of all senders of this installation,
+ * so it is paused before it is complete. The default limits are those at which Amazon SES pauses an account. After a resume
+ * only the counts since then matter.
  */
 import type { Config } from "#platform/config/config.ts";
 import type { PauseReason } from "#sending/campaigns/transitions-store.ts";
 
-/** Beyond which a campaign is stopped. */
+/** A campaign beyond one of these is paused. */
 export interface AutoPauseLimits {
-  /** Attempts from which on a share says something. */
+  /** The percentages apply from this many attempts on. */
   readonly attempts: number;
-  /** Hard bounces in a hundred attempts. */
+  /** Hard bounces per hundred attempts. */
   readonly bouncePercent: number;
-  /** Complaints in a hundred attempts. */
+  /** Complaints per hundred attempts. */
   readonly complaintPercent: number;
-  /** Without anything going well in between, the fault is ours. */
+  /** Failures in a row; they mean that the fault is on our side. */
   readonly failures: number;
 }
 
@@ -25,7 +25,7 @@ export const standardLimits: AutoPauseLimits = {
   failures: 50,
 };
 
-/** As the operator has set them. */
+/** The limits from the operator's configuration. */
 export const autoPauseLimitsOf = (config: Config): AutoPauseLimits => ({
   attempts: config.BRAKE_ATTEMPTS,
   bouncePercent: config.BRAKE_BOUNCE_PERCENT,
@@ -33,7 +33,7 @@ export const autoPauseLimitsOf = (config: Config): AutoPauseLimits => ({
   failures: config.BRAKE_FAILURES,
 });
 
-/** Counted since the last resume, or from the beginning. */
+/** Counts since the last resume, or since the start. */
 export interface AutoPauseCounts {
   readonly sent: number;
   readonly hard_bounced: number;
@@ -41,13 +41,13 @@ export interface AutoPauseCounts {
   readonly failures_in_a_row: number;
 }
 
-/** Why a campaign has to stop, or null. */
+/** The reason to pause a campaign, or null. */
 export function autoPauseReason(
-  tally: AutoPauseCounts,
+  counts: AutoPauseCounts,
   limits: AutoPauseLimits = standardLimits,
 ): PauseReason | null {
-  if (tally.failures_in_a_row >= limits.failures) return "delivery_failures";
-  if (tally.sent < limits.attempts) return null;
-  if (tally.hard_bounced * 100 > tally.sent * limits.bouncePercent) return "bounce_rate";
-  return tally.complained * 100 > tally.sent * limits.complaintPercent ? "complaint_rate" : null;
+  if (counts.failures_in_a_row >= limits.failures) return "delivery_failures";
+  if (counts.sent < limits.attempts) return null;
+  if (counts.hard_bounced * 100 > counts.sent * limits.bouncePercent) return "bounce_rate";
+  return counts.complained * 100 > counts.sent * limits.complaintPercent ? "complaint_rate" : null;
 }

@@ -1,10 +1,10 @@
 /**
- * What its owner can do with a campaign. Every transition is one guarded statement (transitions-store.ts), so that of fifty calls at
- * once one does it and the others are told that it is done.
+ * The actions of a campaign's owner. Every transition is one statement that names the statuses it may start from
+ * (transitions-store.ts), so that of fifty calls at once one succeeds and the others get CONFLICT.
  *
- *     draft ──send──> scheduled ──its time──> sending ──nobody waits──> sent
+ *     draft ──send──> scheduled ──at its time──> sending ──queue is empty──> sent
  *       ^──unschedule──┘                       │   ^                     │
- *                                        pause v   │ resume              │ the brake, while mail is deferred
+ *                                        pause v   │ resume              │ auto-pause, while mail is deferred
  *                                             paused <───────────────────┘
  *
  * and cancel, from scheduled, sending and paused, to cancelled.
@@ -55,7 +55,7 @@ import {
 export interface CampaignDeps extends CampaignReader, SendChecks, StorageDeps {
   readonly db: Database;
   readonly clock: Clock;
-  /** Tells the delivery workers that there is something to do, or to leave. */
+  /** Notifies the delivery workers that messages are due, or were stopped. */
   readonly notifyWorkers: (db: Queryable) => Promise<void>;
   readonly onCampaignEvents: OnCampaignEvents;
 }
@@ -98,7 +98,7 @@ export async function createCampaign(
   });
 }
 
-/** @throws ApiError BAD_REQUEST when there are as many as there may be, PLAN_LIMIT_REACHED */
+/** @throws ApiError BAD_REQUEST at the maximum number of campaigns, PLAN_LIMIT_REACHED */
 async function addCampaign(
   deps: CampaignDeps,
   tx: Queryable,
@@ -134,11 +134,11 @@ export async function replaceCampaign(
 function notADraft(status: string): ApiError {
   return new ApiError(
     "CONFLICT",
-    `The campaign is ${status}: only a draft can be changed, duplicate it into a new one`,
+    `The campaign is ${status}: only a draft can be changed. Duplicate it to make a new draft.`,
   );
 }
 
-/** When a draft is to go out: as the call says, else as it says itself. */
+/** The body of POST /campaigns/{id}/send, which overrides the draft's own time. */
 export interface SendOrder {
   readonly scheduled_at?: string | null;
   readonly send_now?: boolean | null;
@@ -152,7 +152,7 @@ export async function sendCampaign(
   const { db, clock } = deps;
   const { workspaceId, timezone } = caller;
   const now = clock.now();
-  // Two answers to one question: mail that went out cannot be taken back.
+  // The two contradict each other, and sent mail cannot be recalled.
   if (order.scheduled_at != null && order.send_now) {
     throw invalid({ field: "send_now", message: "send_now and scheduled_at exclude each other: give one" });
   }
@@ -162,41 +162,44 @@ export async function sendCampaign(
   const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
   const warnings = await checkSendable(deps, caller, campaign, now);
   const waits = scheduledAt !== null && scheduledAt > now;
-  // Since it was written people have come and gone; when it is sent at once they are counted anyway.
+  // The draft's estimate may be old. A campaign that is sent now counts its recipients anyway.
   const estimate = waits ? await estimateAudience(db, workspaceId, campaign, now) : campaign.total_recipients;
   return db.transaction(async (tx) => {
     const dispatch = { id, revision: campaign.revision, scheduledAt, warnings, estimate };
-    // Since the checks somebody may have deleted what it uses.
+    // What the campaign uses may have been deleted since the checks.
     await lockUsed(deps, tx, workspaceId, campaign, now);
     if (!(await sendDraft(tx, workspaceId, dispatch, now)))
-      throw new ApiError("CONFLICT", "The campaign was sent or changed by another request meanwhile");
+      throw new ApiError(
+        "CONFLICT",
+        "Another request has sent or changed the campaign. Read it and try again.",
+      );
     await advanceCampaignsNow(tx);
     return answeredIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
 }
 
 /**
- * When a campaign goes out: as the call says, else as the draft says; null for now. An empty time in the call is a mistake,
- * such as the empty field of a form, and does not mean now.
+ * When a campaign is sent: the time of the call, otherwise that of the draft; null means now. An empty time in the call is
+ * refused, because it is more likely an empty form field than a wish to send now.
  */
 function timeOf(order: SendOrder, ofDraft: Date | null, timezone: string): Date | null {
   const given = order.scheduled_at;
   const isEmpty = given !== undefined && (given ?? "").trim() === "";
   if (isEmpty && (given !== null || ofDraft === null)) {
-    const message = "scheduled_at is empty: give a time, or leave scheduled_at out; send_now sends at once";
+    const message = "scheduled_at is empty: give a time, or omit it; send_now sends at once";
     throw invalid({ field: "scheduled_at", message });
   }
   return given == null ? ofDraft : readScheduledAt(given, timezone);
 }
 
-/** Conversations under way end; no other is begun. */
+/** SMTP sessions in progress finish their message; no further message is sent. */
 export function pause(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
   return move(deps, workspaceId, id, ["paused", "one that is sending"], (tx, now) =>
     pauseAndAnnounce(tx, workspaceId, id, { reason: null, now, onCampaignEvents: deps.onCampaignEvents }),
   );
 }
 
-/** @throws ApiError CONFLICT, too, when what says who gets the campaign is gone, or is being deleted */
+/** @throws ApiError CONFLICT, also when the audience's list or segment was deleted or is being deleted */
 export function resume(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
   return move(deps, workspaceId, id, ["resumed", "one that is paused"], async (tx, now) => {
     await lockCampaignLists(tx, workspaceId, id);
@@ -217,7 +220,7 @@ export function unschedule(deps: CampaignDeps, workspaceId: WorkspaceId, id: str
   );
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT when it is in a state for something else */
+/** @throws ApiError NOT_FOUND, CONFLICT when the campaign's status does not allow the action */
 async function move(
   { db, clock, notifyWorkers }: CampaignDeps,
   workspaceId: WorkspaceId,
@@ -229,7 +232,7 @@ async function move(
     const isMoved = await change(tx, clock.now());
     if (!isMoved) throw wrongState((await requireCampaignState(tx, workspaceId, id)).status, done, only);
     await Promise.all([advanceCampaignsNow(tx), notifyWorkers(tx)]);
-    // Here nobody can have moved it on: the answer is what this call made of it.
+    // The transaction has the row lock, so the answer shows the result of this call.
     return requireCampaign(tx, workspaceId, id);
   });
 }
@@ -238,10 +241,7 @@ function wrongState(status: string, done: string, only: string): ApiError {
   return new ApiError("CONFLICT", `The campaign is ${status}: only ${only} can be ${done}`);
 }
 
-/**
- * A new draft with the same content and audience, and no time; how many that are is counted anew. Of one that is over the
- * audience may be gone.
- */
+/** Makes a new draft with the same fields, without a time, and with a new estimate. The original's audience may be deleted. */
 export async function duplicateCampaign(
   deps: CampaignDeps,
   workspaceId: WorkspaceId,
@@ -270,7 +270,7 @@ function copyName(name: string): string {
   return readName(`${name.slice(0, LONGEST_NAME - COPY.length)}${COPY}`.toWellFormed());
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT while it is being sent */
+/** @throws ApiError NOT_FOUND, CONFLICT while the campaign is sending */
 export async function deleteCampaign(
   { db, clock }: CampaignDeps,
   workspaceId: WorkspaceId,

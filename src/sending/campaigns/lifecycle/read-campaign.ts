@@ -1,6 +1,6 @@
 /**
- * What a caller says about a campaign, read whole: POST and PUT take the same, and what is left out has its default.
- * Everything is checked here that can be known before it is sent, but for the list, which is looked for then.
+ * Reads the body of POST and PUT into the settings of a campaign. An omitted field has its default. Everything that can be
+ * known before sending is checked here, except that the mailing list exists, which is checked when the campaign is sent.
  */
 
 import { checkConditions } from "#audience/segments/conditions/check-conditions.ts";
@@ -33,7 +33,7 @@ import { readName } from "#workspace/name.ts";
 
 export interface CampaignReader {
   readonly db: Database;
-  /** Whether the workspace has a tracking domain of this id; within a transaction it stays until that ends. */
+  /** Whether the workspace has this tracking domain. Inside a transaction it also locks the domain against deletion. */
   readonly hasTrackingDomain: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<boolean>;
 }
 
@@ -78,9 +78,9 @@ export async function readCampaign(
 }
 
 /**
- * Its audience once more, in the transaction that stores it: segments and custom fields stay as long as that lasts, and
- * then as long as the campaign is not over.
- * @throws ApiError VALIDATION_ERROR for what was deleted since readCampaign
+ * Checks the audience again, in the transaction that stores the campaign, and locks its segments and custom fields against
+ * deletion. After the commit they cannot be deleted while the campaign is not complete.
+ * @throws ApiError VALIDATION_ERROR if one of them was deleted since readCampaign
  */
 export async function requireAudience(
   tx: Queryable,
@@ -91,21 +91,21 @@ export async function requireAudience(
   if (await lockAudience(tx, workspaceId, settings)) await readAudience(tx, workspaceId, body, now);
 }
 
-type Audience = Pick<
+type AudienceSettings = Pick<
   CampaignSettings,
   "recipient_type" | "mailing_list_id" | "segment_id" | "segment_conditions"
 >;
 
 /**
- * Omitted, the type follows from what is given: a segment before conditions before a list. With the list whose members
- * they are, if it is one.
+ * If recipient_type is omitted, it follows from the given fields: first a segment, then conditions, then a list.
+ * @returns `listId`: the list whose members the recipients are; null for conditions over the whole workspace
  */
 async function readAudience(
   db: Queryable,
   workspaceId: WorkspaceId,
   body: NewCampaign,
   now: Date,
-): Promise<{ readonly audience: Audience; readonly listId: string | null }> {
+): Promise<{ readonly audience: AudienceSettings; readonly listId: string | null }> {
   const { mailing_list_id = null, segment_id = null, segment_conditions = null } = body;
   const detected = segment_id !== null ? "segment" : segment_conditions !== null ? "custom" : "mailing_list";
   const recipient_type = body.recipient_type ?? detected;
@@ -125,7 +125,7 @@ async function readAudience(
   };
 }
 
-/** The rules of whatever list it will be; custom fields of no list are compared as text. */
+/** Without a list, custom fields are compared as text. */
 async function readConditions(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -146,7 +146,7 @@ async function readConditions(
   }
 }
 
-/** Overrides of the way out: what they name has to be there. */
+/** Reads the overrides of tracking domain, route and envelope sender. What they refer to must exist. */
 async function readRouting(
   reader: CampaignReader,
   workspaceId: WorkspaceId,
@@ -165,7 +165,7 @@ async function readRouting(
   return { url_domain_id, virtual_mta_ip, routing_rule_id, sender_email };
 }
 
-/** @throws ApiError VALIDATION_ERROR unless the workspace has the tracking domain, where one is named */
+/** @throws ApiError VALIDATION_ERROR if a tracking domain is given that the workspace does not have */
 export async function requireTrackingDomain(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -176,7 +176,7 @@ export async function requireTrackingDomain(
   throw fieldError("url_domain_id", "is no tracking domain of this workspace");
 }
 
-/** @throws ApiError VALIDATION_ERROR unless the workspace has the sending IP and the routing rule that are named */
+/** @throws ApiError VALIDATION_ERROR if a sending IP or routing rule is given that the workspace does not have */
 export async function requireRoute(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -189,8 +189,8 @@ export async function requireRoute(
 }
 
 /**
- * Bounces have to come to us, whatever the envelope says. Gives its host; null without a `sender_email`.
- * @throws ApiError VALIDATION_ERROR
+ * The return path host of the sender's domain, to which bounces are sent; null without a `sender_email`.
+ * @throws ApiError VALIDATION_ERROR if the domain has no verified custom return path
  */
 export async function requireReturnPath(
   db: Queryable,

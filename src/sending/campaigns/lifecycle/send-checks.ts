@@ -1,6 +1,6 @@
 /**
- * What has to be right when a campaign is sent (decisions, section 8 row 12), whatever was right when it was written: the
- * list may have gone since, the domain may have lost its verification.
+ * The checks when a campaign is sent. What was valid when the draft was stored may not be any more: its list may be deleted,
+ * its domain may have lost its verification.
  */
 
 import type { CountryCode } from "libphonenumber-js";
@@ -26,23 +26,23 @@ import {
   requireTrackingDomain,
 } from "./read-campaign.ts";
 
-/** Conditions may be as costly as their author likes; it is enough to find one recipient. */
+/** The time limit for finding one recipient, because conditions may be costly. */
 const MOST_LOOK_MS = 5_000;
-/** People who are looked at for it, a second's work; whether anybody is behind them is found out when it is sent. */
+/** People who are checked for it, about a second of work. If none of them is a recipient, expansion checks the rest. */
 const MOST_LOOKS = 50_000;
 
 export interface SendChecks {
   readonly db: Database;
-  /** Whether the operator has configured what carries SMS. */
+  /** Whether an SMS gateway is configured. */
   readonly hasSmsGateway: boolean;
-  /** Of telephone numbers that are written without their country code. */
+  /** The country of telephone numbers without a country code. */
   readonly smsCountry: CountryCode | null;
-  /** Throws when plan and balance do not cover one email more; what is under way is paused (expand.ts). */
+  /** Throws if plan and balance do not cover one more email. A campaign that is sending is paused instead (expand.ts). */
   readonly requireAllowance: (workspaceId: WorkspaceId) => Promise<void>;
 }
 
 /**
- * Gives what the content has to warn of.
+ * @returns warnings about the content
  * @throws ApiError VALIDATION_ERROR, BAD_REQUEST without recipients, EMAIL_NOT_VERIFIED, PLAN_LIMIT_REACHED or
  * INSUFFICIENT_BALANCE, RATE_LIMIT_EXCEEDED
  */
@@ -77,18 +77,18 @@ export async function checkSendable(
   if (!(await lookAt(db, workspaceId, campaign, MOST_LOOK_MS, look))) {
     throw new ApiError(
       "BAD_REQUEST",
-      "The campaign has no recipients: nobody of its audience is active and not suppressed",
+      "The campaign has no recipients: everyone in its audience is inactive or suppressed",
     );
   }
   await requireSender(db, workspaceId, campaign.from_email);
   const { bounce_email } = campaign;
   if (bounce_email !== null) await requireSender(db, workspaceId, bounce_email, "bounce_email");
-  // An SMS takes nothing from either.
+  // SMS take nothing from the allowance for emails.
   if (campaign.message_type !== "sms") await requireAllowance(workspaceId);
   return [...warnings, ...trackingWarnings(campaign)];
 }
 
-/** Gives whom it goes to. @throws ApiError VALIDATION_ERROR for what it names and is not there any more */
+/** Finds the audience. @throws ApiError VALIDATION_ERROR if something that the campaign refers to was deleted */
 async function requireUsed(
   reader: Pick<CampaignReader, "hasTrackingDomain">,
   db: Queryable,
@@ -109,8 +109,8 @@ async function requireUsed(
 }
 
 /**
- * Once more, in the transaction that sends it: what it uses stays as long as that lasts, and then as long as the campaign
- * is under way.
+ * Checks again, in the transaction that sends the campaign, and locks what it uses against deletion. After the commit it
+ * cannot be deleted while the campaign is scheduled, sending or paused.
  * @throws ApiError VALIDATION_ERROR, EMAIL_NOT_VERIFIED, CONFLICT while its list is being deleted
  */
 export async function lockUsed(
@@ -128,14 +128,17 @@ export async function lockUsed(
   await requireSender(tx, workspaceId, from_email);
 }
 
-/** The lists alone, for one that is resumed: a sender that it lost meanwhile pauses it again. @throws ApiError CONFLICT */
+/**
+ * Locks only the campaign's lists, for a resume. If its sender is no longer verified, the campaign is paused again.
+ * @throws ApiError CONFLICT
+ */
 export async function lockCampaignLists(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await lockListsForUse(tx, workspaceId, await listListsOfCampaign(tx, workspaceId, id));
 }
 
 /**
- * Of a paused campaign: while people are left to look at, all that says who they are; afterwards the list, without which
- * the messages that wait would end as suppressed.
+ * Checks that a paused campaign can be resumed: its whole audience while the expansion is incomplete, otherwise only its
+ * list, without which the waiting messages would end as suppressed.
  * @throws ApiError CONFLICT
  */
 export async function requireAudienceLeft(
@@ -151,10 +154,10 @@ export async function requireAudienceLeft(
     (is_expanded || (await findAudience(tx, workspaceId, audience, now)) !== undefined) &&
     (listId === null || (await findMailingList(tx, workspaceId, listId)) !== undefined);
   if (isThere) return;
-  const missing = "its mailing list or segment, or one that its conditions name, is not there any more";
+  const missing = "its mailing list or segment, or one that its conditions refer to, was deleted";
   throw new ApiError(
     "CONFLICT",
-    `The campaign cannot be resumed (audience_missing): ${missing}; cancel it, or duplicate it and give the copy another audience`,
+    `The campaign cannot be resumed (audience_missing): ${missing}. Cancel it, or duplicate it and give the copy another audience.`,
   );
 }
 
@@ -166,10 +169,10 @@ export async function requireSender(
   field: "from_email" | "bounce_email" = "from_email",
 ): Promise<void> {
   if ((await maySendAs(db, workspaceId, address)).allowed) return;
-  throw new ApiError("EMAIL_NOT_VERIFIED", `${field} ${address} is not verified any more`);
+  throw new ApiError("EMAIL_NOT_VERIFIED", `${field} ${address} is no longer verified`);
 }
 
-/** @throws ApiError BAD_REQUEST for an sms that nothing carries, VALIDATION_ERROR for one without its field */
+/** @throws ApiError BAD_REQUEST for an sms without a configured gateway, VALIDATION_ERROR for one without phone_field_name */
 export function requireGateway(
   { message_type, phone_field_name }: Pick<Campaign, "message_type" | "phone_field_name">,
   hasSmsGateway: boolean,
@@ -181,17 +184,17 @@ export function requireGateway(
   }
 }
 
-/** A segment is of one list: who names another one beside it means something else than they would get. */
+/** A segment belongs to one list. Another list beside it is refused, because the caller would not get what they expect. */
 function requireSameList(id: string | null, { list, segmentName }: CampaignAudience): void {
   if (id === null || list === null || id === list.id) return;
-  const advice = `leave it out, or give ${list.id}`;
+  const advice = `omit it, or give ${list.id}`;
   const message = `mailing_list_id is not ${list.name}, the list of the segment ${segmentName}: ${advice}`;
   throw invalid({ field: "mailing_list_id", message });
 }
 
 function missingAudience({ recipient_type, mailing_list_id }: Campaign, hasList: boolean): FieldFault {
   if (recipient_type === "custom" && (mailing_list_id === null || hasList)) {
-    const message = "segment_conditions name a segment or a mailing list that is not there any more";
+    const message = "segment_conditions name a segment or a mailing list that was deleted";
     return { field: "segment_conditions", message };
   }
   if (recipient_type === "segment") {
