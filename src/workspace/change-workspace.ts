@@ -1,4 +1,4 @@
-/** What an operator may change on a workspace, from the command line or the console. */
+/** Changes to a workspace that the operator makes, from the command line or the console. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
@@ -25,9 +25,9 @@ export type WorkspaceChanges = Partial<
 >;
 
 /**
- * Changes what is given and leaves the rest; the values have been read by workspace.ts. A running API notices
- * within two seconds, the life of its cached key records. Another plan holds from now on: what was used before is charged
- * under the old one.
+ * Changes the given settings and leaves the others; workspaces/workspace.ts has validated the values. A running API
+ * applies them within two seconds, when its cached key records expire. A new plan applies from now on: earlier usage is
+ * charged under the old plan.
  * @throws ApiError NOT_FOUND
  */
 export function changeWorkspace(
@@ -43,7 +43,7 @@ export function changeWorkspace(
     if (changes.plan !== undefined) await settleAccount(tx, plans, workspaceId, now);
     const changed = { ...workspace, ...changes, updated_at: now };
     await updateWorkspace(tx, changed);
-    // A plan that the operator sets comes instead of one that is subscribed to.
+    // The operator's plan replaces a subscription.
     if (changes.plan !== undefined) await removeSubscription(tx, workspaceId);
     await forgetHeadroom(tx, workspaceId);
     return changed;

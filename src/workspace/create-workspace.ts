@@ -1,4 +1,4 @@
-/** A new workspace, always with a key that may do everything: without one nobody could reach it over HTTP. */
+/** Creates workspaces. Each gets an API key with full access: without a key it could not be reached over HTTP. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
@@ -9,8 +9,8 @@ import { insertWorkspace, lockWhetherEmpty } from "./workspaces/store.ts";
 import { type PlanName, STANDARD_RETRY_HOURS, type Workspace } from "./workspaces/workspace.ts";
 
 /**
- * Makes both in the given transaction. The settings have been read by workspaces/workspace.ts; `secret` fixes the
- * key's value and is generated when absent.
+ * Creates the workspace and its key in the caller's transaction; workspaces/workspace.ts has validated the settings.
+ * @param secret the value of the key; generated when absent
  */
 export async function createWorkspace(
   tx: Queryable,
@@ -37,13 +37,19 @@ export async function createWorkspace(
   return { workspace, key: await issueKey(tx, workspace.id, given, now, secret) };
 }
 
+/** The workspace that the first start of an installation creates, so that the API can be called at once. */
 export interface FirstWorkspace {
   readonly workspaceId: WorkspaceId;
-  /** The key's secret, to be printed once; null when the operator chose it and so knows it. */
+  /** The key's secret, to be printed once; null when the operator chose it (BOOTSTRAP_API_KEY). */
   readonly generatedSecret: string | null;
 }
 
-/** Makes the first workspace, unless there is one already (then undefined); safe from several machines at once. */
+/**
+ * Creates the first workspace; undefined when there is one already. Of several machines that start at once, one creates
+ * it.
+ * Later starts ignore BOOTSTRAP_API_KEY and BOOTSTRAP_PLAN: a key that the operator has deleted stays deleted even
+ * while the setting still names it. `posthaste key create` replaces a lost key.
+ */
 export function createFirstWorkspace(
   db: Database,
   bootstrap: { readonly secret: string | null; readonly plan: PlanName },

@@ -1,9 +1,12 @@
-/** The name in From of a campaign's mail, as a list, a campaign or an autoresponder gives it. */
+/** The display name in From of bulk mail, as a mailing list, campaign or autoresponder sets it. */
 import { headerTextFault } from "#mail/address.ts";
 import { holdsMergeTag } from "#mail/merge-tags/template-pieces.ts";
 import { invalid } from "#platform/errors.ts";
 
-/** Null for a blank one, which is none. @throws ApiError VALIDATION_ERROR */
+/**
+ * Trimmed; null for a blank name.
+ * @throws ApiError VALIDATION_ERROR
+ */
 export function readFromName(text: string | null | undefined): string | null {
   const fault = text == null ? null : fromNameFault(text);
   if (fault !== null) throw invalid({ field: "from_name", message: `from_name: ${fault}` });
@@ -11,8 +14,8 @@ export function readFromName(text: string | null | undefined): string | null {
 }
 
 function fromNameFault(text: string): string | null {
-  // It is the same for every recipient: a merge tag would be shown to all of them as it is written.
+  // Merge tags are not replaced here: recipients would see the tag itself.
   if (holdsMergeTag(text))
-    return "merge tags are not replaced here; write the name as everybody is to read it";
+    return "merge tags are not replaced here; write the name as recipients should see it";
   return headerTextFault(text);
 }

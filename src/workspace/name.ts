@@ -10,7 +10,7 @@ export function readName(text: string): string {
   if (Array.from(name).length > LONGEST_NAME) {
     throw invalid({ field: "name", message: `name must have at most ${LONGEST_NAME} characters` });
   }
-  // Names stand in the message log, in mails and in the operator's terminal.
+  // Names appear in the message log, in mails and in the operator's terminal.
   if (/\p{Cc}/u.test(name)) {
     throw invalid({ field: "name", message: "name must not contain line breaks or control characters" });
   }

@@ -1,4 +1,4 @@
-/** An API key as a read returns it (contract, section 2), and what a caller may say about one. */
+/** The shapes of an API key in answers. */
 import { type Static, Type } from "typebox";
 import { Id, NullableTimestamp, Timestamp } from "#platform/shapes.ts";
 
@@ -17,12 +17,12 @@ export const ApiKey = Type.Object(
 );
 export type ApiKey = Static<typeof ApiKey>;
 
-/** The answer of create and regenerate: the only two moments at which the secret can be seen. */
+/** The answer to create and regenerate, the only ones with the secret. */
 export const IssuedKey = Type.Object(
   { ...ApiKey.properties, key: Type.String({ description: "The secret; never shown again." }) },
   { $id: "IssuedApiKey" },
 );
 export type IssuedKey = Static<typeof IssuedKey>;
 
-/** What its maker decides about a key. */
+/** What the caller chooses when a key is created. */
 export type KeySettings = Pick<ApiKey, "name" | "permissions" | "expires_at">;

@@ -1,4 +1,4 @@
-/** API keys over HTTP: the nine endpoints of the contract. What a key may do to another: escalation.ts. */
+/** API keys over HTTP. What one key may do to another: escalation.ts. */
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -36,11 +36,11 @@ const ApiKeyChanges = Type.Partial(NewApiKey, { $id: "ApiKeyChanges" });
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** All endpoints of the API, these included: what the catalogue is derived from. */
+  /** All endpoints of the API, from which the catalogue is derived. */
   readonly endpoints: () => readonly Endpoint[];
-  /** The authenticator's `forget`. */
+  /** Clears the authenticator's cache of key records. */
   readonly forgetKeys: () => void;
-  /** Hears of a key that is deleted for good, in the transaction that does it. */
+  /** Called in the transaction that deletes a key permanently. */
   readonly onRemoved: (
     tx: Queryable,
     workspaceId: WorkspaceId,
@@ -49,7 +49,7 @@ interface Dependencies {
 }
 
 export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }: Dependencies): Endpoint[] {
-  /** Commits, then lets this process forget the keys it had looked up; others follow within two seconds. */
+  /** Commits, then clears this process's cache of key records; other processes follow within two seconds. */
   async function change<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result> {
     const result = await db.transaction(work);
     forgetKeys();
@@ -99,7 +99,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       id: "createApiKey",
       method: "POST",
       path: "/api-keys",
-      summary: "Make an API key; the secret is in this answer only",
+      summary: "Create an API key; only this answer has the secret",
       needs: need(apiKeys, "write"),
       body: NewApiKey,
       answer: IssuedKey,
@@ -124,7 +124,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       id: "updateApiKey",
       method: "PUT",
       path: "/api-keys/{id}",
-      summary: "Change name, permissions or expiry; what is omitted stays",
+      summary: "Change name, permissions or expiry; omitted fields stay",
       needs: need(apiKeys, "write"),
       body: ApiKeyChanges,
       answer: ApiKey,
@@ -149,11 +149,11 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       id: "regenerateApiKey",
       method: "POST",
       path: "/api-keys/{id}/regenerate",
-      summary: "Give an active key a new secret; the old one stops at once",
+      summary: "Give an active key a new secret; the old one stops working at once",
       needs: need(apiKeys, "write"),
       answer: IssuedKey,
       errors: ["CONFLICT"],
-      message: "New secret made; it is not shown again, and the old one has stopped working",
+      message: "New secret created; it is not shown again, and the old one has stopped working",
       handle({ caller, params }) {
         return change(async (tx) => {
           const { own, key } = await lockForChange(tx, caller, clock.now(), params.id);
@@ -190,7 +190,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       id: "reactivateApiKey",
       method: "POST",
       path: "/api-keys/{id}/reactivate",
-      summary: "Switch a deactivated key on again, with its old secret",
+      summary: "Reactivate a key, with its old secret",
       needs: need(apiKeys, "write"),
       answer: ApiKey,
       message: "API key reactivated",
@@ -208,7 +208,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       id: "deleteApiKey",
       method: "DELETE",
       path: "/api-keys/{id}/permanent",
-      summary: "Delete a key for good, active or not",
+      summary: "Delete a key permanently, active or not",
       needs: need(apiKeys, "write"),
       answer: Deleted,
       message: "API key deleted",

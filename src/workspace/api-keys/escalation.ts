@@ -1,18 +1,18 @@
 /**
- * What one key may do to others. Otherwise `api_keys:write` alone would be worth `*:*`, or would suffice to lock the
- * owner of the workspace out:
+ * What one key may do to others. Without these rules, `api_keys:write` alone would be worth `*:*`, or would suffice to
+ * lock out the owner of the workspace:
  *
- * - No key makes a key stronger than itself: whatever a call leaves usable (a new key, changed permissions, a new secret,
- *   a key switched on again, a longer life) must be covered by the permissions of the key that calls.
+ * - No key makes a key stronger than itself: what a call leaves usable (a new key, changed permissions, a new secret, a
+ *   reactivated key, a later expiry) must be covered by the permissions of the calling key.
  * - No key changes one that is stronger than itself: it may not deactivate, delete, narrow or rename it either.
- * - The last active key with every permission stays: it is not deactivated, deleted, narrowed or made to expire sooner
- *   unless another such key remains.
+ * - The last active key with every permission stays: it cannot be deactivated, deleted, narrowed or made to expire
+ *   sooner unless another such key remains.
  *
- * A wildcard is covered by the same or a wider wildcard only, never by the list of what it grants today.
+ * A wildcard is covered only by the same or a wider wildcard, never by the list of what it grants today.
  *
- * The judgement and the write are one transaction that holds both rows, the caller's and the changed one's. The
- * caller's permissions are read again under that lock: the authenticator knows them as of some seconds ago, and
- * two concurrent calls must not lift each other.
+ * The check and the write are one transaction that locks both rows, the calling key's and the changed key's. The
+ * caller's permissions are read again under that lock: the authenticator's cache is some seconds old, and two
+ * concurrent calls must not raise each other's permissions.
  */
 
 import type { Queryable } from "#platform/database/pool.ts";
@@ -34,8 +34,8 @@ export interface ChangeOfKey {
 
 /**
  * @param after the key as the change leaves it; null: deleted
- * @throws ApiError INSUFFICIENT_SCOPE when it holds what the caller lacks, before or after; CONFLICT when it is the last
- *   active key with every permission and would no longer be one, or only for a shorter time
+ * @throws ApiError INSUFFICIENT_SCOPE when the key, before or after, has permissions that the caller lacks; CONFLICT
+ * when it is the last active key with every permission and would lose them, or sooner
  */
 export function requireChangeable(
   { own, key, otherOwners }: ChangeOfKey,
@@ -50,7 +50,7 @@ export function requireChangeable(
   );
 }
 
-/** Until when a key holds every permission, in milliseconds; 0: it does not. */
+/** Until when a key holds every permission, in milliseconds; 0 when it does not. */
 function usableUntil(key: ApiKey | null, now: Date): number {
   if (key === null || !key.is_active || !key.permissions.includes(EVERYTHING)) return 0;
   if (key.expires_at === null) return Number.POSITIVE_INFINITY;
@@ -58,9 +58,10 @@ function usableUntil(key: ApiKey | null, now: Date): number {
 }
 
 /**
- * Locks the calling key, the one to change (the calling key itself for a call that makes a new one), and those that hold
- * every permission, so that of two calls the second judges what the first has left.
- * @throws ApiError NOT_FOUND for the key to change, UNAUTHORIZED when the calling key has just died.
+ * Locks the calling key, the key to change (by default the calling key) and all keys with every permission, so that the
+ * second of two concurrent calls sees what the first has left.
+ * @throws ApiError NOT_FOUND for the key to change, UNAUTHORIZED when the calling key has been deactivated or has
+ * expired
  */
 export async function lockForChange(
   tx: Queryable,

@@ -1,11 +1,11 @@
-/** When a key ends: an ISO 8601 moment, in UTC when it names no offset (contract, section 2). */
+/** The expiry of a key: an ISO 8601 time, in UTC when it names no offset. */
 import { Temporal } from "temporal-polyfill";
 import { invalid } from "#platform/errors.ts";
 
-/** The last year that ISO 8601 and RFC 3339 write without an agreement. */
+/** The last moment of the four-digit years of ISO 8601 and RFC 3339. */
 const LAST_MOMENT = Date.UTC(10_000, 0, 1) - 1;
 
-/** @throws ApiError VALIDATION_ERROR for what is no date, and for a moment that is not ahead of `now`. */
+/** @throws ApiError VALIDATION_ERROR for what is not a time, or not later than `now` */
 export function readExpiry(text: string, now: Date): Date {
   const expiry = readInstant(text);
   if (expiry === undefined || expiry.getTime() > LAST_MOMENT) {

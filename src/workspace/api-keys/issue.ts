@@ -1,11 +1,11 @@
-/** Making a key. Who may make which is judged before (escalation.ts); an operator may make any. */
+/** Creates keys. The caller has checked who may create which (escalation.ts); an operator may create any. */
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { IssuedKey, KeySettings } from "./api-key.ts";
 import { newSecret, prefixOf } from "./secret.ts";
 import { insertKey } from "./store.ts";
 
-/** Stores a new active key. The secret exists in the returned value and nowhere else. */
+/** Stores a new active key. The returned value has the secret, which is stored nowhere. */
 export async function issueKey(
   db: Queryable,
   workspaceId: WorkspaceId,

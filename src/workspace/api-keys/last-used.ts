@@ -1,6 +1,6 @@
 /**
- * last_used_at of API keys: written at most once a minute per key, in bulk and outside the request path. What a
- * crash takes with it is the last moment of use, nothing else.
+ * last_used_at of API keys: written at most once a minute for each key, in bulk and outside the request. A crash loses
+ * at most the last second of use.
  */
 
 import type { Clock } from "#platform/clock.ts";
@@ -10,7 +10,7 @@ import type { Log } from "#platform/log/log.ts";
 import { type KeyUse, updateLastUsed } from "./store.ts";
 
 const PER_KEY_SECONDS = 60;
-/** How long uses of different keys are gathered before they are written together. */
+/** How long uses are collected before they are written together. */
 const GATHER_MS = 1_000;
 
 export interface LastUsed {

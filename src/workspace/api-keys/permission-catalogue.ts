@@ -1,6 +1,6 @@
 /**
- * The permission catalogue: read from the endpoints themselves, so that it lists exactly what is enforced. A
- * resource appears because an endpoint needs it, with the actions that some endpoint needs.
+ * The permission catalogue, derived from the endpoints, so that it lists exactly what they enforce: a resource appears
+ * because an endpoint needs it, with the actions that some endpoint needs.
  */
 import { type Static, Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
@@ -89,17 +89,20 @@ export function permissionValues(catalogue: PermissionCatalogue): Set<string> {
   return new Set([...catalogue.wildcards.map(({ value }) => value), ...ofResources]);
 }
 
-/** Unknown values named in one answer; more help nobody. */
+/** Unknown values that an error names. */
 const MOST_NAMED = 10;
 
-/** As they are stored, duplicates folded. @throws ApiError VALIDATION_ERROR that names the unknown ones. */
+/**
+ * Without duplicates.
+ * @throws ApiError VALIDATION_ERROR naming the unknown permissions
+ */
 export function readPermissions(given: readonly string[], catalogue: PermissionCatalogue): string[] {
   const known = permissionValues(catalogue);
   const folded = [...new Set(given)];
   const unknown = folded.filter((value) => !known.has(value)).slice(0, MOST_NAMED);
   if (unknown.length > 0) {
     const named = unknown.map((value) => JSON.stringify(value.slice(0, 100))).join(", ");
-    const message = `permissions holds what is not in the catalogue of GET /api-keys/permissions: ${named}`;
+    const message = `unknown permissions ${named}: GET /api-keys/permissions lists the valid ones`;
     throw invalid({ field: "permissions", message });
   }
   return folded;

@@ -5,13 +5,13 @@ const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_CHARACTERS = 40;
 const PREFIX_CHARACTERS = 8;
 
-/** A new secret. `randomInt` draws from the system's generator and rejects what would favour some characters. */
+/** A new secret. `randomInt` is cryptographically secure and without modulo bias. */
 export function newSecret(): string {
   const random = Array.from({ length: RANDOM_CHARACTERS }, () => alphabet.charAt(randomInt(alphabet.length)));
   return `efk_${random.join("")}`;
 }
 
-/** What is stored and looked up. No salt and no slow hash: a guess has to hit one of 2^238. */
+/** What is stored and looked up. It needs no salt and no slow hash: a guess would have to hit one of 2^238. */
 export function hashSecret(secret: string): Buffer {
   return hash("sha256", secret, "buffer");
 }

@@ -1,4 +1,4 @@
-/** The table of API keys. The secret enters here only to be hashed. */
+/** SQL of API keys. Secrets are only hashed here. */
 import sql, { empty } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
@@ -9,7 +9,7 @@ import { hashSecret, prefixOf } from "./secret.ts";
 
 const columns = sql`id, name, permissions, key_prefix, is_active, last_used_at, expires_at, created_at`;
 
-/** They are listed all at once, inactive ones too. An operator's command (cli/key.ts) makes one more whatever the number. */
+/** A page lists all keys at once, inactive ones included. The operator's command (cli/key.ts) ignores this limit. */
 export const apiKeyRoom: Room = {
   table: sql`api_keys`,
   what: "API keys",
@@ -45,14 +45,14 @@ export function findKey(db: Queryable, workspaceId: WorkspaceId, id: string): Pr
   return db.row(sql`select ${columns} from api_keys where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Those of the keys that exist, unchangeable by others until this transaction ends; locked in one order by all. */
+/** Locks the keys that exist until the transaction ends, in the order of ids, so that transactions do not deadlock. */
 export function lockKeys(tx: Queryable, workspaceId: WorkspaceId, ids: readonly string[]): Promise<ApiKey[]> {
   return tx.rows(sql`
     select ${columns} from api_keys where workspace_id = ${workspaceId} and id = any(${ids}::uuid[])
     order by id for update`);
 }
 
-/** The same, and with them the active keys that hold `permission` in so many words. */
+/** As lockKeys, together with the active keys that hold exactly `permission`. */
 export function lockKeysAndHolders(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -66,7 +66,7 @@ export function lockKeysAndHolders(
     order by id for update`);
 }
 
-/** Writes what a maker decides and whether the key is active. */
+/** Writes name, permissions, expiry and whether the key is active. */
 export async function updateKey(tx: Queryable, workspaceId: WorkspaceId, key: ApiKey): Promise<void> {
   await tx.run(sql`
     update api_keys
@@ -75,7 +75,7 @@ export async function updateKey(tx: Queryable, workspaceId: WorkspaceId, key: Ap
     where workspace_id = ${workspaceId} and id = ${key.id}`);
 }
 
-/** Replaces the secret; the old one is gone with the commit. */
+/** Replaces the secret; the old one stops working at the commit. */
 export async function updateSecret(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -91,7 +91,7 @@ export async function removeKey(tx: Queryable, workspaceId: WorkspaceId, id: str
   await tx.run(sql`delete from api_keys where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** The FindKey of platform/http/authenticate.ts: the one look-up that begins without a workspace. */
+/** Implements FindKey of platform/http/authenticate.ts: the one query without a workspace. */
 export async function findKeyByHash(db: Queryable, keyHash: Buffer): Promise<KeyRecord | undefined> {
   const [record] = await db.rows<KeyRecord>(
     sql`
@@ -112,8 +112,8 @@ export interface KeyUse {
 }
 
 /**
- * Writes the last use of many keys at once, of each at most once in `minimumSeconds` whatever machine tells it. A
- * row that somebody is changing is skipped rather than waited for.
+ * Writes the last use of many keys, at most once in `minimumSeconds` for each, whichever machine reports it. A row that
+ * another transaction has locked is skipped.
  */
 export function updateLastUsed(
   db: Queryable,

@@ -1,10 +1,13 @@
-/** The SQL of accounts: who changes anything about one, its meter or its ledger holds its row. */
+/** SQL of billing accounts. A transaction that changes an account, its meter or its ledger locks its row first. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Account, Subscription } from "./account.ts";
 
-/** Made with the workspace. @returns whether there was none */
+/**
+ * Created with the workspace.
+ * @returns false when the account exists or the workspace does not
+ */
 export async function insertAccount(tx: Queryable, workspaceId: WorkspaceId): Promise<boolean> {
   const made = await tx.run(sql`
     insert into billing_accounts (workspace_id) select id from workspaces where id = ${workspaceId}
@@ -12,7 +15,7 @@ export async function insertAccount(tx: Queryable, workspaceId: WorkspaceId): Pr
   return made === 1;
 }
 
-/** Nobody else reads the meter to write it before this transaction ends. */
+/** Locks the account until the transaction ends; creates it when it is missing. */
 export async function lockAccount(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   const lock = () => tx.row(sql`select from billing_accounts where workspace_id = ${workspaceId} for update`);
   if ((await lock()) !== undefined) return;
@@ -20,7 +23,7 @@ export async function lockAccount(tx: Queryable, workspaceId: WorkspaceId): Prom
   await lock();
 }
 
-/** As lockAccount; false, and nothing done, when somebody else holds it. */
+/** As lockAccount, without waiting: false when another transaction holds the lock. */
 export async function tryLockAccount(tx: Queryable, workspaceId: WorkspaceId): Promise<boolean> {
   const locked = await tx.row(sql`
     select from billing_accounts where workspace_id = ${workspaceId} for update skip locked`);
@@ -28,7 +31,7 @@ export async function tryLockAccount(tx: Queryable, workspaceId: WorkspaceId): P
   return insertAccount(tx, workspaceId);
 }
 
-/** @returns undefined for a workspace that is not there */
+/** @returns undefined when the workspace does not exist */
 export async function findAccount(db: Queryable, workspaceId: WorkspaceId): Promise<Account | undefined> {
   const row = await db.row<Omit<Account, "subscription"> & Subscription & { is_subscribed: boolean }>(sql`
     select coalesce(a.balance, 0)::numeric(20, 6) as balance, coalesce(a.is_prepaid, false) as is_prepaid, w.plan,
@@ -42,7 +45,10 @@ export async function findAccount(db: Queryable, workspaceId: WorkspaceId): Prom
   return { balance, is_prepaid, plan, hourly_cap, subscription: is_subscribed ? subscription : null };
 }
 
-/** What the next batch may count on without reading the meter (meter.ts): emails, and bytes of contents. */
+/**
+ * Stores how far the workspace is from its limits, so that the next batch need not read the meter (meter.ts): emails,
+ * and bytes of message contents; null is no limit.
+ */
 export async function updateHeadroom(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -57,12 +63,12 @@ export async function updateHeadroom(
         is distinct from (${emails}::bigint, ${contents}::bigint, ${until}::timestamptz)`);
 }
 
-/** From its first top-up on a workspace pays for what goes beyond its allowances. */
+/** After its first top-up a workspace pays for usage beyond its allowances. */
 export async function markPrepaid(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await tx.run(sql`update billing_accounts set is_prepaid = true where workspace_id = ${workspaceId}`);
 }
 
-/** What was said of the headroom holds no more: the operator changed plan or cap. */
+/** Discards the stored headroom, because the operator changed the plan or the cap. */
 export async function forgetHeadroom(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await tx.run(sql`
     update billing_accounts set headroom_until = '-infinity' where workspace_id = ${workspaceId}`);

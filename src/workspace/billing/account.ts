@@ -1,4 +1,4 @@
-/** What a workspace may use and has used, as its account and its plan say: computed from rows, without a database. */
+/** Which plan and which allowance period apply to a workspace: rules over rows, without a database. */
 import type { PlanName } from "#workspace/workspaces/workspace.ts";
 import { type BillingInterval, calendarMonth, type Period, periodAt } from "./periods.ts";
 import type { Plan, Plans } from "./plans.ts";
@@ -18,22 +18,25 @@ export interface Subscription {
   readonly retry_at: Date | null;
 }
 
-/** What is shown of one that ended as it was cancelled; afterwards there is none. */
+/** A cancelled subscription that ended at once, as the answer shows it; it is not stored. */
 export interface CanceledSubscription extends Omit<Subscription, "status"> {
   readonly status: "canceled";
 }
 
-/** An account beside the workspace's settings and its subscription. */
+/** A billing account with the workspace's settings and subscription. */
 export interface Account {
   readonly balance: string;
   readonly is_prepaid: boolean;
-  /** What the operator set; a subscription that is in force comes before it. */
+  /** Set by the operator. A subscription in force takes precedence. */
   readonly plan: PlanName;
   readonly hourly_cap: number | null;
   readonly subscription: Subscription | null;
 }
 
-/** A suspended subscription leaves the limits of Free, and so does a cancelled one whose period is over. */
+/**
+ * The subscription, unless it is suspended or was cancelled and its period has ended: then the limits of the account's
+ * own plan apply.
+ */
 function subscriptionInForce(
   { subscription }: Pick<Account, "subscription">,
   now: Date,
@@ -51,8 +54,8 @@ export function planNameOf(account: Pick<Account, "plan" | "subscription">, now:
 }
 
 /**
- * The allowance's period: a month, also of a plan that is paid by the year. A renewal that was not made yet changes
- * nothing about when it ends.
+ * The period of the allowances: a month, also for a plan that is paid by the year. It ends on time even when a renewal
+ * is late.
  */
 export function allowancePeriod(account: Account, now: Date): Period {
   const subscription = subscriptionInForce(account, now);

@@ -1,4 +1,4 @@
-/** What billing does by itself: reads meters, renews subscriptions, gives up unpaid top-ups, forgets what is old. */
+/** Recurring tasks of billing: charge metered usage, renew subscriptions, fail unpaid top-ups, delete old rows. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -14,9 +14,9 @@ import { listDueWorkspaces } from "./subscription-store.ts";
 
 const MOST_AT_ONCE = 1_000;
 const HOURS_KEPT = 48;
-/** A top-up that waits for its gateway longer has failed. */
+/** An unpaid top-up fails after this time. */
 const HOURS_TO_PAY = 24;
-/** Gateways tell again for some days. */
+/** Payment gateways repeat an event for some days. */
 const EVENT_HOURS_KEPT = 30 * 24;
 
 export function billingTasks({
@@ -33,9 +33,9 @@ export function billingTasks({
       name: "read-meters",
       seconds: 2,
       async run({ signal, log }) {
-        const unread = await listWorkspacesWithEntries(db, MOST_AT_ONCE);
-        const read = (id: WorkspaceId) => db.transaction((tx) => settleAccount(tx, plans, id, clock.now()));
-        await forEach(unread, read, signal, log);
+        const used = await listWorkspacesWithEntries(db, MOST_AT_ONCE);
+        const charge = (id: WorkspaceId) => db.transaction((tx) => settleAccount(tx, plans, id, clock.now()));
+        await forEach(used, charge, signal, log);
       },
     },
     {
@@ -78,7 +78,7 @@ function hoursAgo(clock: Clock, hours: number): Date {
   return new Date(clock.now().getTime() - hours * 3_600_000);
 }
 
-/** One after the other; the fault of one workspace is no other's. */
+/** Runs `work` for one workspace after another. The failure of one is logged and does not stop the others. */
 async function forEach(
   workspaceIds: readonly WorkspaceId[],
   work: (workspaceId: WorkspaceId) => Promise<unknown>,
@@ -87,6 +87,8 @@ async function forEach(
 ): Promise<void> {
   for (const workspaceId of workspaceIds) {
     if (signal.aborted) return;
-    await work(workspaceId).catch((err: unknown) => log.error({ err, workspaceId }, "books not kept"));
+    await work(workspaceId).catch((err: unknown) =>
+      log.error({ err, workspaceId }, "billing task failed for a workspace"),
+    );
   }
 }

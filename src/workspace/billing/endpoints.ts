@@ -1,4 +1,4 @@
-/** Plans, subscription, balance and ledger over HTTP. Money is decimal strings in US dollars. */
+/** Plans, subscription, balance and ledger over HTTP. Money is a decimal string in US dollars. */
 import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
@@ -34,15 +34,15 @@ import { cancelSubscription, subscribe } from "./subscribe.ts";
 import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
 import { transactionLines } from "./transactions-csv.ts";
 
-/** Below it the balance is called low: the price of a thousand emails beyond the allowance, and some. */
+/** A balance below this is reported as low: about 1,250 emails beyond the allowance. */
 const LOW_BALANCE = 1;
 const RECENT_CHARGES = 20;
 
 const filterFields = {
-  status: choiceField(transactionStatuses, "Only those in this state."),
-  gateway: choiceField(gateways, "Only those that came through this payment provider."),
+  status: choiceField(transactionStatuses, "Only transactions with this status."),
+  gateway: choiceField(gateways, "Only transactions of this payment provider."),
   before: idField(
-    "Only those older than the transaction with this id: with the last one of a page, the first page of what follows is the next one, whatever has come meanwhile.",
+    "Only transactions older than the one with this id. Pass the last id of a page to get the next one, unaffected by new transactions.",
   ),
 };
 
@@ -61,7 +61,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       id: "getBillingOverview",
       method: "GET",
       path: "/billing/overview",
-      summary: "Balance, plan, what is left of the month's emails, and what is stored",
+      summary: "Balance, plan, remaining emails of the month, and storage used",
       needs: read,
       answer: Overview,
       message: "Billing overview",
@@ -71,13 +71,13 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       id: "getBillingUsage",
       method: "GET",
       path: "/billing/usage",
-      summary: "What was spent this month, and the newest charges",
+      summary: "Spending of this month, and the newest charges",
       needs: read,
       answer: Usage,
       message: "Billing usage",
       async handle({ caller: { workspaceId } }) {
         const now = clock.now();
-        // What was noted lately goes into the ledger first.
+        // Charges the usage that is metered but not yet in the ledger.
         const { account, plan } = await db.transaction((tx) => settleAccount(tx, plans, workspaceId, now));
         const monthStart = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
         const [this_month, recent_charges] = await Promise.all([
@@ -128,7 +128,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       method: "POST",
       path: "/billing/subscription",
       summary:
-        "Subscribe, or change plan or interval: at once, the price difference is taken from the balance",
+        "Subscribe, or change plan or interval; applies at once, and the price difference is taken from the balance",
       needs: write,
       body: SubscriptionInput,
       answer: SubscriptionAnswer,
@@ -138,8 +138,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       errors: ["BAD_REQUEST", "CONFLICT", "INSUFFICIENT_BALANCE"],
       handle: ({ caller, body: { plan_id, billing_interval }, idempotency }) =>
         db.transaction(async (tx) => {
-          const wish = { plan_id, billing_interval };
-          const next = await subscribe(tx, plans, caller.workspaceId, wish, clock.now());
+          const request = { plan_id, billing_interval };
+          const next = await subscribe(tx, plans, caller.workspaceId, request, clock.now());
           return answeredIn(tx, idempotency, { subscription: shown(next) });
         }),
     }),
@@ -147,7 +147,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       id: "cancelSubscription",
       method: "POST",
       path: "/billing/subscription/cancel",
-      summary: "End the subscription with its current period",
+      summary: "Cancel the subscription at the end of its current period",
       needs: write,
       answer: SubscriptionAnswer,
       message: ({ subscription }) =>
@@ -205,7 +205,7 @@ async function overviewOf(
   const { account, plan, period, used } = reading;
   const allowance = plan.allowances.email;
   const emails_used = Math.max(0, used.email);
-  const standing = { ...quotaOf(reading, "email"), used: emails_used };
+  const quota = { ...quotaOf(reading, "email"), used: emails_used };
   return {
     balance: formatMoney(account.balance),
     currency: CURRENCY,
@@ -213,11 +213,11 @@ async function overviewOf(
     subscription_status: account.subscription?.status ?? null,
     email_allowance: allowance,
     emails_used,
-    emails_remaining: remainingOf(standing),
+    emails_remaining: remainingOf(quota),
     period_start: period.start,
     period_end: period.end,
     storage: await storageUsage(db, plan, workspaceId),
-    // A cap of the hour is no matter of money.
-    low_balance: standing.isPaying && capacityOf(standing) !== null && Number(account.balance) < LOW_BALANCE,
+    // The hourly cap is not a matter of money, so it is not counted here.
+    low_balance: quota.isPaying && capacityOf(quota) !== null && Number(account.balance) < LOW_BALANCE,
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The SQL of the ledger. Every completed row moves the balance by its amount in the same statement, so that the balance
- * is the sum of the ledger at every moment; the caller holds the account.
+ * SQL of the ledger. Each completed row moves the balance by its amount in the same statement, so that the balance
+ * always equals the sum of the ledger. The caller has locked the account.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -45,14 +45,14 @@ export async function insertLedgerEntry(
 export interface DailyCharge {
   readonly transaction_type: "usage" | "refund";
   readonly kind: MeterKind;
-  /** Of those beyond the allowance. */
+  /** Units beyond the allowance. */
   readonly quantity: number;
   readonly unit_rate: string;
   readonly amount: string;
   readonly description: string;
 }
 
-/** What is used and given back stands in one row a day, kind and rate: the ledger of a million messages is short. */
+/** Adds to the row of its day, kind and rate, so that the ledger of a million messages stays short. */
 export async function addDailyCharge(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -81,7 +81,7 @@ export function moveBalance(workspaceId: WorkspaceId, amount: string): Sql {
   return sql`update billing_accounts set balance = balance + ${amount}::numeric where workspace_id = ${workspaceId}`;
 }
 
-/** R-2026-000001 as `number`: of this workspace and year, without gaps. */
+/** A receipt number as `number`, such as R-2026-000001: per workspace and year, without gaps. */
 export function nextReceipt(workspaceId: WorkspaceId, now: Date, condition: Sql): Sql {
   const year = now.getUTCFullYear();
   return sql`

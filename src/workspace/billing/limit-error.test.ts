@@ -31,7 +31,7 @@ describe("a refusal names the limit, its figure, until when it holds and what to
       "email",
       2,
       1,
-      "The hourly cap of 1 email is reached; it begins anew at 23:00 UTC. The operator can raise it",
+      "The hourly cap of 1 email is reached; it resets at 23:00 UTC. The operator of this instance can raise it",
     ],
     [
       "plan_limit_reached",

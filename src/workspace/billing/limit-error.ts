@@ -1,4 +1,4 @@
-/** What a caller reads when allowance, balance or hourly cap cover no more: the figures, and what to do. */
+/** The API errors at the limits of allowance, balance and hourly cap: they state the figures and what to do. */
 import { Big } from "big.js";
 import { counted } from "#platform/counted.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -14,7 +14,7 @@ const nouns: Readonly<Record<MeterKind, string>> = {
 
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
 
-/** Which of them a refusal of acceptance says; undefined for any other. */
+/** The limit behind an error of acceptance; undefined for any other error. */
 export function limitOfError({ code }: ApiError): Capacity["refusal"] | undefined {
   if (code === "PLAN_LIMIT_REACHED") return "plan_limit_reached";
   if (code === "INSUFFICIENT_BALANCE") return "insufficient_balance";
@@ -22,8 +22,8 @@ export function limitOfError({ code }: ApiError): Capacity["refusal"] | undefine
 }
 
 /**
- * @param reading of the workspace, before anything was taken
- * @param wanted how many were asked for at once
+ * @param reading the meter before anything was taken
+ * @param wanted units asked for at once
  */
 export function limitError(
   refusal: Capacity["refusal"],
@@ -33,14 +33,14 @@ export function limitError(
   wanted = 1,
 ): ApiError {
   if (refusal === "hourly_cap") return hourlyCapError(reading, kind, now);
-  const standing = quotaOf(reading, kind);
-  const used = usedText(reading, standing, kind, wanted);
+  const quota = quotaOf(reading, kind);
+  const used = usedText(reading, quota, kind, wanted);
   if (refusal === "plan_limit_reached") {
-    const way = standing.rate === null ? "" : ", or top up to pay as you go";
-    return new ApiError("PLAN_LIMIT_REACHED", `${used}: subscribe to a bigger plan${way}`);
+    const topUp = quota.rate === null ? "" : ", or top up to pay as you go";
+    return new ApiError("PLAN_LIMIT_REACHED", `${used}: subscribe to a bigger plan${topUp}`);
   }
-  const balance = new Big(standing.balance).toFixed();
-  const each = `${standing.rate ?? "0"} USD for each ${nouns[kind]} more`;
+  const balance = new Big(quota.balance).toFixed();
+  const each = `${quota.rate ?? "0"} USD for each ${nouns[kind]} more`;
   return new ApiError(
     "INSUFFICIENT_BALANCE",
     `${used}; the balance of ${balance} USD does not cover this at ${each}: top up`,
@@ -50,7 +50,7 @@ export function limitError(
 function hourlyCapError({ account }: MeterReading, kind: MeterKind, now: Date): ApiError {
   const next = nextHour(now);
   const cap = counted(account.hourly_cap ?? 0, nouns[kind]);
-  const message = `The hourly cap of ${cap} is reached; it begins anew at ${next.toISOString().slice(11, 16)} UTC. The operator can raise it`;
+  const message = `The hourly cap of ${cap} is reached; it resets at ${next.toISOString().slice(11, 16)} UTC. The operator of this instance can raise it`;
   const seconds = Math.ceil((next.getTime() - now.getTime()) / 1_000);
   return new ApiError("RATE_LIMIT_EXCEEDED", message, { headers: { "Retry-After": String(seconds) } });
 }
@@ -58,16 +58,16 @@ function hourlyCapError({ account }: MeterReading, kind: MeterKind, now: Date): 
 /** Such as "The plan Free has 3,000 emails a month, and all are used until 1 December". */
 function usedText(
   { plan, period }: MeterReading,
-  standing: MeterQuota,
+  quota: MeterQuota,
   kind: MeterKind,
   wanted: number,
 ): string {
-  const allowance = standing.allowance ?? 0;
+  const allowance = quota.allowance ?? 0;
   if (allowance === 0) return `The plan ${plan.name} includes no ${nouns[kind]}s`;
-  const left = remainingOf(standing) ?? 0;
+  const left = remainingOf(quota) ?? 0;
   const until = `until ${day.format(period.end)}`;
   const has = `The plan ${plan.name} has ${counted(allowance, nouns[kind])} a month, and`;
-  // Where there is room for what was asked, others who asked at the same time have taken it.
+  // When enough were left, concurrent requests have taken them.
   if (left === 0 || wanted <= left) return `${has} ${allowance === 1 ? "it is" : "all are"} used ${until}`;
   const fewer = `${left.toLocaleString("en")} of them ${left === 1 ? "is" : "are"} left ${until}`;
   return `${has} ${fewer}, fewer than the ${wanted.toLocaleString("en")} that this takes`;

@@ -1,6 +1,6 @@
 /**
- * The operator's log says that a workspace has reached what its plan, balance or hourly cap covers: once an hour for each,
- * however many messages are refused.
+ * Logs that a workspace has reached the limit of its plan, balance or hourly cap: once an hour for each limit, however
+ * many messages are refused.
  */
 
 import { ExpiringMap } from "#platform/cache.ts";
@@ -8,7 +8,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { Capacity } from "./meter-reading.ts";
 
-/** Told that a workspace has reached a limit. */
+/** Called when a workspace has reached a limit. */
 export type OnLimit = (workspaceId: WorkspaceId, refusal: Capacity["refusal"]) => void;
 
 const QUIET_MS = 3_600_000;
@@ -16,18 +16,17 @@ const MOST_REMEMBERED = 10_000;
 
 const messages: Readonly<Record<Capacity["refusal"], string>> = {
   plan_limit_reached:
-    "a workspace has used up the volume of its plan, and its mail waits or is refused: a bigger plan (workspace set --plan) or a balance (credit) lets it go on",
+    "plan limit reached: the mail of a workspace waits or is refused until it has a bigger plan (workspace set --plan) or a balance (credit)",
   insufficient_balance:
-    "a workspace has used up its allowance and its balance, and its mail waits or is refused: a balance (credit) or a bigger plan (workspace set --plan) lets it go on",
-  hourly_cap:
-    "a workspace has reached its hourly cap, and its mail waits or is refused until the hour is over",
+    "balance used up: the mail of a workspace waits or is refused until it has a balance (credit) or a bigger plan (workspace set --plan)",
+  hourly_cap: "hourly cap reached: the mail of a workspace waits or is refused until the next hour",
 };
 
 export class LimitNotices {
   readonly #log: Log;
   readonly #told: ExpiringMap<true>;
 
-  /** @param monotonicMs a clock that never steps back */
+  /** @param monotonicMs a monotonic clock */
   constructor(log: Log, monotonicMs: () => number) {
     this.#log = log;
     this.#told = new ExpiringMap(MOST_REMEMBERED, monotonicMs);

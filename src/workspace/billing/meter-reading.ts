@@ -1,4 +1,4 @@
-/** What the meter of a workspace says, and what it says after some use: arithmetic, without a database. */
+/** What the meter of a workspace says, and what it says after some usage: arithmetic, without a database. */
 import { Big } from "big.js";
 import { type Account, allowancePeriod, planOf } from "./account.ts";
 import type { DailyCharge } from "./ledger-store.ts";
@@ -10,37 +10,37 @@ export interface MeterReading {
   readonly account: Account;
   readonly plan: Plan;
   readonly period: Period;
-  /** The beginning of the hour that is read. */
+  /** Start of the hour that was read. */
   readonly hour: Date;
-  /** Below zero where more came back than was used. */
+  /** Units used; negative when more was refunded than used. */
   readonly used: Readonly<Record<MeterKind, number>>;
-  /** USD, for what lay beyond the allowance. */
+  /** USD paid for usage beyond the allowance. */
   readonly paid: Readonly<Record<MeterKind, string>>;
-  /** The least that is included: what a bigger plan covered earlier in the period stays so. */
+  /** Units that a bigger plan covered earlier in the period: they stay included under a smaller one. */
   readonly covered: Readonly<Record<MeterKind, number>>;
   readonly usedInHour: Readonly<Record<MeterKind, number>>;
 }
 
-/** What was used, or given back, in an hour of one period. */
+/** Usage and refunds in one hour of a period. */
 export interface Use {
   readonly kind: MeterKind;
   readonly hour: Date;
-  /** When the last of it was. */
+  /** Time of the last of it. */
   readonly last: Date;
   readonly taken: number;
   readonly given_back: number;
 }
 
-/** As it was noted, with the bytes of contents that were stored. */
+/** Usage of entries that are not yet in the meter, with the bytes of contents stored. */
 export interface UnappliedUse extends Use {
   readonly bytes: number;
 }
 
-/** What can still be used. */
+/** What can still be used, and which limit stops it. */
 export interface Capacity {
   /** Null is no limit. */
   readonly most: number | null;
-  /** Why not more. */
+  /** The limit that applies. */
   readonly refusal: LimitReason | "hourly_cap";
 }
 
@@ -48,14 +48,13 @@ export function hourOf(time: Date): Date {
   return new Date(time.getTime() - (time.getTime() % HOUR_MS));
 }
 
-/** When the hour of `time` is over. */
+/** Start of the next hour. */
 export function nextHour(time: Date): Date {
   return new Date(hourOf(time).getTime() + HOUR_MS);
 }
 
 const HOUR_MS = 3_600_000;
 
-/** One value for each kind. */
 function byKind<Value>(of: (kind: MeterKind) => Value): Record<MeterKind, Value> {
   return { email: of("email"), validation: of("validation"), blacklist_check: of("blacklist_check") };
 }
@@ -70,10 +69,10 @@ export interface MeterRow {
 }
 
 /**
- * The meter of the period that `now` falls into, as it stands in the table. What was used and cost nothing, and is more
- * than the plan includes, a bigger plan has covered: it is included for the rest of the period, also when it comes back
- * and is used again. So while a plan holds for all of a period, the order of what is taken and given back does not change
- * what that costs; over changes of plan, no more is paid for than once lay beyond an allowance.
+ * The meter of the period that contains `now`, from its rows.
+ * Usage that cost nothing and exceeds the allowance was covered by a bigger plan: it stays included for the rest of the
+ * period, also when it is refunded and used again. So under one plan the order of usage and refunds does not change the
+ * cost; across plan changes, nothing is paid that was never beyond an allowance.
  */
 export function meterReadingOf(
   account: Account,
@@ -93,9 +92,9 @@ export function meterReadingOf(
     usedInHour: byKind((kind) => rowOf(kind)?.used_in_hour ?? 0),
   };
   const coveredOf = (kind: MeterKind) => {
-    const standing = quotaOf(reading, kind);
-    const free = freeOf(standing);
-    return standing.allowance !== null && free > standing.allowance ? free : reading.covered[kind];
+    const quota = quotaOf(reading, kind);
+    const free = freeOf(quota);
+    return quota.allowance !== null && free > quota.allowance ? free : reading.covered[kind];
   };
   return { ...reading, covered: byKind(coveredOf) };
 }
@@ -112,19 +111,22 @@ export function quotaOf({ account, plan, used, paid, covered }: MeterReading, ki
   };
 }
 
-/** Allowance, balance and, where one is set, the hourly cap. Blacklist checks send nothing and know no cap. */
+/**
+ * What allowance, balance and hourly cap leave. Blacklist checks send no mail, so the hourly cap does not apply to
+ * them.
+ */
 export function capacityFor(reading: MeterReading, kind: MeterKind): Capacity {
-  const standing = quotaOf(reading, kind);
-  const most = capacityOf(standing);
+  const quota = quotaOf(reading, kind);
+  const most = capacityOf(quota);
   const cap = kind === "blacklist_check" ? null : reading.account.hourly_cap;
   const leftInHour = cap === null ? null : Math.max(0, cap - reading.usedInHour[kind]);
   if (leftInHour !== null && (most === null || leftInHour < most)) {
     return { most: leftInHour, refusal: "hourly_cap" };
   }
-  return { most, refusal: refusalOf(standing) };
+  return { most, refusal: refusalOf(quota) };
 }
 
-/** The meter after use, and what the ledger has to be told. */
+/** The meter after some usage, and the charges and refunds for the ledger. */
 export function afterUse(
   before: MeterReading,
   uses: readonly Use[],
@@ -133,10 +135,10 @@ export function afterUse(
   const movements: DailyCharge[] = [];
   const move = (kind: MeterKind, quantity: number, transaction_type: "usage" | "refund") => {
     const { account, used, paid } = reading;
-    const standing = quotaOf(reading, kind);
-    const charged = chargedOf(standing, quantity);
+    const quota = quotaOf(reading, kind);
+    const charged = chargedOf(quota, quantity);
     reading = { ...reading, used: { ...used, [kind]: used[kind] + quantity } };
-    const { rate } = standing;
+    const { rate } = quota;
     if (rate === null || charged === 0) return;
     const cost = new Big(rate).times(charged);
     const balance = new Big(account.balance).minus(cost).toFixed(6);

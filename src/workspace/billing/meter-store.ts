@@ -1,12 +1,16 @@
-/** The SQL of meters (meter.ts says how they work). */
+/** SQL of meters (meter.ts explains them). */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { MeterReading, MeterRow, UnappliedUse, Use } from "./meter-reading.ts";
 import type { MeterKind } from "./plans.ts";
 
+/** The lock-free path is open only with more emails than this left: meter.ts says why so many. */
 const NARROW = 25_000;
-/** What one process accepts at one time (sending/acceptance/acceptor.ts). Several machines may go beyond the limit by as much each. */
+/**
+ * The same bound for bytes of contents: what one process accepts at a time (sending/acceptance/acceptor.ts). Each
+ * further machine may exceed the limit by as much.
+ */
 const NARROW_BYTES = 256 * 1024 * 1024;
 
 /** What is about to be accepted for a workspace: emails, and bytes of their contents. */
@@ -16,7 +20,10 @@ export interface RequestedUsage {
   readonly bytes: number;
 }
 
-/** Whether all workspaces are so far from their limits that each may take and store that without asking: `is_wide`. */
+/**
+ * One row, `is_wide`: whether all these workspaces are so far from their limits that usage can be recorded without
+ * locks.
+ */
 export function isFarFromLimitsSql(asked: readonly RequestedUsage[], now: Date): Sql {
   return sql`
     select coalesce(bool_and(case
@@ -34,21 +41,27 @@ export function isFarFromLimitsSql(asked: readonly RequestedUsage[], now: Date):
     left join billing_accounts a on a.workspace_id = asked.workspace_id`;
 }
 
-/** Notes use, or below zero what is given back. `uses` is a relation of workspace_id and quantity. */
+/**
+ * Records usage; a negative quantity is a refund.
+ * @param uses a relation with workspace_id and quantity
+ */
 export function addEntriesSql(kind: MeterKind, uses: Sql, now: Date): Sql {
   return sql`
     insert into meter_entries (workspace_id, kind, quantity, created_at)
     select workspace_id, ${kind}, quantity, ${now} from ${uses} where quantity <> 0`;
 }
 
-/** The same of emails whose contents are stored: a relation of workspace_id, quantity and bytes. */
+/**
+ * Records emails whose contents are stored.
+ * @param uses a relation with workspace_id, quantity and bytes
+ */
 export function addStoredEntriesSql(uses: Sql, now: Date): Sql {
   return sql`
     insert into meter_entries (workspace_id, kind, quantity, bytes, created_at)
     select workspace_id, 'email', quantity, bytes, ${now} from ${uses} where quantity <> 0`;
 }
 
-/** By hour, and apart what is older and what is younger than some moments, which are in order. */
+/** Entries summed by hour; an hour that contains one of `moments` (in order) is split there. */
 const byHour = (entries: Sql, moments: readonly Date[]) => sql`
   select kind, date_trunc('hour', created_at, 'UTC') as hour, max(created_at) as last,
     coalesce(sum(quantity) filter (where quantity > 0), 0) as taken,
@@ -57,7 +70,9 @@ const byHour = (entries: Sql, moments: readonly Date[]) => sql`
   group by kind, date_trunc('hour', created_at, 'UTC'),
     width_bucket(created_at, ${[...moments]}::timestamptz[])`;
 
-/** Takes the entries away: they must be written to the meter in this transaction, which holds the account. */
+/**
+ * Deletes and returns the entries. The caller holds the account's lock and adds them to the meter in this transaction.
+ */
 export function takeEntries(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -78,7 +93,7 @@ export function listEntries(
   return db.rows(byHour(entries, moments));
 }
 
-/** Use by kind in a period, and in an hour. Who has no row used nothing. */
+/** Usage by kind in a period and in an hour. A kind without usage has no row. */
 export function listUse(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -96,7 +111,7 @@ export function listUse(
     group by kind`);
 }
 
-/** Writes how `kinds`, those of `uses` among them, stand now. An hour keeps what was taken in it, whatever came back. */
+/** Writes the meter of `kinds`, which include those of `uses`. Refunds do not reduce the usage of an hour. */
 export async function saveMeter(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -123,14 +138,17 @@ export async function saveMeter(
       do update set used = excluded.used, paid = excluded.paid, covered = excluded.covered`);
 }
 
-/** Workspaces that used something since their meter was last read. */
+/** Workspaces with entries that are not yet in their meter. */
 export async function listWorkspacesWithEntries(db: Queryable, most: number): Promise<WorkspaceId[]> {
   const rows = await db.rows<{ workspace_id: WorkspaceId }>(sql`
     select distinct workspace_id from meter_entries limit ${most}`);
   return rows.map(({ workspace_id }) => workspace_id);
 }
 
-/** Removes up to `most` of the hours that no cap asks about any more, and says how many. */
+/**
+ * Deletes up to `most` hours that no cap needs any more.
+ * @returns how many
+ */
 export function removeOldHours(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from meter_hours where ctid = any(array(

@@ -1,15 +1,15 @@
 /**
- * The meter: what is used is taken in the transaction that uses it, exactly up to what allowance and balance cover.
+ * The meter: usage is counted in the transaction that causes it, never beyond what allowance and balance cover.
  *
- * Far from a limit, use is only noted (meter_entries): an insert that waits for nobody. The account says how far it was
- * when the meter was last read (`email_headroom`), and what is noted since is added up; NARROW (meter-store.ts) is
- * more than all transactions that can be open at once may take (a PostgreSQL of 100 connections, with batches of 200),
- * so that none of them, blind for the others, can pass the limit. Near it, always where an hourly cap is set, and for the
- * steps of campaigns, use is taken under the account's lock. What is noted moves meter, ledger and balance when the meter
- * is read next.
+ * Far from a limit, usage is only inserted into `meter_entries`, without a lock. The account stores how far the limit
+ * was when the meter was last read (`email_headroom`), and the entries since then are added up. NARROW (meter-store.ts)
+ * is more than all transactions that can be open at once may take (100 connections of PostgreSQL, batches of 200), so
+ * that they cannot pass the limit together although none sees the others. Near a limit, with an hourly cap, and for
+ * steps of campaigns, usage is taken under the lock of the account.
  *
- * What is noted counts in the period in which it was noted, whenever it is read, under the plan that was in force then.
- * (Of periods before the last one the hour decides.) What comes back counts in the period in which it comes back.
+ * The next read of the meter moves the entries into meter, ledger and balance. An entry counts in the period in which
+ * it was inserted, whenever it is read, under the plan of that time. (In periods before the last one, the hour
+ * decides.) A refund counts in the period in which it is made.
  */
 import type { Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
@@ -34,7 +34,10 @@ import type { MeterKind, Plans } from "./plans.ts";
 import { contentRoom } from "./storage-limit.ts";
 import { addContents } from "./storage-store.ts";
 
-/** Reads the meter without writing it. @throws ApiError NOT_FOUND for a workspace that is not there */
+/**
+ * Reads the meter without changing it.
+ * @throws ApiError NOT_FOUND when the workspace does not exist
+ */
 export async function getMeterReading(
   db: Queryable,
   plans: Plans,
@@ -45,8 +48,8 @@ export async function getMeterReading(
 }
 
 /**
- * Locks the account, and brings meter, ledger and balance up to date, in the caller's transaction. What it says holds
- * until that ends.
+ * Locks the account, and moves its entries into meter, ledger and balance, in the caller's transaction. The result is
+ * exact until that transaction ends.
  */
 export async function settleAccount(
   tx: Queryable,
@@ -64,12 +67,12 @@ export async function settleAccount(
   return { ...reading, contentRoom: room };
 }
 
-/** A reading that is written, with the bytes of contents that can still be stored; null is no limit. */
+/** An up-to-date meter, with the bytes of contents that can still be stored; null is no limit. */
 export interface SettledAccount extends MeterReading {
   readonly contentRoom: number | null;
 }
 
-/** Takes what is asked for, or as much of it as there is. The account stays locked until the transaction ends. */
+/** Takes `wanted` units, or as many as are left. The account stays locked until the transaction ends. */
 export async function takeUpTo(
   tx: Queryable,
   plans: Plans,
@@ -82,7 +85,10 @@ export async function takeUpTo(
   return { taken, refusal };
 }
 
-/** Takes all that is asked for. @throws ApiError as refusalError has it, when there is less */
+/**
+ * Takes `wanted` units.
+ * @throws ApiError (limitError) when fewer are left
+ */
 export async function takeAll(
   tx: Queryable,
   plans: Plans,
@@ -114,21 +120,21 @@ async function takeFrom(
   return { taken, refusal, before };
 }
 
-/** What was used in a period, and what that comes to. */
-interface Step extends ReturnType<typeof afterUse> {
+/** Usage of one period, and its charges. */
+interface PeriodUsage extends ReturnType<typeof afterUse> {
   readonly uses: readonly Use[];
-  /** Those whose row says less than the reading. */
+  /** Kinds whose row has to be written. */
   readonly kinds: readonly MeterKind[];
 }
 
-/** @param rows those that `before` was read from */
-function stepFrom(before: MeterReading, uses: readonly Use[], rows: readonly MeterRow[] = []): Step {
+/** @param rows the rows that `before` was read from */
+function stepFrom(before: MeterReading, uses: readonly Use[], rows: readonly MeterRow[] = []): PeriodUsage {
   const newlyCovered = rows.filter(({ kind, covered }) => covered !== before.covered[kind]);
   const kinds = [...new Set([...uses, ...newlyCovered].map(({ kind }) => kind))];
   return { uses, kinds, ...afterUse(before, uses) };
 }
 
-/** The meter with the entries that are given: period by period, the one of `now` among them. */
+/** The meter with its entries applied, period by period up to that of `now`. */
 async function readMeter(
   db: Queryable,
   plans: Plans,
@@ -137,7 +143,7 @@ async function readMeter(
   entriesOf: typeof listEntries,
 ): Promise<{
   readonly reading: MeterReading;
-  readonly steps: readonly Step[];
+  readonly steps: readonly PeriodUsage[];
   readonly uses: readonly UnappliedUse[];
 }> {
   const account = await findAccount(db, workspaceId);
@@ -145,7 +151,7 @@ async function readMeter(
   const uses = await entriesOf(db, workspaceId, turningPoints(account, now));
   const startOf = (time: Date) => allowancePeriod(account, time).start.getTime();
   const times = new Map([...uses.map(({ last }) => [startOf(last), last] as const), [startOf(now), now]]);
-  const steps: Step[] = [];
+  const steps: PeriodUsage[] = [];
   let { balance } = account;
   for (const [start, time] of [...times].sort(([a], [b]) => a - b)) {
     const before = meterReadingOf({ ...account, balance }, plans, time);
@@ -156,22 +162,22 @@ async function readMeter(
     balance = step.reading.account.balance;
   }
   const current = steps.find(({ reading }) => reading.period.start.getTime() === startOf(now));
-  if (current === undefined) throw new Error("the present is no period");
+  if (current === undefined) throw new Error("no period contains the present");
   return { reading: { ...current.reading, account: { ...account, balance } }, steps, uses };
 }
 
-/** When a period ends, or a cancelled subscription, which may be in the middle of a calendar month. */
+/** Ends of the period and of the subscription; a cancelled one may end within a calendar month. */
 function turningPoints(account: Account, now: Date): Date[] {
   const { start, end } = allowancePeriod(account, now);
   const subscribedUntil = account.subscription?.current_period_end ?? end;
   return [start, end, subscribedUntil].sort((a, b) => a.getTime() - b.getTime());
 }
 
-/** The account is locked. */
+/** The caller has locked the account. */
 async function write(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { reading, movements, uses, kinds }: Step,
+  { reading, movements, uses, kinds }: PeriodUsage,
   now: Date,
 ): Promise<void> {
   await saveMeter(tx, workspaceId, reading, uses, kinds);

@@ -1,4 +1,4 @@
-/** The SQL of payments: transactions that wait for their gateway, and what it has told. */
+/** SQL of payments: pending top-ups, and events of the payment gateway. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -39,7 +39,7 @@ export interface Payment {
   readonly amount: string;
   readonly currency: string;
   readonly status: TransactionStatus;
-  /** Null while its gateway has not been heard of. */
+  /** Null until the gateway has returned one. */
   readonly gateway_reference: string | null;
 }
 
@@ -54,7 +54,7 @@ export function findPayment(
     where workspace_id = ${workspaceId} and id = ${id} and gateway = ${gateway} and transaction_type = 'topup'`);
 }
 
-/** Completes it with a receipt, and moves the balance by its amount; the caller holds the account. */
+/** Completes the transaction with a receipt, and adds its amount to the balance. The caller has locked the account. */
 export async function completePayment(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -69,14 +69,17 @@ export async function completePayment(
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** One that is completed stays so. */
+/** Fails a pending transaction; a completed one stays completed. */
 export async function failPayment(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(sql`
     update billing_transactions set status = 'failed'
     where workspace_id = ${workspaceId} and id = ${id} and status = 'pending'`);
 }
 
-/** Those that nobody has paid; some at a time. */
+/**
+ * Fails up to `most` unpaid top-ups created before a time.
+ * @returns how many
+ */
 export async function failOldPayments(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     update billing_transactions t set status = 'failed'
@@ -86,24 +89,27 @@ export async function failOldPayments(db: Queryable, before: Date, most: number)
     where t.workspace_id = old.workspace_id and t.id = old.id`);
 }
 
-/** Writes down that an event was heard, of a workspace that is there. */
+/** Records an event of the gateway, once for each id. */
 export async function insertEvent(
   tx: Queryable,
   workspaceId: WorkspaceId,
   gateway: Gateway,
   eventId: string,
   now: Date,
-): Promise<"new" | "heard before" | "unknown workspace"> {
+): Promise<"new" | "seen before" | "unknown workspace"> {
   const inserted = await tx.run(sql`
     insert into payment_events (workspace_id, gateway, event_id, received_at)
     select id, ${gateway}, ${eventId}, ${now} from workspaces where id = ${workspaceId}
     on conflict do nothing`);
   if (inserted === 1) return "new";
   const workspace = await tx.row(sql`select from workspaces where id = ${workspaceId}`);
-  return workspace === undefined ? "unknown workspace" : "heard before";
+  return workspace === undefined ? "unknown workspace" : "seen before";
 }
 
-/** Removes up to `most`, and says how many. */
+/**
+ * Deletes up to `most` events.
+ * @returns how many
+ */
 export function removeOldEvents(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from payment_events where ctid = any(array(

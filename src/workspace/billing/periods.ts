@@ -1,6 +1,6 @@
 /**
- * Periods of allowances: those of a subscription, counted from the moment it began; else calendar months. All in UTC,
- * for money follows the ledger's clock and not a workspace's.
+ * Periods of allowances: those of a subscription are counted from its start, all others are calendar months. They are
+ * in UTC, like the ledger, whatever the workspace's time zone.
  */
 import { Temporal } from "temporal-polyfill";
 
@@ -19,8 +19,8 @@ export function calendarMonth(now: Date): Period {
 }
 
 /**
- * The period that `now` falls into, of those that follow each other from `anchor`. A day that a month lacks is its last
- * one, without moving the months behind it: 31 January, 28 February, 31 March.
+ * The period that contains `now`, of those that follow each other from `anchor`. A day that a month lacks becomes its
+ * last day, without moving later months: 31 January, 28 February, 31 March.
  */
 export function periodAt(anchor: Date, interval: BillingInterval, now: Date): Period {
   const first = Temporal.Instant.fromEpochMilliseconds(anchor.getTime()).toZonedDateTimeISO("UTC");

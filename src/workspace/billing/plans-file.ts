@@ -1,4 +1,4 @@
-/** The plans with an operator's figures laid over them (PLANS_FILE). */
+/** Reads PLANS_FILE: the operator's figures replace those of plans.ts. */
 import { Big } from "big.js";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
@@ -7,7 +7,7 @@ import { type Plan, type Plans, plans } from "./plans.ts";
 
 const closed = { additionalProperties: false };
 const line = Type.String({ minLength: 1, maxLength: 200 });
-/** Dollars: the balance is charged with hundredths for plans, with millionths for use. */
+/** US dollars: prices of plans have two decimals, rates up to six. */
 const price = Type.Optional(Type.String({ pattern: "^\\d{1,7}\\.\\d{2}$" }));
 const amount = (maximum: number) =>
   Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum }), Type.Null()]));
@@ -31,7 +31,7 @@ const Change = Type.Object(
   },
   closed,
 );
-/** Free costs nothing, and the price of Enterprise is negotiated. */
+/** Free has no price, and that of Enterprise is by agreement. */
 const PricedChange = Type.Object({ ...Change.properties, price_monthly: price, price_yearly: price }, closed);
 const PlansFile = Type.Object(
   {
@@ -43,7 +43,10 @@ const PlansFile = Type.Object(
   closed,
 );
 
-/** Null changes nothing. @throws an Error for the operator that names the field */
+/**
+ * Null changes nothing.
+ * @throws an Error for the operator that names the field
+ */
 export function readPlans(file: unknown): Plans {
   const given = file ?? {};
   if (!Value.Check(PlansFile, given)) {
@@ -58,9 +61,9 @@ function changedPlan(plan: Plan, change: Static<typeof PricedChange>): Plan {
   const allowances = { ...plan.allowances, ...change.allowances };
   const rates = { ...plan.rates, ...change.rates };
   const storage = { ...plan.storage, ...change.storage };
-  const isMeasuredAnew = change.allowances !== undefined || change.rates !== undefined;
-  const description = isMeasuredAnew ? describe(allowances.email, rates.email) : plan.description;
-  // A year is twelve months, where nobody says otherwise.
+  const hasNewFigures = change.allowances !== undefined || change.rates !== undefined;
+  const description = hasNewFigures ? describe(allowances.email, rates.email) : plan.description;
+  // Without a price of its own, a year costs twelve months.
   const yearly = change.price_monthly && { price_yearly: new Big(change.price_monthly).times(12).toFixed(2) };
   return { ...plan, description, ...yearly, ...change, allowances, rates, storage };
 }

@@ -1,4 +1,4 @@
-/** Which plans the workspaces of an installation have, in a sentence for its operator. */
+/** The plans of an installation's workspaces, as a sentence for the operator. */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Plan, Plans } from "./plans.ts";
 import { countPlansInForce } from "./subscription-store.ts";

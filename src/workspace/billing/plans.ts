@@ -1,14 +1,11 @@
-/**
- * The plans, as data: what they cost, what they include, and what goes beyond that costs. The figures are those of the
- * specification (section 8) and, where that is silent, of the product's decisions.
- */
+/** The plans: prices, allowances, and the price of usage beyond them. */
 import { type PlanName, planNames } from "#workspace/workspaces/workspace.ts";
 
-/** What is metered. */
+/** What is metered, by kind. */
 export const meterKinds = ["email", "validation", "blacklist_check"] as const;
 export type MeterKind = (typeof meterKinds)[number];
 
-/** What a workspace stores: bytes of message contents, drafts and files of background jobs, and rows. */
+/** What a plan limits in storage: bytes of message contents, drafts and job files; and rows. */
 export const storageKinds = ["bytes", "subscribers", "suppression_entries"] as const;
 export type StorageKind = (typeof storageKinds)[number];
 
@@ -16,21 +13,21 @@ export interface Plan {
   readonly id: PlanName;
   readonly name: string;
   readonly description: string;
-  /** USD; null is negotiated. */
+  /** USD; null: by agreement with the operator. */
   readonly price_monthly: string | null;
   readonly price_yearly: string | null;
-  /** A month's; null is no limit. */
+  /** Units a month; null is no limit. */
   readonly allowances: Readonly<Record<MeterKind, number | null>>;
-  /** USD for one beyond the allowance; null: there is none beyond it. */
+  /** USD for a unit beyond the allowance; null: usage stops at the allowance. */
   readonly rates: Readonly<Record<MeterKind, string | null>>;
-  /** What may be stored at one time; null is no limit. */
+  /** Maximum stored at a time; null is no limit. */
   readonly storage: Readonly<Record<StorageKind, number | null>>;
   readonly features: readonly string[];
 }
 
 export type Plans = Readonly<Record<PlanName, Plan>>;
 
-/** One price for whatever goes beyond an allowance. Blacklist checks end with theirs, whoever pays. */
+/** The price of a unit beyond an allowance. Blacklist checks stop at their allowance in every plan. */
 const OVERAGE_RATE = "0.0008";
 const rates = { email: OVERAGE_RATE, validation: OVERAGE_RATE, blacklist_check: null };
 
@@ -73,7 +70,7 @@ export const plans: Plans = {
   enterprise: {
     id: "enterprise",
     name: "Enterprise",
-    description: "Custom volume, negotiated with whoever runs this service.",
+    description: "Custom volume, by agreement with the operator of this instance.",
     price_monthly: null,
     price_yearly: null,
     allowances: { email: null, validation: null, blacklist_check: null },
@@ -83,5 +80,5 @@ export const plans: Plans = {
   },
 };
 
-/** What can be subscribed to, or asked for. */
+/** Plans that are offered for subscription. */
 export const offeredPlans: readonly PlanName[] = planNames.filter((name) => name !== "free");

@@ -1,4 +1,4 @@
-/** What billing shows: plans, subscription, overview, usage and transactions, with money as it is written. */
+/** Shapes of plans, subscription, overview, usage and transactions in answers. */
 import { type Static, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { planNames } from "#workspace/workspaces/workspace.ts";
@@ -28,9 +28,11 @@ export const PlanShape = Type.Object(
     overage_rate: nullable(Money),
     storage: Type.Object({ bytes: Count, subscribers: Count, suppression_entries: Count }),
     hard_stop: Type.Boolean({
-      description: "Whether sending stops at the allowance, until a balance is paid in.",
+      description: "Whether sending stops at the allowance until the workspace has a balance.",
     }),
-    is_custom: Type.Boolean({ description: "Negotiated; cannot be subscribed to by a call." }),
+    is_custom: Type.Boolean({
+      description: "By agreement with the operator; cannot be subscribed to over the API.",
+    }),
     features: Type.Array(Type.String()),
   },
   { $id: "Plan" },
@@ -58,7 +60,9 @@ export const SubscriptionInput = Type.Object(
   {
     plan_id: Type.Enum([...planNames]),
     billing_interval: Type.Optional(
-      Type.Enum([...billingIntervals], { description: "As it is when omitted; monthly to begin with." }),
+      Type.Enum([...billingIntervals], {
+        description: "Omitted: unchanged, or monthly for a new subscription.",
+      }),
     ),
   },
   { $id: "SubscriptionInput" },
@@ -83,11 +87,12 @@ export const Overview = Type.Object(
         typeof StoredShape
       >,
       {
-        description:
-          "What is stored at present: bytes of message contents, drafts and files of jobs, and rows.",
+        description: "Storage in use: bytes of message contents, drafts and job files; and rows.",
       },
     ),
-    low_balance: Type.Boolean({ description: "Whether a paying workspace is about to run out." }),
+    low_balance: Type.Boolean({
+      description: "Whether the balance of a paying workspace is nearly used up.",
+    }),
   },
   { $id: "BillingOverview" },
 );
@@ -117,7 +122,7 @@ export const TransactionShape = Type.Object(
     id: Id,
     gateway: nullable(Type.Enum([...gateways])),
     transaction_type: Type.Enum([...transactionTypes]),
-    amount: Type.String({ description: "Signed: what adds to the balance is above zero." }),
+    amount: Type.String({ description: "Signed: positive amounts add to the balance." }),
     currency: Type.String(),
     status: Type.Enum([...transactionStatuses]),
     receipt_number: nullable(Type.String({ description: "Null until completed." })),

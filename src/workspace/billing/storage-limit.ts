@@ -1,6 +1,6 @@
 /**
- * What a workspace may store under its plan. Only what is new is refused: nothing that is stored is deleted, also where a
- * smaller plan or a new limit leaves a workspace above its bounds.
+ * Storage limits of plans. They refuse new data only: nothing stored is deleted, even when a smaller plan or a new
+ * limit leaves a workspace above them.
  */
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -13,9 +13,9 @@ import { findAccount } from "./account-store.ts";
 import type { Plan, Plans, StorageKind } from "./plans.ts";
 import { countRows, measureBytes } from "./storage-store.ts";
 
-/** Used and allowed; null is no limit. */
 export interface StorageUse {
   readonly used: number;
+  /** Null is no limit. */
   readonly limit: number | null;
 }
 
@@ -24,7 +24,7 @@ export interface StorageDeps {
   readonly clock: Clock;
 }
 
-/** Of every kind, for whoever looks at it. */
+/** Storage used and allowed, by kind. */
 export async function storageUsage(
   db: Queryable,
   plan: Plan,
@@ -40,13 +40,13 @@ export async function storageUsage(
   };
 }
 
-/** Contents of messages, drafts and files together. */
+/** Bytes of message contents, drafts and job files. */
 export async function bytesOf(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
   const { messages, drafts, files } = await measureBytes(db, workspaceId);
   return messages + drafts + files;
 }
 
-/** How many bytes of contents can still be stored; null is no limit. */
+/** Bytes of contents that can still be stored; null is no limit. */
 export async function contentRoom(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -57,8 +57,8 @@ export async function contentRoom(
 }
 
 /**
- * Does the work that stores something, unless the bytes of the workspace are then above the limit of its plan and more
- * than before. Such work of one workspace waits for each other until the transaction ends.
+ * Runs `work`, which stores something. Afterwards the bytes of the workspace must not be above the limit of its plan,
+ * unless they did not grow. Calls for one workspace wait for each other until their transactions end.
  * @throws ApiError PLAN_LIMIT_REACHED
  */
 export async function withinBytes<Result>(
@@ -80,7 +80,7 @@ export async function withinBytes<Result>(
 }
 
 /**
- * Before so many bytes are stored.
+ * Checks before `added` bytes are stored.
  * @throws ApiError PLAN_LIMIT_REACHED
  */
 export async function requireBytes(
@@ -95,7 +95,7 @@ export async function requireBytes(
   if (used + added > limit) throw storageRefusal("bytes", name, { used, added, limit });
 }
 
-/** How many rows of a kind a workspace may have. */
+/** The limit of rows of one kind. */
 export interface RowLimit {
   readonly kind: Exclude<StorageKind, "bytes">;
   readonly planName: string;
@@ -103,7 +103,7 @@ export interface RowLimit {
   readonly most: number | null;
 }
 
-/** To be asked for before rows are added: when they have been, their counter is locked, and others wait for it. */
+/** The limit for requireRows. Read it before rows are added: afterwards their counter is locked, and others wait. */
 export async function rowLimit(
   deps: StorageDeps,
   db: Queryable,
@@ -115,8 +115,8 @@ export async function rowLimit(
 }
 
 /**
- * After rows have been added in the same transaction, which holds their counter.
- * @param added how many of them are new
+ * Checks after rows were added in the same transaction, which holds the lock of their counter.
+ * @param added how many rows are new
  * @throws ApiError PLAN_LIMIT_REACHED when there are more than the plan allows
  */
 export async function requireRows(
@@ -155,7 +155,7 @@ const nouns: Readonly<Record<StorageKind, string>> = {
   suppression_entries: "suppression entries",
 };
 
-/** Names the limit, what is used of it, what was asked for, and what frees room. */
+/** States the limit, what is used, what was asked for, and how to free storage. */
 export function storageRefusal(
   kind: StorageKind,
   planName: string,

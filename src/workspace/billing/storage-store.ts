@@ -1,10 +1,10 @@
-/** The SQL of what a workspace stores: counters where there are any, and otherwise sums over few rows. */
+/** SQL of storage in use: counters where they exist, otherwise sums over few rows. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { StorageKind } from "./plans.ts";
 
-/** Notes contents that the meter has read; the account is locked. */
+/** Adds contents whose entries the meter has applied. The caller has locked the account. */
 export async function addContents(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -22,8 +22,8 @@ export async function addContents(
 }
 
 /**
- * Bytes by what they belong to. Sizes of texts, files and attachments are read from their headers; nothing large is
- * opened, and the rows are bounded: campaigns and autoresponders in number, parts of files by their size.
+ * Bytes by kind. PostgreSQL reads the sizes of texts, files and attachments from their headers, without loading them;
+ * the rows are few: campaigns and autoresponders are limited in number, parts of files in size.
  */
 export async function measureBytes(
   db: Queryable,
@@ -42,7 +42,7 @@ export async function measureBytes(
   return row ?? { messages: 0, drafts: 0, files: 0 };
 }
 
-/** Rows that the tables' own counters say. */
+/** Rows by kind, from the counters of their tables. */
 export async function countRows(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -56,7 +56,7 @@ export async function countRows(
   return row ?? { subscribers: 0, suppression_entries: 0 };
 }
 
-/** Forgets months whose contents the retention has dropped: those before `now` that have no partition. */
+/** Deletes the months before `now` whose partition of contents retention has dropped. */
 export async function removeDroppedMonths(db: Queryable, now: Date): Promise<number> {
   return db.run(sql`
     delete from content_months

@@ -1,4 +1,4 @@
-/** What a workspace does with its subscription, and what the calendar does: each in one transaction, with its charge. */
+/** Subscribing, cancelling and renewing: each in one transaction with its charge. */
 import { Big } from "big.js";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
@@ -15,14 +15,14 @@ import { putSubscription, removeSubscription } from "./subscription-store.ts";
 
 export interface SubscriptionRequest {
   readonly plan_id: PlanName;
-  /** As it is, when not said; monthly to begin with. */
+  /** Undefined: unchanged, or monthly for a new subscription. */
   readonly billing_interval: BillingInterval | undefined;
 }
 
 /**
  * Subscribes, or changes plan and interval, at once.
- * @throws ApiError BAD_REQUEST for a plan whose price is negotiated, CONFLICT where nothing would change,
- * INSUFFICIENT_BALANCE where the balance does not cover the price; nothing is changed then
+ * @throws ApiError BAD_REQUEST for a plan by agreement, CONFLICT when nothing would change or a paid year is not over,
+ * INSUFFICIENT_BALANCE when the balance does not cover the price; nothing has changed then
  */
 export async function subscribe(
   tx: Queryable,
@@ -35,24 +35,27 @@ export async function subscribe(
   if (plan.id === "free") {
     throw invalid({
       field: "plan_id",
-      message: "free is what a workspace has without a subscription: cancel it instead",
+      message: "free needs no subscription: cancel the current subscription instead",
     });
   }
   if (plan.price_monthly === null) {
-    throw new ApiError("BAD_REQUEST", `${plan.name} is negotiated: contact whoever runs this service`);
+    throw new ApiError(
+      "BAD_REQUEST",
+      `Plan ${plan.name} is by agreement only: contact the operator of this instance`,
+    );
   }
   const { account } = await settleAccount(tx, plans, workspaceId, now);
   const current = account.subscription;
   if (current === null && account.plan !== "free") {
     throw new ApiError(
       "CONFLICT",
-      `The workspace has the plan ${account.plan} from whoever runs this service`,
+      `The operator of this instance has set the plan ${account.plan}: ask them to change it`,
     );
   }
   const interval = billing_interval ?? current?.billing_interval ?? "monthly";
   const isSame = current?.plan_id === plan.id && current.billing_interval === interval;
   if (isSame && current.status === "active" && !current.cancel_at_period_end) {
-    throw new ApiError("CONFLICT", `The workspace is subscribed to ${plan.name}, ${interval}, already`);
+    throw new ApiError("CONFLICT", `The workspace already subscribes to ${plan.name}, ${interval}`);
   }
   const isYearPaid =
     current?.status === "active" && current.billing_interval === "yearly" && current.current_period_end > now;
@@ -60,7 +63,7 @@ export async function subscribe(
     const end = current.current_period_end.toISOString().slice(0, 10);
     throw new ApiError(
       "CONFLICT",
-      `The year is paid until ${end}: cancel the subscription, and subscribe by the month when it is over`,
+      `The year is paid until ${end}: cancel the subscription, and subscribe monthly after that date`,
     );
   }
   const currentPlan = current === null ? null : plans[current.plan_id];
@@ -77,7 +80,10 @@ export async function subscribe(
   return next;
 }
 
-/** @throws ApiError NOT_FOUND without a subscription, CONFLICT where it ends already */
+/**
+ * Cancels the subscription at the end of its paid period; an unpaid one ends at once.
+ * @throws ApiError NOT_FOUND without a subscription, CONFLICT when it is already cancelled
+ */
 export async function cancelSubscription(
   tx: Queryable,
   plans: Plans,
@@ -88,20 +94,20 @@ export async function cancelSubscription(
   const current = account.subscription;
   if (current === null) throw notFound("Subscription");
   if (current.cancel_at_period_end) {
-    throw new ApiError("CONFLICT", "The subscription ends with its current period already");
+    throw new ApiError("CONFLICT", "The subscription is already cancelled: it ends with its current period");
   }
   const next = { ...current, cancel_at_period_end: true };
   if (current.status === "active") {
     await putSubscription(tx, workspaceId, next, now);
     return next;
   }
-  // Of one that is not paid no period is left that it could last for.
+  // An unpaid subscription has no paid period left: it ends at once.
   await removeSubscription(tx, workspaceId);
   await settleAccount(tx, plans, workspaceId, now);
   return { ...next, status: "canceled", current_period_end: now, past_due_since: null, retry_at: null };
 }
 
-/** Ends, renews, tries again or suspends a subscription, if that is due. Asked at once, it is done once. */
+/** Ends, renews, retries or suspends a subscription when that is due. Concurrent calls do it once. */
 export async function renewSubscription(
   tx: Queryable,
   plans: Plans,
@@ -117,7 +123,7 @@ export async function renewSubscription(
   if (isDue) await payFor(tx, plans, workspaceId, current, account.balance, now);
 }
 
-/** After a top-up: what is past due or was suspended is paid where the balance covers it now. */
+/** After a top-up: pays a past due or suspended subscription when the balance covers it. */
 export async function payOverdue(
   tx: Queryable,
   plans: Plans,
@@ -129,7 +135,7 @@ export async function payOverdue(
   if (current === null || current.status === "active" || current.cancel_at_period_end) return;
   const plan = plans[current.plan_id];
   if (new Big(account.balance).lt(priceOf(plan, current.billing_interval))) return;
-  // A suspended one begins anew: its periods passed with the limits of Free.
+  // A suspended subscription starts a new period: during the old one the limits of Free applied.
   const owed = current.status === "suspended" ? { ...current, anchor: now } : current;
   await payFor(tx, plans, workspaceId, owed, account.balance, now);
 }
@@ -158,7 +164,7 @@ async function payFor(
   await settleAccount(tx, plans, workspaceId, now);
 }
 
-/** @returns false, and nothing taken, when the balance does not cover the price */
+/** @returns false, with nothing charged, when the balance does not cover the price */
 async function pay(
   tx: Queryable,
   workspaceId: WorkspaceId,

@@ -1,11 +1,11 @@
-/** The SQL of subscriptions; who changes one holds the account. */
+/** SQL of subscriptions. A transaction that changes one has locked the account. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { PlanName } from "#workspace/workspaces/workspace.ts";
 import type { Subscription } from "./account.ts";
 
-/** A workspace has one at most. */
+/** Inserts or replaces the workspace's one subscription. */
 export async function putSubscription(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -28,7 +28,7 @@ export async function removeSubscription(tx: Queryable, workspaceId: WorkspaceId
   await tx.run(sql`delete from subscriptions where workspace_id = ${workspaceId}`);
 }
 
-/** Those of some workspaces of the installation. */
+/** Subscriptions of several workspaces. */
 export async function listSubscriptions(
   db: Queryable,
   workspaceIds: readonly WorkspaceId[],
@@ -40,7 +40,7 @@ export async function listSubscriptions(
   return new Map(rows.map((row) => [row.workspace_id, row]));
 }
 
-/** How many workspaces have each plan, most first, and the name of one of them. (account.ts says what is in force.) */
+/** How many workspaces have each plan in force (account.ts), most first, and the name of one of them. */
 export function countPlansInForce(
   db: Queryable,
   now: Date,
@@ -56,7 +56,7 @@ export function countPlansInForce(
     group by plan order by workspaces desc, plan`);
 }
 
-/** Workspaces whose subscription has a period that is over or a renewal to try again, those longest due first. */
+/** Workspaces whose subscription has an ended period or a renewal to retry, longest due first. */
 export async function listDueWorkspaces(db: Queryable, now: Date, most: number): Promise<WorkspaceId[]> {
   const rows = await db.rows<{ workspace_id: WorkspaceId }>(sql`
     select workspace_id from subscriptions

@@ -1,6 +1,6 @@
 /**
- * The rules of subscriptions: what a change of plan costs, and what a period's end brings. Each gives the next
- * subscription and the price to be paid for it; nothing here writes.
+ * Rules of subscriptions: the price of a plan change, and what the end of a period brings. Functions return the next
+ * subscription and its price; nothing here writes.
  */
 import { Big } from "big.js";
 import type { Subscription } from "./account.ts";
@@ -8,12 +8,12 @@ import { type BillingInterval, periodAt } from "./periods.ts";
 import type { Plan } from "./plans.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** A renewal that the balance did not cover is tried daily, and so long. */
+/** A renewal that the balance did not cover is retried daily for this long. */
 const PAST_DUE_DAYS = 7;
 
 export interface PricedChange {
   readonly next: Subscription;
-  /** What it costs: USD, two places; 0.00 where nothing is due. */
+  /** USD, two decimals; 0.00 when nothing is due. */
   readonly price: string;
 }
 
@@ -24,8 +24,9 @@ export function priceOf(plan: Plan, interval: BillingInterval): string {
 }
 
 /**
- * A change to a plan, at once. Within a paid period of the same interval the difference is charged for what is left of
- * it; otherwise a period begins, less what is left of the old one. A negative difference is neither charged nor given.
+ * A change of plan, applied at once. Within a paid period of the same interval, the price difference is charged for the
+ * rest of the period. Otherwise a new period begins, at its price less the unused rest of the old one. A negative
+ * difference is neither charged nor refunded.
  */
 export function changeTo(
   current: Subscription | null,
@@ -43,7 +44,7 @@ export function changeTo(
   const whole = end.getTime() - start.getTime();
   const left = end.getTime() - now.getTime();
   const paid = new Big(priceOf(currentPlan, current.billing_interval)).times(left);
-  // Divided last, and once: a half cent stays one.
+  // Division comes last, so that half cents are rounded once.
   if (interval !== current.billing_interval) {
     return { next: begun(plan, interval, now), price: positive(price.times(whole).minus(paid).div(whole)) };
   }
@@ -73,8 +74,8 @@ function positive(amount: Big): string {
 }
 
 /**
- * What time brings, if the balance covers `price` or not: the end of a cancelled subscription, a renewal, a renewal
- * tried again, a suspension. Periods during which nothing ran are not charged.
+ * What is due now, for a balance that covers `price` and for one that does not: the end of a cancelled subscription, a
+ * renewal, a retried renewal, a suspension. Periods during which the service did not run are not charged.
  */
 export function renewed(
   current: Subscription,

@@ -1,4 +1,4 @@
-/** Money that comes in: recorded by the operator, or completed by a payment gateway. */
+/** Top-ups: recorded by the operator, or paid through a payment gateway. */
 import { Big } from "big.js";
 import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
@@ -9,10 +9,13 @@ import { settleAccount } from "./meter.ts";
 import type { Plans } from "./plans.ts";
 import { payOverdue } from "./subscribe.ts";
 
-/** Beyond it somebody mistyped. */
+/** A larger amount is probably a typing error. */
 const LARGEST = "1000000";
 
-/** Dollars and at most two places, above zero. @throws ApiError VALIDATION_ERROR */
+/**
+ * US dollars, at most two decimals, above zero.
+ * @throws ApiError VALIDATION_ERROR
+ */
 export function readAmount(text: string): string {
   if (!/^\d{1,7}(\.\d{1,2})?$/.test(text) || new Big(text).eq(0) || new Big(text).gt(LARGEST)) {
     throw invalid({
@@ -23,7 +26,10 @@ export function readAmount(text: string): string {
   return new Big(text).toFixed(2);
 }
 
-/** Adds to the balance, and pays what the subscription owes. @throws ApiError NOT_FOUND for an unknown workspace */
+/**
+ * Adds to the balance, and pays what the subscription owes.
+ * @throws ApiError NOT_FOUND when the workspace does not exist
+ */
 export async function topUp(
   tx: Queryable,
   plans: Plans,
@@ -42,7 +48,7 @@ export async function topUp(
   return { transactionId };
 }
 
-/** What follows from money that has been added to the balance. */
+/** Called after an amount was added to the balance. */
 export async function afterTopUp(
   tx: Queryable,
   plans: Plans,

@@ -1,4 +1,4 @@
-/** Reading the ledger. */
+/** SQL that reads the ledger. */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -20,14 +20,14 @@ export interface TransactionRow {
 export interface TransactionFilter {
   readonly status?: TransactionStatus | undefined;
   readonly gateway?: Gateway | undefined;
-  /** Only those older than this one. */
+  /** Only transactions older than this one. */
   readonly before?: string | undefined;
 }
 
 const columns = sql`
   id, gateway, transaction_type, amount, currency, status, receipt_number, description, created_at`;
 
-/** One that is known to be there. */
+/** A transaction that must exist. */
 export async function getTransaction(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -35,11 +35,11 @@ export async function getTransaction(
 ): Promise<TransactionRow> {
   const row = await db.row<TransactionRow>(sql`
     select ${columns} from billing_transactions where workspace_id = ${workspaceId} and id = ${id}`);
-  if (row === undefined) throw new Error("the transaction is gone");
+  if (row === undefined) throw new Error(`no transaction ${id}`);
   return row;
 }
 
-/** Ids are version 7: their order is that of time. */
+/** Newest first: ids are UUIDs of version 7, whose order is that of time. */
 export function listTransactions(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -63,7 +63,7 @@ export async function countTransactions(
 
 const ROWS_AT_ONCE = 1_000;
 
-/** All of them, newest first, some at a time. */
+/** All transactions, newest first, in batches. */
 export async function* readTransactions(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -89,7 +89,7 @@ function matching(workspaceId: WorkspaceId, { status, gateway, before }: Transac
     ${before === undefined ? empty : sql`and id < ${before}`}`;
 }
 
-/** What was spent since then, less what was given back. */
+/** Spending since a time, less refunds. */
 export async function spentSince(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -111,12 +111,12 @@ export interface Charge {
   readonly description: string;
   readonly quantity: number | null;
   readonly unit_rate: string | null;
-  /** What was paid. */
+  /** USD paid. */
   readonly amount: string;
   readonly created_at: Date;
 }
 
-/** The newest of what was paid for. */
+/** The newest charges. */
 export function listCharges(db: Queryable, workspaceId: WorkspaceId, limit: number): Promise<Charge[]> {
   return db.rows(sql`
     select id, transaction_type, description, quantity, unit_rate, -amount as amount, created_at

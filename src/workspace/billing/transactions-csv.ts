@@ -17,7 +17,7 @@ const exportedColumns = [
   "receipt_number",
 ] as const;
 
-/** Its lines, read from the database as they are asked for. */
+/** Lines of the file, read from the database as they are consumed. */
 export async function* transactionLines(db: Queryable, workspaceId: WorkspaceId, filter: TransactionFilter) {
   yield csvLine(exportedColumns);
   for await (const rows of readTransactions(db, workspaceId, filter)) {

@@ -1,4 +1,4 @@
-/** The table of workspaces. Rows are whole: who changes one has locked it before. */
+/** SQL of workspaces. `updateWorkspace` writes whole rows, so callers lock the row first. */
 import sql from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -18,12 +18,12 @@ export function findWorkspace(db: Queryable, workspaceId: WorkspaceId): Promise<
   return db.row(sql`select * from workspaces where id = ${workspaceId}`);
 }
 
-/** The workspace, which nobody else can change before this transaction ends. */
+/** Locks the workspace against changes by others until the transaction ends. */
 export function lockWorkspace(tx: Queryable, workspaceId: WorkspaceId): Promise<Workspace | undefined> {
   return tx.row(sql`select * from workspaces where id = ${workspaceId} for no key update`);
 }
 
-/** All of the installation, oldest first. */
+/** All workspaces of the installation, oldest first. */
 export function listWorkspaces(db: Queryable): Promise<Workspace[]> {
   return db.rows(sql`select * from workspaces order by created_at, id`);
 }
@@ -34,13 +34,14 @@ export async function updateWorkspace(tx: Queryable, workspace: Workspace): Prom
     set name = ${workspace.name}, timezone = ${workspace.timezone}, plan = ${workspace.plan},
         hourly_cap = ${workspace.hourly_cap}, notify_email = ${workspace.notify_email},
         default_sender = ${workspace.default_sender}, retry_hours = ${workspace.retry_hours},
-        tracks_transactional = ${workspace.tracks_transactional}, is_suspended = ${workspace.is_suspended}, updated_at = ${workspace.updated_at}
+        tracks_transactional = ${workspace.tracks_transactional}, is_suspended = ${workspace.is_suspended},
+        updated_at = ${workspace.updated_at}
     where id = ${workspace.id}`);
 }
 
 /**
- * Is there no workspace at all? Until this transaction ends nobody else gets an answer, so that of several machines
- * that start at once one makes the first workspace.
+ * Whether the installation has no workspace. Holds a lock until the transaction ends, so that of several machines that
+ * start at once only one creates the first workspace.
  */
 export async function lockWhetherEmpty(tx: Queryable): Promise<boolean> {
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey("first workspace")})`);

@@ -1,4 +1,4 @@
-/** A workspace: the tenant that owns keys, senders, audience and messages, and what an operator may set on it. */
+/** A workspace: the tenant that owns keys, senders, audience and messages, and its settings. */
 import { parseAddress } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -9,16 +9,16 @@ export type PlanName = (typeof planNames)[number];
 export interface Workspace {
   readonly id: WorkspaceId;
   readonly name: string;
-  /** IANA name; the days and months of reports follow it; allowances go by UTC. */
+  /** IANA name. Days and months of reports follow it; billing periods are in UTC. */
   readonly timezone: string;
   readonly plan: PlanName;
-  /** Most messages an hour; null is no cap. */
+  /** Messages an hour at most; null is no cap. */
   readonly hourly_cap: number | null;
-  /** Where the service writes to about what the workspace ought to know; null is nowhere. */
+  /** Recipient of the service's notices to the workspace; null: none are sent. */
   readonly notify_email: string | null;
-  /** From whom its transactional mail is where the caller names nobody; null is the installation's own sender. */
+  /** From of transactional mail whose caller names no sender; null is the installation's default sender. */
   readonly default_sender: string | null;
-  /** How long mail that was put off is tried again. */
+  /** How long deferred mail is retried before it fails. */
   readonly retry_hours: number;
   /** Whether opens and clicks of its transactional mail are recorded. */
   readonly tracks_transactional: boolean;
@@ -27,11 +27,14 @@ export interface Workspace {
   readonly updated_at: Date;
 }
 
-/** Largest value the column holds. */
+/** The maximum of the column (integer). */
 const LARGEST_CAP = 2_147_483_647;
-/** A week: nobody waits longer for a mail. */
+/** A week. */
 const MOST_RETRY_HOURS = 168;
-/** Of a new workspace (mail-practice: 72 h), and of the service's own mail. */
+/**
+ * For new workspaces, and for the service's own mail. Less than the 4 to 5 days of RFC 5321 section 4.5.4.1: mail that
+ * comes later than three days helps no recipient.
+ */
 export const STANDARD_RETRY_HOURS = 72;
 
 /** @throws ApiError VALIDATION_ERROR */
@@ -44,8 +47,8 @@ export function readPlanName(text: string): PlanName {
 }
 
 /**
- * UTC or Region/City. Intl alone would also take offsets and ICU's abbreviations, which are no IANA names and which
- * PostgreSQL reads differently or not at all.
+ * UTC or Region/City. Intl alone would also accept offsets and ICU abbreviations, which are not IANA names and which
+ * PostgreSQL reads differently or rejects.
  * @throws ApiError VALIDATION_ERROR
  */
 export function readTimezone(text: string): string {
@@ -82,7 +85,10 @@ export function readNotifyEmail(text: string): string {
   return readAddressOrNone(text, "notify_email", "the address of notices");
 }
 
-/** The same. Whether the workspace may send as it is asked when it does. @throws ApiError VALIDATION_ERROR */
+/**
+ * A bare address, or the word none. Whether the workspace may send as it is checked when it does.
+ * @throws ApiError VALIDATION_ERROR
+ */
 export function readDefaultSender(text: string): string {
   return readAddressOrNone(text, "default_sender", "the default sender");
 }

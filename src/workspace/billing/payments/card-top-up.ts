@@ -1,4 +1,4 @@
-/** A top-up through a gateway: begun by a call, finished by what the gateway tells. */
+/** A top-up through a payment gateway: started by a call, completed by an event of the gateway. */
 import { Big } from "big.js";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, overloaded } from "#platform/errors.ts";
@@ -19,7 +19,7 @@ import type { Plans } from "#workspace/billing/plans.ts";
 import { afterTopUp, readAmount } from "#workspace/billing/top-up.ts";
 import type { PaymentEvent, PaymentGateway } from "./gateway.ts";
 
-/** The gateway's page closes a while before the transaction fails by itself (billing-jobs.ts). */
+/** The gateway's page closes before the unpaid transaction fails (billing-jobs.ts: 24 hours). */
 const PAGE_HOURS = 23;
 const MOST_PENDING = 20;
 
@@ -30,8 +30,9 @@ export interface CardTopUp {
 }
 
 /**
- * Makes a pending transaction and the page where it is paid.
- * @throws ApiError VALIDATION_ERROR for the amount, CONFLICT where too many wait, 503 when the gateway does not answer
+ * Creates a pending transaction and the page where it is paid.
+ * @throws ApiError VALIDATION_ERROR for the amount, CONFLICT when too many top-ups are pending, 503 when the gateway
+ * refuses or does not answer
  */
 export async function beginCardTopUp(
   db: Database,
@@ -50,7 +51,7 @@ export async function beginCardTopUp(
     if ((await countPending(tx, workspaceId)) >= MOST_PENDING) {
       throw new ApiError(
         "CONFLICT",
-        `${MOST_PENDING} top-ups wait to be paid: pay one, or begin another tomorrow`,
+        `${MOST_PENDING} top-ups are unpaid: pay one, or start another tomorrow`,
       );
     }
     return insertPending(
@@ -67,22 +68,22 @@ export async function beginCardTopUp(
     await updateReference(db, workspaceId, transactionId, reference);
     return { transactionId, url };
   } catch (err) {
-    log.warn({ err, workspaceId }, "the payment gateway refused a top-up");
+    log.warn({ err, workspaceId }, "payment gateway refused a top-up");
     await failPayment(db, workspaceId, transactionId);
-    throw overloaded("The payment provider cannot take a top-up at this moment: retry shortly");
+    throw overloaded("The payment provider cannot take a top-up now: retry shortly");
   }
 }
 
 /** Why an event changed nothing. */
 export interface Ignored {
   readonly because: string;
-  /** Money came in, and nobody has it on the balance: somebody has to look, and to pay it back or credit it by hand. */
+  /** Money was received without being credited: the operator has to refund it, or credit it by hand. */
   readonly isUncredited: boolean;
 }
 
 /**
- * What an event changes: a transaction that waited is completed or has failed, once. One that had failed because nobody
- * paid in time, and was paid after all, is completed: the money is there.
+ * Applies an event: the pending transaction is completed or fails, once. One that failed because it was not paid in
+ * time, and is paid later, is completed: the money was received.
  * @returns why nothing changed; null when something did
  */
 export async function applyPaymentEvent(
@@ -95,27 +96,27 @@ export async function applyPaymentEvent(
   const { payment, otherMode } = event;
   const harmless = (because: string): Ignored => ({ because, isUncredited: false });
   if (otherMode !== null) {
-    const because = `it is of ${otherMode} mode, and the configured key is not`;
+    const because = `the event is of ${otherMode} mode, the configured key is not`;
     return { because, isUncredited: otherMode === "live" && payment?.outcome === "paid" };
   }
-  if (payment === null) return harmless("it concerns no top-up");
+  if (payment === null) return harmless("not about a top-up");
   const { workspaceId, transactionId, reference, cents, currency, outcome } = payment;
   const uncredited = (because: string): Ignored => ({ because, isUncredited: outcome === "paid" });
-  const hearing = await insertEvent(tx, workspaceId, gateway.name, event.id, now);
-  if (hearing === "heard before") return harmless("it was heard before");
-  if (hearing === "unknown workspace") return uncredited("the workspace is unknown");
+  const recorded = await insertEvent(tx, workspaceId, gateway.name, event.id, now);
+  if (recorded === "seen before") return harmless("the event was seen before");
+  if (recorded === "unknown workspace") return uncredited("the workspace is unknown");
   await settleAccount(tx, plans, workspaceId, now);
   const known = await findPayment(tx, workspaceId, transactionId, gateway.name);
   if (known === undefined) return uncredited("the transaction is unknown");
   if (known.gateway_reference !== null && known.gateway_reference !== reference)
-    return uncredited("it is another payment");
-  if (known.status === "completed") return harmless("it is completed");
+    return uncredited("the transaction belongs to another payment");
+  if (known.status === "completed") return harmless("the transaction is completed");
   if (outcome === "failed") {
     await failPayment(tx, workspaceId, transactionId);
     return null;
   }
   if (currency !== known.currency || !new Big(known.amount).times(100).eq(cents)) {
-    return uncredited("amount or currency are others");
+    return uncredited("amount or currency differ");
   }
   await updateReference(tx, workspaceId, transactionId, reference);
   await completePayment(tx, workspaceId, transactionId, known.amount, now);

@@ -21,7 +21,7 @@ const TopUpInput = Type.Object(
 const TopUp = Type.Object(
   {
     transaction: TransactionShape,
-    checkout_url: Type.String({ description: "Where a person pays it, within 23 hours." }),
+    checkout_url: Type.String({ description: "The page where a person pays, within 23 hours." }),
   },
   { $id: "TopUp" },
 );
@@ -30,9 +30,9 @@ export interface TopUpDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Null: none is configured. */
+  /** Null when no payment gateway is configured. */
   readonly gateway: PaymentGateway | null;
-  /** Where people come back to. */
+  /** Public address of this service, to which the payment page links back. */
   readonly publicUrl: () => string;
 }
 
@@ -43,20 +43,24 @@ export function topUpEndpoints({ db, clock, log, gateway, publicUrl }: TopUpDeps
       method: "POST",
       path: "/billing/top-up",
       mayTakeLong: "asking others",
-      summary: "Begin a top-up: the answer says where a person pays it",
+      summary: "Start a top-up; the answer has the address of the payment page",
       needs: need(billing, "write"),
       body: TopUpInput,
       answer: TopUp,
       status: 201,
-      message: "Top-up begun",
+      message: "Top-up started",
       idempotent: true,
       openWhileSuspended: true,
       errors: ["BAD_REQUEST", "CONFLICT"],
       async handle({ caller: { workspaceId }, body: { amount }, requestId }) {
-        if (gateway === null) throw new ApiError("BAD_REQUEST", "no payment gateway configured");
-        const wish = { workspaceId, amount, returnUrl: `${publicUrl()}/payments/done` };
+        if (gateway === null)
+          throw new ApiError(
+            "BAD_REQUEST",
+            "No payment gateway is configured: ask the operator of this instance for a top-up",
+          );
+        const topUp = { workspaceId, amount, returnUrl: `${publicUrl()}/payments/done` };
         const requestLog = log.child({ request_id: requestId });
-        const { transactionId, url } = await beginCardTopUp(db, gateway, wish, clock.now(), requestLog);
+        const { transactionId, url } = await beginCardTopUp(db, gateway, topUp, clock.now(), requestLog);
         const transaction = await getTransaction(db, workspaceId, transactionId);
         return { transaction: shownTransaction(transaction), checkout_url: url };
       },

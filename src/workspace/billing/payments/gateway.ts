@@ -1,38 +1,38 @@
-/** A provider of payments, as billing sees one: it takes money on a page of its own, and tells afterwards. */
+/** The interface of a payment gateway: it takes money on its own page, and reports the result in events. */
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Gateway } from "#workspace/billing/ledger-store.ts";
 
 export interface TopUpOrder {
   readonly workspaceId: WorkspaceId;
-  /** The pending transaction. Asked for twice, it is one payment. */
+  /** The pending transaction. A second order with this id creates no second payment. */
   readonly transactionId: string;
   /** USD, two places. */
   readonly amount: string;
-  /** Where people come back to. */
+  /** Where the payment page leads back to. */
   readonly returnUrl: string;
-  /** When it can be paid no longer. */
+  /** End of the time in which it can be paid. */
   readonly expiresAt: Date;
 }
 
 export interface PaymentPage {
-  /** The payment at its gateway. */
+  /** The gateway's id of the payment. */
   readonly reference: string;
   /** Where a person pays. */
   readonly url: string;
 }
 
 export interface PaymentEvent {
-  /** The gateway's, the same however often it tells. */
+  /** The gateway's id of the event, the same in every repetition. */
   readonly id: string;
-  /** Set where it is of the mode, test or live, that the configured key is not of: it moves no money here. */
+  /** Set when the event is of another mode than the configured key: it moves no money here. */
   readonly otherMode: "test" | "live" | null;
-  /** Null: nothing that concerns us. */
+  /** Null when the event is about something else. */
   readonly payment: {
     readonly outcome: "paid" | "failed";
     readonly workspaceId: WorkspaceId;
     readonly transactionId: string;
     readonly reference: string;
-    /** Of the currency's hundredth parts. */
+    /** Amount in hundredths of the currency. */
     readonly cents: number;
     /** ISO 4217, upper-case. */
     readonly currency: string;
@@ -41,10 +41,10 @@ export interface PaymentEvent {
 
 export interface PaymentGateway {
   readonly name: Gateway;
-  /** USD that one payment may have. */
+  /** Limits of one payment in USD. */
   readonly limits: { readonly least: string; readonly most: string };
-  /** @throws when the gateway refuses or does not answer within its deadline */
+  /** @throws when the gateway refuses or does not answer in time */
   createTopUp(order: TopUpOrder): Promise<PaymentPage>;
-  /** @returns undefined for what the gateway did not say, or said too long ago, and for what is no event */
+  /** @returns undefined when the signature is missing, wrong or too old, or the body is not an event */
   readEvent(rawBody: Buffer, signature: string | undefined, now: Date): PaymentEvent | undefined;
 }

@@ -1,4 +1,4 @@
-/** Outside /api/v1: where the gateway tells what became of a payment, and where people come back to from its page. */
+/** The webhook of the payment gateway, and the page to which people return from it; both outside /api/v1. */
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -19,13 +19,16 @@ export interface PaymentPagesDeps {
   readonly gateway: PaymentGateway;
 }
 
-/** A fault of ours answers 500, after which the gateway tells again; whatever it told is answered with 200. */
+/**
+ * Any valid event is answered with 200. An error of ours is answered with 500, so that the gateway sends the event
+ * again.
+ */
 export function registerPaymentPages(
   server: FastifyInstance,
   { db, clock, plans, gateway }: PaymentPagesDeps,
 ): void {
   server.register(async (pages) => {
-    // The signature is over the octets.
+    // The signature covers the raw octets of the body.
     takeBodies(pages, "*", (body) => body, MOST_BYTES);
     pages.post("/payments/stripe", async ({ headers, body, log, id: request_id }) => {
       const signature = headers["stripe-signature"];
@@ -33,14 +36,14 @@ export function registerPaymentPages(
       const now = clock.now();
       const event = gateway.readEvent(rawBody, typeof signature === "string" ? signature : undefined, now);
       if (event === undefined)
-        throw new ApiError("BAD_REQUEST", "This is not signed by the payment provider");
+        throw new ApiError("BAD_REQUEST", "The signature of the payment event is missing, wrong or too old");
       const ignored = await db.transaction((tx) => applyPaymentEvent(tx, plans, gateway, event, now));
       if (ignored !== null) {
         const { because, isUncredited } = ignored;
         const { workspaceId, transactionId, reference } = event.payment ?? {};
         const concerned = { request_id, event: event.id, because, workspaceId, transactionId, reference };
-        if (isUncredited) log.error(concerned, "a payment was made and not credited");
-        else log.info(concerned, "a payment event changed nothing");
+        if (isUncredited) log.error(concerned, "payment received but not credited");
+        else log.info(concerned, "payment event ignored");
       }
       return { received: true };
     });
@@ -49,7 +52,7 @@ export function registerPaymentPages(
         reply,
         200,
         "Thank you",
-        html`<p>What you have paid is added to the balance as soon as the payment provider tells us.</p>
+        html`<p>Your payment is added to the balance as soon as the payment provider confirms it.</p>
 <p class="soft">You can close this page.</p>`,
       ),
     );

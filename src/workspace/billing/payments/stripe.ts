@@ -1,7 +1,7 @@
 /**
- * Stripe, over the part of its HTTP API that is needed: a Checkout Session for every top-up, and the events about it.
- * Cards only, which are paid at once or not at all. (Its own library takes half a second to load, and is used by the
- * tests as a second opinion.)
+ * Stripe through the part of its HTTP API that top-ups need: a Checkout Session for each, and the events about it.
+ * Cards only, which are paid at once or not at all. (Stripe's own library takes half a second to load; the tests use it
+ * to check this file.)
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { type Static, Type } from "typebox";
@@ -11,7 +11,7 @@ import { asWorkspaceId, isUuid } from "#platform/ids.ts";
 import { readResponseText } from "#platform/network/fetch-response.ts";
 import type { PaymentEvent, PaymentGateway, TopUpOrder } from "./gateway.ts";
 
-/** The API's version whose shapes stand below. */
+/** The version of the API that has the shapes below. */
 const API_VERSION = "2026-10-28.endive";
 const DEADLINE_MS = 15_000;
 const LONGEST_ANSWER = 1_048_576;
@@ -25,7 +25,7 @@ export interface StripeSettings {
   readonly webhookSecret: string;
 }
 
-/** Null where it is not configured. */
+/** Null when Stripe is not configured. */
 export function stripeOf({
   STRIPE_SECRET_KEY: secretKey,
   STRIPE_WEBHOOK_SECRET: webhookSecret,
@@ -140,8 +140,8 @@ const outcomes = new Map<string, "paid" | "failed">([
 ]);
 
 /**
- * The mode of an event that the key is not of; null where they agree or one of them is not known. An endpoint of Stripe's
- * may be given the events of both modes, and whoever has the test key makes any payment look made.
+ * The mode of an event when the key is of the other mode; null when they agree or one is unknown. A Stripe endpoint may
+ * receive the events of both modes, and anyone with the test key can make a payment look made.
  */
 function otherModeOf({ livemode, data }: Static<typeof Event>, secretKey: string): "test" | "live" | null {
   const keyMode = /^[a-z]+(?:_[a-z]+)?_(test|live)_/.exec(secretKey)?.[1];
@@ -155,7 +155,7 @@ function paymentOf({ type, data }: Static<typeof Event>): PaymentEvent["payment"
   const outcome = outcomes.get(type);
   const session = data.object;
   if (outcome === undefined || !Value.Check(PaidSession, session)) return null;
-  // A session that is completed and not paid waits for a bank, which will be told.
+  // A completed but unpaid session waits for a bank; another event follows.
   if (outcome === "paid" && session.payment_status !== "paid") return null;
   const { id: reference, client_reference_id: transactionId, metadata, amount_total: cents } = session;
   if (!isUuid(transactionId) || !isUuid(metadata.workspace_id)) return null;
