@@ -22,7 +22,7 @@ import {
   insertRecipients,
   listMembersSql,
 } from "#sending/campaigns/audience/recipients-store.ts";
-import { leaseDeliveries } from "#webhooks/delivery-store.ts";
+import { leaseDeliveries } from "#webhooks/deliveries/store.ts";
 import { settle } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";

@@ -28,7 +28,7 @@ import { findRouteFields, listHaltedIds } from "#sending/mail/leased-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "#tracking/tokens.ts";
 import { trackMail } from "#tracking/track-mail.ts";
-import { announceCampaigns } from "#webhooks/events.ts";
+import { announceCampaigns } from "#webhooks/events/events.ts";
 import { createServices, type Services } from "./context.ts";
 import { createReactions } from "./reactions.ts";
 

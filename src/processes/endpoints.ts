@@ -23,8 +23,8 @@ import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
 import type { Prober } from "#hygiene/probe/prober.ts";
 import { BULK_JOB } from "#hygiene/validations/bulk/bulk-job.ts";
 import { validationEndpoints } from "#hygiene/validations/endpoints.ts";
-import { openExaminer } from "#hygiene/validations/open-examiner.ts";
-import { validations } from "#hygiene/validations/resource.ts";
+import { openAddressChecker } from "#hygiene/validations/open-address-checker.ts";
+import { validations } from "#hygiene/validations/validation.ts";
 import { dkimEndpoints } from "#identity/dkims/endpoints.ts";
 import { createZoneResolver } from "#identity/dns-checks/zone-resolver.ts";
 import { routingRuleEndpoints } from "#identity/routing-rules/endpoints.ts";
@@ -37,7 +37,7 @@ import { trackingDomainEndpoints } from "#identity/tracking-domains/endpoints.ts
 import { holdTrackingDomain } from "#identity/tracking-domains/store.ts";
 import { verifiedSenderEndpoints } from "#identity/verified-senders/endpoints.ts";
 import { domainReportEndpoints } from "#inbound/reports/endpoints.ts";
-import { removeReports } from "#inbound/reports/remove-reports.ts";
+import { removeReports } from "#inbound/retention.ts";
 import { messageEndpoints } from "#messages/endpoints.ts";
 import { insertOriginName } from "#messages/origin-names-store.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
@@ -74,7 +74,7 @@ import {
   announceSubscriber,
   announceVerification,
   createJobReaction,
-} from "#webhooks/events.ts";
+} from "#webhooks/events/events.ts";
 import { apiKeyEndpoints } from "#workspace/api-keys/endpoints.ts";
 import { billingEndpoints } from "#workspace/billing/endpoints.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
@@ -209,7 +209,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       db: database,
       clock,
       plans,
-      examiner: openExaminer(parts, prober),
+      examiner: openAddressChecker(parts, prober),
     }),
     ...messageEndpoints({ db: database }),
     ...bounceEndpoints({ db: database }),

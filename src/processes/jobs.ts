@@ -15,14 +15,14 @@ import { checkerFor } from "#hygiene/blacklist/checker.ts";
 import { blacklistTasks } from "#hygiene/blacklist/run-monitors.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";
 import { BULK_JOB, bulkHandler } from "#hygiene/validations/bulk/bulk-job.ts";
-import { forgetOldValidations } from "#hygiene/validations/forget-old.ts";
-import { openExaminer } from "#hygiene/validations/open-examiner.ts";
+import { openAddressChecker } from "#hygiene/validations/open-address-checker.ts";
+import { removeOldValidationsJob } from "#hygiene/validations/remove-old-validations.ts";
 import { createZoneResolver } from "#identity/dns-checks/zone-resolver.ts";
 import { recheckDomains, type VerificationLoss } from "#identity/domain-verification/recheck.ts";
 import { releaseHeldBackMail } from "#identity/sending-ips/routing-change.ts";
 import { createCertificateCheck } from "#identity/tracking-domains/certificate.ts";
 import { recheckTrackingDomains, type TrackingDomainLoss } from "#identity/tracking-domains/recheck.ts";
-import { forgetInbound } from "#inbound/forget.ts";
+import { removeOldInboundMail } from "#inbound/retention.ts";
 import { foldCounters } from "#messages/counters/apply-deltas.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
 import { removeOldPartitions } from "#messages/retention.ts";
@@ -41,15 +41,17 @@ import { brakeLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";
 import { removeTraces } from "#sending/campaigns/remove-traces.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import {
+  removeOldWebhookDeliveries,
+  switchOffOverfullWebhooks,
+} from "#webhooks/deliveries/recurring-jobs.ts";
+import { startSender } from "#webhooks/deliveries/sender.ts";
+import {
   announceCampaigns,
   announceListing,
   announceVerification,
   createJobReaction,
-} from "#webhooks/events.ts";
+} from "#webhooks/events/events.ts";
 import { createReceiver } from "#webhooks/receiver.ts";
-import { removeOldWebhookDeliveries } from "#webhooks/remove-old.ts";
-import { startSender } from "#webhooks/sender.ts";
-import { switchOffOverfullWebhooks } from "#webhooks/switch-off-overfull.ts";
 import { keepBooks } from "#workspace/billing/billing-jobs.ts";
 import { LimitNotices } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
@@ -83,7 +85,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
         db: database,
         clock: services.clock,
         plans,
-        examiner: openExaminer(services, prober),
+        examiner: openAddressChecker(services, prober),
       }),
     },
     uninterrupted: [EXPORT_JOB],
@@ -128,7 +130,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
     forgetRemovedPeople(database),
     removeOldWebhookDeliveries({ db: database, clock }),
     switchOffOverfullWebhooks({ db: database, clock }),
-    forgetOldValidations({ db: database, clock }),
+    removeOldValidationsJob({ db: database, clock }),
     advanceAutoresponders({ db: database, clock, plans, onLimit: limitNotices.note }),
     removeAutoresponderTraces({ db: database, clock }),
     foldCounters(database),
@@ -143,7 +145,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
     }),
     ...keepBooks({ db: database, clock, plans }),
     ...askGoogle(config.GOOGLE_POSTMASTER_CREDENTIALS, { db: database, clock }),
-    forgetInbound({ db: database, clock }),
+    removeOldInboundMail({ db: database, clock }),
     releaseHeldBackMail({
       db: database,
       async releaseSome(workspaceId, after) {

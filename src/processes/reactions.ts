@@ -13,8 +13,8 @@ import { countMoved, countRecipients, holdDays } from "#sending/campaigns/counte
 import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
 import { countUnsubscribed } from "#sending/campaigns/counters/engagement-store.ts";
 import type { OnReturned, OnUnsubscribed } from "#tracking/unsubscribe.ts";
-import { announceSubscriber } from "#webhooks/events.ts";
-import { announceEngaged, announceMoved } from "#webhooks/message-events.ts";
+import { announceSubscriber } from "#webhooks/events/events.ts";
+import { announceEngaged, announceMoved } from "#webhooks/events/message-events.ts";
 
 /**
  * Soft bounces first, which say who is lost besides; then people, then days of lists, memberships and their counters, the

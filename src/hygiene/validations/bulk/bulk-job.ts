@@ -8,7 +8,7 @@
  * have its place.
  */
 
-import type { Examiner } from "#hygiene/validations/examiner.ts";
+import type { AddressChecker } from "#hygiene/validations/address-checker.ts";
 import { createTurns } from "#platform/concurrency.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -18,12 +18,12 @@ import type { Scratch } from "#platform/jobs/files.ts";
 import { createLineFile } from "#platform/jobs/line-file.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
-import { type Examined, examineBatch } from "./examine-batch.ts";
-import { HourlyRoom } from "./hourly-room.ts";
+import { BatchTotals } from "./batch-totals.ts";
+import { type CheckedAddress, checkBatch } from "./check-batch.ts";
+import { HourlyCap } from "./hourly-cap.ts";
 import { writeRest, writeResult } from "./result-file.ts";
 import { firstRound, nextRound, type Round, type RoundPauses } from "./rounds.ts";
-import { type DoneBatch, listBatches, listBatchRows } from "./store.ts";
-import { Tally } from "./tally.ts";
+import { type DoneBatch, listBatchRows, listDoneBatches } from "./store.ts";
 import { type WriteDeps, writeBatch } from "./write-batch.ts";
 
 export const BULK_JOB = "validation_bulk";
@@ -37,7 +37,7 @@ export interface BulkInput {
 }
 
 export interface BulkDeps extends WriteDeps {
-  readonly examiner: Examiner;
+  readonly examiner: AddressChecker;
   readonly pace?: Partial<RoundPauses>;
 }
 
@@ -63,13 +63,13 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     let hasWorked = false;
     const file = await readInput(openInput, job.input.encoding ?? undefined);
     const { addresses } = file;
-    const tally = new Tally();
+    const tally = new BatchTotals();
     const note = (batches: readonly DoneBatch[]) => {
       tally.add(batches);
       report(tally.progress(file));
     };
-    note(await listBatches(db, workspaceId, jobId));
-    const room = await HourlyRoom.open(deps, workspaceId);
+    note(await listDoneBatches(db, workspaceId, jobId));
+    const room = await HourlyCap.open(deps, workspaceId);
 
     /** Who cancels finds nothing begun, and nothing charged, after being told that it will stop. */
     const requireWanted = async () => {
@@ -80,7 +80,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
       await requireNotSuspended(db, workspaceId);
       await requireWanted();
       const { inside, outside } = room.take(addresses, places);
-      const examined = await examineBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
+      const examined = await checkBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
       const lots = Map.groupBy(examined, (one) => lotOf(one, isLast));
       const placesIn = (lot: Lot) => (lots.get(lot) ?? []).map(({ place }) => place);
       const later = { greylisted: placesIn("greylisted"), put_back: [...outside, ...placesIn("put_back")] };
@@ -90,7 +90,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
         return writeBatch(deps, workspaceId, key, lots.get("answered") ?? [], later);
       });
       // Another run of the job, thought dead, has done it.
-      note(written === undefined ? await listBatches(db, workspaceId, jobId) : [written.done]);
+      note(written === undefined ? await listDoneBatches(db, workspaceId, jobId) : [written.done]);
       room.giveBack(inside.filter((place) => addresses[place]?.syntax.ok).length - (written?.taken ?? 0));
       if (written?.isCapped) room.close();
     };
@@ -139,7 +139,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     // A service that stops takes the job up again; a caller who cancels is given what was found.
     if (!isCancelled()) signal.throwIfAborted();
 
-    note(await listBatches(db, workspaceId, jobId));
+    note(await listDoneBatches(db, workspaceId, jobId));
     const rows = await collectRows(workspaceId, jobId);
     const day = clock.now().toISOString().slice(0, 10);
     const outcome = await leave(db, job, day, file, rows, tally.stoppedBy ?? "cancelled");
@@ -168,8 +168,8 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
 
 type Lot = "answered" | "greylisted" | "put_back";
 
-function lotOf({ findings: { probe } }: Examined, isLast: boolean): Lot {
-  if (probe?.result === "no_turn" || probe?.result === "stopped") return "put_back";
+function lotOf({ findings: { probe } }: CheckedAddress, isLast: boolean): Lot {
+  if (probe?.result === "rate_limited" || probe?.result === "stopped") return "put_back";
   return probe?.result === "greylisted" && !isLast ? "greylisted" : "answered";
 }
 

@@ -35,7 +35,7 @@ export interface BatchRows {
  * Takes a batch for this transaction: true once, for whoever commits. Another run of the job that wants the same waits
  * here for that, and then has nothing to do.
  */
-export async function claimBatch(
+export async function claimValidationBatch(
   tx: Queryable,
   workspaceId: WorkspaceId,
   key: BatchKey,
@@ -47,7 +47,7 @@ export async function claimBatch(
   return claimed === 1;
 }
 
-export async function updateBatch(
+export async function updateValidationBatch(
   tx: Queryable,
   workspaceId: WorkspaceId,
   key: BatchKey,
@@ -61,7 +61,11 @@ export async function updateBatch(
 }
 
 /** The batches that are done, in their order. */
-export function listBatches(db: Queryable, workspaceId: WorkspaceId, jobId: string): Promise<DoneBatch[]> {
+export function listDoneBatches(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  jobId: string,
+): Promise<DoneBatch[]> {
   return db.rows(sql`
     select batch, cardinality(places) as answered, counts, greylisted, put_back, stopped_by, done_at
     from validation_batches where workspace_id = ${workspaceId} and job_id = ${jobId} order by batch`);
