@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { insertMonitor } from "#hygiene/blacklist/monitor-store.ts";
-import { wakeMonitors } from "#hygiene/blacklist/run-monitors.ts";
+import { runMonitorsNow } from "#hygiene/blacklist/run-monitors.ts";
 import { isAsked, readZones } from "#hygiene/blacklist/zones.ts";
 import { dnsblName } from "#mail/dns/dnsbl.ts";
 import { systemClock } from "#platform/clock.ts";
@@ -105,7 +105,7 @@ async function insertMonitors({ database, workspaceId }: Lab): Promise<void> {
       const monitor = { target, target_type: "ip", frequency_minutes: 1_440, notify: false } as const;
       await insertMonitor(tx, workspaceId, monitor, now);
     }
-    await wakeMonitors(tx);
+    await runMonitorsNow(tx);
   });
 }
 
@@ -114,7 +114,7 @@ async function makeDue({ database, workspaceId }: Lab): Promise<void> {
     await tx.run(sql`
       update blacklist_monitors set next_run_at = ${systemClock.now()}, last_checked_at = null
       where workspace_id = ${workspaceId}`);
-    await wakeMonitors(tx);
+    await runMonitorsNow(tx);
   });
 }
 

@@ -1,18 +1,18 @@
 /** `posthaste mail …`: mail to postmaster and abuse, and returned mail that could not be read. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { findRawMail, listInboundMails, type ShownMail } from "#inbound/returns/store.ts";
+import { findRawMail, listInboundMails, type ListedMail } from "#inbound/returns/store.ts";
 import { isUuid } from "#platform/ids.ts";
 import { withDatabase } from "./command/database.ts";
 import type { CliOptions } from "./command/options.ts";
 import { json, table } from "./command/output.ts";
 
 const columns = ["id", "received_at", "kind", "mail_from", "rcpt_to", "bytes", "result"] as const;
-const statuses = ["kept", "quarantined", "processed", "received"] as const satisfies ShownMail["status"][];
+const statuses = ["kept", "quarantined", "processed", "received"] as const satisfies ListedMail["status"][];
 const MOST = 100;
 
 interface ListOptions {
-  readonly status: ShownMail["status"];
+  readonly status: ListedMail["status"];
   readonly json?: true;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The events that receivers can ask for, each with the shape of its `data`. The API, its reference and the types of those
- * who announce events are read from this table. No event carries the content of a mail.
+ * The events that webhooks can listen to, each with the shape of its `data`. The API, its reference and the types of the
+ * code that announces events follow from this table. No event carries the content of a mail.
  */
 import { type Static, type TSchema, Type } from "typebox";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -20,20 +20,22 @@ const message = {
 const outcome = {
   ...message,
   attempts: count,
-  detail: nullable(Type.String({ description: "What the other side said, or why we gave up." })),
+  detail: nullable(
+    Type.String({ description: "The remote server's reply, or why the message was given up." }),
+  ),
   smtp_code: nullable(count),
   enhanced_code: nullable(text),
 };
 const engagement = {
   ...message,
-  is_machine: Type.Boolean({ description: "A program did it: a scanner, a prefetching proxy." }),
+  is_machine: Type.Boolean({ description: "Caused by a program, such as a scanner or a prefetching proxy." }),
   times: count,
 };
 const subscriber = {
   subscriber_id: Id,
   email: text,
   status: text,
-  mailing_list_id: nullable(Type.String({ format: "uuid", description: "Null: all of them." })),
+  mailing_list_id: nullable(Type.String({ format: "uuid", description: "Null: all lists." })),
 };
 const campaign = { campaign_id: Id, name: text };
 const domain = { domain_id: Id, domain: text };
@@ -53,7 +55,7 @@ export const catalogue = {
   "subscriber.unsubscribed": Type.Object(subscriber),
   "form.abused": Type.Object({
     mailing_list_id: Id,
-    reason: Type.String({ description: "Whose limit was reached: network, list, workspace." }),
+    reason: Type.String({ description: "The limit that was reached: network, list, workspace." }),
     since: Timestamp,
     refused_last_hour: count,
   }),
@@ -85,16 +87,15 @@ export const catalogue = {
 
 export type EventType = keyof typeof catalogue;
 
-/** Sent to one receiver when somebody asks for it, whatever it listens to. */
+/** Sent on request to one webhook, whatever it listens to. */
 export const TEST_EVENT = "webhook.test";
 
-/** Those that can be asked for. */
+/** The events that a webhook can name. */
 export const eventTypes = (Object.keys(catalogue) as EventType[]).filter((type) => type !== TEST_EVENT);
 
-/** Stands for all of them. */
+/** Stands for all events. */
 export const EVERY_EVENT = "*";
 
-/** Something that happened. */
 export type WebhookEvent<Type extends EventType = EventType> = {
   [One in Type]: {
     readonly workspaceId: WorkspaceId;

@@ -15,7 +15,7 @@ async function newScene() {
   return { workspaceId, call, create };
 }
 
-test("a receiver is shown with its secret when it is made, and never again", async () => {
+test("a webhook is shown with its secret when it is created, and never again", async () => {
   const { call, create } = await newScene();
   const events = ["message.bounced", "message.complained"];
   const { status, body } = await create({ events, description: "Ours" });
@@ -51,13 +51,13 @@ test.each([
   ["https://", "url must be a complete URL, for example https://example.com/hooks"],
   ["https://user:secret@hooks.example.com/", "url must not contain a user name or password"],
   ["https://user@hooks.example.com/", "url must not contain a user name or password"],
-  ["https://127.0.0.1/", "url must lead to a public address"],
-  ["https://2130706433/", "url must lead to a public address"],
-  ["https://[::1]:8443/", "url must lead to a public address"],
-  ["https://[::ffff:10.0.0.1]/", "url must lead to a public address"],
-  ["https://169.254.169.254/latest/meta-data", "url must lead to a public address"],
-  ["https://localhost/", "url must lead to a public address"],
-  ["https://api.LOCALHOST./", "url must lead to a public address"],
+  ["https://127.0.0.1/", "url must have a public address"],
+  ["https://2130706433/", "url must have a public address"],
+  ["https://[::1]:8443/", "url must have a public address"],
+  ["https://[::ffff:10.0.0.1]/", "url must have a public address"],
+  ["https://169.254.169.254/latest/meta-data", "url must have a public address"],
+  ["https://localhost/", "url must have a public address"],
+  ["https://api.LOCALHOST./", "url must have a public address"],
   [`https://hooks.example.com/${"ä".repeat(1_000)}`, "url must be at most 2000 characters"],
 ])("%s is refused: %s", async (bad, message) => {
   const { call, create } = await newScene();
@@ -82,7 +82,7 @@ test.each([
   expect([answer.status, answer.body.details?.[0].field]).toEqual([400, field]);
 });
 
-test("what is left out of a change stays; events named twice are there once", async () => {
+test("omitted fields of a change stay unchanged, and duplicate events are stored once", async () => {
   const { call, create } = await newScene();
   const { secret: _, ...made } = (await create({ description: "Ours" })).body.data;
   clock.advance(1_000);
@@ -99,7 +99,7 @@ test("what is left out of a change stays; events named twice are there once", as
   });
 });
 
-test("a workspace has twenty receivers, however many are added at once", async () => {
+test("a workspace has at most twenty webhooks, even when many are created at once", async () => {
   const { call, create } = await newScene();
   const answers = await Promise.all(Array.from({ length: 24 }, () => create()));
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
@@ -109,7 +109,7 @@ test("a workspace has twenty receivers, however many are added at once", async (
   expect((await create()).status).toBe(201);
 });
 
-test("a deleted receiver is not there any more", async () => {
+test("a deleted webhook is not found", async () => {
   const { call, create } = await newScene();
   const path = `/webhooks/${(await create()).body.data.id}`;
   const tested = (await call("POST", `${path}/test`)).body.data;
@@ -123,7 +123,7 @@ test("a deleted receiver is not there any more", async () => {
 });
 
 describe("deliveries", () => {
-  test("a test event is one, to that receiver alone and whatever it listens to", async () => {
+  test("a test event is delivered to that webhook only, whatever it listens to", async () => {
     const { call, create } = await newScene();
     const { id } = (await create({ events: ["job.completed"] })).body.data;
     const other = (await create()).body.data.id;
@@ -153,7 +153,7 @@ describe("deliveries", () => {
     expect((await call("POST", `/webhooks/${id}/test`)).status).toBe(409);
   });
 
-  test("ten test events a minute, however many are asked for at once", async () => {
+  test("a webhook gets ten test events a minute, even when many are requested at once", async () => {
     const { call, create } = await newScene();
     const path = `/webhooks/${(await create()).body.data.id}/test`;
     const answers = await Promise.all(Array.from({ length: 12 }, () => call("POST", path)));
@@ -164,7 +164,7 @@ describe("deliveries", () => {
     expect((await call("POST", path)).status).toBe(201);
   });
 
-  test("are paged, newest first, and filtered by status; none is counted beyond ten thousand", async () => {
+  test("are listed newest first, in pages, filtered by status, and counted up to ten thousand", async () => {
     const { workspaceId, call, create } = await newScene();
     const { id } = (await create()).body.data;
     await db.run(sql`
@@ -192,7 +192,7 @@ describe("deliveries", () => {
   });
 });
 
-test("another workspace's receiver does not exist, and hears of nothing", async () => {
+test("another workspace's webhook is not found, and gets no events", async () => {
   const [ours, theirs] = [await newScene(), await newScene()];
   const { id } = (await theirs.create()).body.data;
   expect((await ours.call("GET", `/webhooks/${id}`)).status).toBe(404);
@@ -201,7 +201,7 @@ test("another workspace's receiver does not exist, and hears of nothing", async 
   expect((await ours.call("GET", "/webhooks")).body.data).toEqual([]);
 });
 
-test("with ALLOW_PRIVATE_WEBHOOKS receivers may be near and without TLS", async () => {
+test("with ALLOW_PRIVATE_WEBHOOKS a receiver may be on a private network and without TLS", async () => {
   const near = await startService({ env: { ALLOW_PRIVATE_WEBHOOKS: "true" } });
   const answer = await near.call("POST", "/webhooks", { url: "http://localhost:3000", events: ["*"] });
   expect([answer.status, answer.body.data.url]).toEqual([201, "http://localhost:3000/"]);

@@ -1,4 +1,4 @@
-/** Webhooks over HTTP: receivers of a workspace, and what was delivered to them. */
+/** Endpoints of webhooks and their deliveries. */
 
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
@@ -12,48 +12,53 @@ import { pageOf } from "#platform/http/response/paging.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted } from "#platform/shapes.ts";
-import { rowOf } from "./announce.ts";
 import { EVERY_EVENT, TEST_EVENT } from "./catalogue.ts";
 import {
   countDeliveries,
-  countTestEvents,
-  deliveryStatuses,
+  countDeliveriesSince,
   findDelivery,
   insertDelivery,
   listDeliveries,
   updateToReplay,
-} from "./delivery-store.ts";
+} from "./deliveries/store.ts";
+import { deliveryOf } from "./events/announce.ts";
 import { readReceiverUrl } from "./receiver-url.ts";
-import { secretContext } from "./secret-context.ts";
-import { newSecret } from "./signature.ts";
+import { newSigningSecret, secretContext } from "./signature.ts";
 import {
   findWebhook,
   insertWebhook,
   listWebhooks,
   removeWebhook,
-  updateSecret,
+  updateSigningSecret,
   updateWebhook,
   type WebhookRow,
   webhookRoom,
 } from "./store.ts";
-import { Webhook, WebhookDelivery, WebhookInput, WebhookUpdate, WebhookWithSecret } from "./webhook.ts";
+import {
+  deliveryStatuses,
+  Webhook,
+  WebhookDelivery,
+  WebhookInput,
+  WebhookUpdate,
+  WebhookWithSecret,
+} from "./webhook.ts";
 
 const webhooks: Resource = { name: "webhooks", label: "Webhooks", group: "Account" };
 
-/** How long the secret of before a rotation signs as well. */
+/** How long the previous secret signs, too, after a rotation. */
 const ROTATION_MS = 24 * 60 * 60 * 1_000;
 const MOST_TESTS = 10;
 const TESTS_SECONDS = 60;
 
-interface Dependencies {
+interface WebhookDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** Receivers on private networks, and without TLS. */
+  /** Allow receivers on private networks, and without TLS. */
   readonly allowPrivate: boolean;
 }
 
-export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependencies): Endpoint[] {
+export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDeps): Endpoint[] {
   const found = async (workspaceId: WorkspaceId, id: string): Promise<WebhookRow> => {
     const webhook = await findWebhook(db, workspaceId, id);
     if (webhook === undefined) throw notFound("Webhook");
@@ -82,16 +87,16 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "createWebhook",
       method: "POST",
       path: "/webhooks",
-      summary: "Add a webhook; its secret is shown this once",
+      summary: "Create a webhook; its secret is shown only in this answer",
       needs: need(webhooks, "write"),
       body: WebhookInput,
       answer: WebhookWithSecret,
       status: 201,
       errors: ["CONFLICT"],
-      message: "Webhook added: keep the secret, it is not shown again",
+      message: "Webhook created: keep the secret, it is not shown again",
       async handle({ caller: { workspaceId }, body }) {
         const id = newId();
-        const secret = newSecret();
+        const secret = newSigningSecret();
         const settings = {
           url: readReceiverUrl(body.url, allowPrivate),
           events: readEvents(body.events),
@@ -110,7 +115,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "getWebhook",
       method: "GET",
       path: "/webhooks/{id}",
-      summary: "One webhook",
+      summary: "Get a webhook",
       needs: need(webhooks, "read"),
       answer: Webhook,
       message: "Webhook",
@@ -120,7 +125,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "updateWebhook",
       method: "PATCH",
       path: "/webhooks/{id}",
-      summary: "Change a webhook, or switch it on or off; what is left out stays",
+      summary: "Change a webhook, or switch it on or off; omitted fields stay unchanged",
       needs: need(webhooks, "write"),
       body: WebhookUpdate,
       answer: Webhook,
@@ -141,7 +146,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "deleteWebhook",
       method: "DELETE",
       path: "/webhooks/{id}",
-      summary: "Delete a webhook, with what was and what was to be delivered to it",
+      summary: "Delete a webhook with all of its deliveries",
       needs: need(webhooks, "write"),
       answer: Deleted,
       message: "Webhook deleted",
@@ -154,14 +159,14 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "rotateWebhookSecret",
       method: "POST",
       path: "/webhooks/{id}/rotate-secret",
-      summary: "Give a webhook a new secret; for 24 hours the old one signs as well",
+      summary: "Rotate the secret of a webhook; for 24 hours the old one signs, too",
       needs: need(webhooks, "write"),
       answer: WebhookWithSecret,
-      message: "Secret changed: keep the new one, it is not shown again",
+      message: "Secret rotated: keep the new one, it is not shown again",
       async handle({ caller: { workspaceId }, params: { id } }) {
-        const secret = newSecret();
+        const secret = newSigningSecret();
         const now = clock.now();
-        const isRotated = await updateSecret(db, workspaceId, id, {
+        const isRotated = await updateSigningSecret(db, workspaceId, id, {
           sealedSecret: secrets.seal(secret, secretContext(id)),
           previousUntil: new Date(now.getTime() + ROTATION_MS),
           now,
@@ -175,20 +180,26 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       method: "POST",
       path: "/webhooks/{id}/test",
       mayTakeLong: "asking others",
-      summary: "Send a webhook an event of the type webhook.test, at most ten times a minute",
+      summary: "Send a webhook.test event to a webhook, at most ten times a minute",
       needs: need(webhooks, "write"),
       answer: WebhookDelivery,
       status: 201,
       errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
-      message: "The test event is on its way: its delivery says what became of it",
+      message: "The test event is queued: its delivery shows the result",
       async handle({ caller: { workspaceId }, params: { id } }) {
         await foundActive(workspaceId, id);
         const time = clock.now();
-        const event = rowOf({ workspaceId, type: TEST_EVENT, time, data: { webhook_id: id } });
+        const event = deliveryOf({ workspaceId, type: TEST_EVENT, time, data: { webhook_id: id } });
         await db.transaction(async (tx) => {
           await lockRoom(tx, workspaceId, webhookRoom);
           const since = new Date(time.getTime() - TESTS_SECONDS * 1_000);
-          if ((await countTestEvents(tx, workspaceId, id, since, MOST_TESTS)) === MOST_TESTS) {
+          if (
+            (await countDeliveriesSince(tx, workspaceId, id, {
+              type: TEST_EVENT,
+              since,
+              most: MOST_TESTS,
+            })) === MOST_TESTS
+          ) {
             throw new ApiError(
               "RATE_LIMIT_EXCEEDED",
               `A webhook is sent at most ${MOST_TESTS} test events a minute`,
@@ -204,9 +215,12 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "listWebhookDeliveries",
       method: "GET",
       path: "/webhooks/{id}/deliveries",
-      summary: "What was and will be delivered to a webhook, newest first; counted and shown up to 10,000",
+      summary: "List the deliveries of a webhook, newest first, up to 10,000",
       needs: need(webhooks, "read"),
-      query: { ...cursorFields(), status: choiceField(deliveryStatuses, "Only those in this state.") },
+      query: {
+        ...cursorFields(),
+        status: choiceField(deliveryStatuses, "Only deliveries with this status."),
+      },
       answer: pageOf("deliveries", WebhookDelivery),
       message: "Deliveries",
       async handle({ caller: { workspaceId }, params: { id }, query }) {
@@ -225,17 +239,18 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "replayWebhookDelivery",
       method: "POST",
       path: "/webhooks/{id}/deliveries/{delivery_id}/replay",
-      summary: "Deliver once more, now and under the same webhook-id, with all retries",
+      summary: "Deliver again now, with the same webhook-id and all retries",
       needs: need(webhooks, "write"),
       answer: WebhookDelivery,
       errors: ["CONFLICT"],
-      message: "The delivery is on its way",
+      message: "The delivery is queued",
       async handle({ caller: { workspaceId }, params: { id, delivery_id: deliveryId } }) {
         const webhook = await found(workspaceId, id);
         await foundDelivery(workspaceId, id, deliveryId);
         if (!webhook.is_active) throw isOff();
         const delivery = await updateToReplay(db, workspaceId, id, deliveryId, clock.now());
-        if (delivery === undefined) throw new ApiError("CONFLICT", "It is being delivered at this moment");
+        if (delivery === undefined)
+          throw new ApiError("CONFLICT", "This delivery is in progress: try again shortly");
         return delivery;
       },
     }),
@@ -246,11 +261,11 @@ function isOff(): ApiError {
   return new ApiError("CONFLICT", "The webhook is switched off: set is_active to true first");
 }
 
-/** Each once, and nothing beside `*`. @throws ApiError VALIDATION_ERROR */
+/** Removes duplicates. @throws ApiError VALIDATION_ERROR for `*` together with other events */
 function readEvents(events: readonly string[]): string[] {
-  const different = [...new Set(events)];
-  if (different.includes(EVERY_EVENT) && different.length > 1) {
+  const distinct = [...new Set(events)];
+  if (distinct.includes(EVERY_EVENT) && distinct.length > 1) {
     throw invalid({ field: "events", message: 'events is ["*"] alone, or names the events' });
   }
-  return different;
+  return distinct;
 }

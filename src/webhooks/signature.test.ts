@@ -1,28 +1,28 @@
 import fc from "fast-check";
 import { Webhook } from "standardwebhooks";
 import { expect, test } from "vitest";
-import { newSecret, signatureHeaders } from "./signature.ts";
+import { newSigningSecret, signatureHeaders } from "./signature.ts";
 
-test("others' code verifies what is signed here, whatever the body", () => {
+test("a signature is verified by the standardwebhooks library, whatever the body", () => {
   fc.assert(
     fc.property(fc.uuid(), fc.json(), (id, body) => {
-      const secret = newSecret();
+      const secret = newSigningSecret();
       const headers = signatureHeaders({ id, time: new Date(), body }, [secret]);
       expect(new Webhook(secret).verify(body, headers)).toEqual(JSON.parse(body));
     }),
   );
 });
 
-test("what was changed on the way is not verified", () => {
-  const secret = newSecret();
+test("a changed delivery is not verified", () => {
+  const secret = newSigningSecret();
   const headers = signatureHeaders({ id: "a", time: new Date(), body: "{}" }, [secret]);
   expect(() => new Webhook(secret).verify('{"a":1}', headers)).toThrow();
   expect(() => new Webhook(secret).verify("{}", { ...headers, "webhook-id": "b" })).toThrow();
-  expect(() => new Webhook(newSecret()).verify("{}", headers)).toThrow();
+  expect(() => new Webhook(newSigningSecret()).verify("{}", headers)).toThrow();
 });
 
-test("with two secrets each of them verifies", () => {
-  const [old, young] = [newSecret(), newSecret()];
+test("with two secrets either verifies", () => {
+  const [old, young] = [newSigningSecret(), newSigningSecret()];
   const headers = signatureHeaders({ id: "a", time: new Date(), body: "{}" }, [young, old]);
   for (const secret of [old, young]) expect(new Webhook(secret).verify("{}", headers)).toEqual({});
 });

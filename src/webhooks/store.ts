@@ -1,10 +1,10 @@
-/** The table of receivers. Secrets leave it sealed. */
+/** The table of webhooks. Secrets are read and written sealed. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** A receiver as the API shows it. */
+/** A webhook as the API shows it. */
 export interface WebhookRow {
   readonly id: string;
   readonly url: string;
@@ -17,7 +17,7 @@ export interface WebhookRow {
   readonly updated_at: Date;
 }
 
-/** What its owner says of it. */
+/** The fields that the API can set. */
 export type WebhookSettings = Pick<WebhookRow, "url" | "events" | "description" | "is_active">;
 
 const columns = sql`id, url, events, description, is_active, disabled_reason, consecutive_failures, created_at, updated_at`;
@@ -58,7 +58,7 @@ export async function insertWebhook(
       ${sealedSecret}, ${now}, ${now})`);
 }
 
-/** What is undefined stays. Switched on again, it begins with a clean slate. */
+/** Undefined fields stay unchanged. `is_active: true` clears the failures and the reason of a switch-off. */
 export function updateWebhook(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -79,8 +79,8 @@ export function updateWebhook(
     returning ${columns}`);
 }
 
-/** The secret there was signs beside the new one until `previousUntil`. False when the receiver is not there. */
-export async function updateSecret(
+/** Sets a new secret; the old one signs, too, until `previousUntil`. False when there is no such webhook. */
+export async function updateSigningSecret(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
@@ -94,7 +94,7 @@ export async function updateSecret(
   return updated > 0;
 }
 
-/** Gone for everybody; false when it was not there. */
+/** Marks a webhook as deleted; a recurring job removes its rows. False when there is no such webhook. */
 export async function removeWebhook(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -107,7 +107,7 @@ export async function removeWebhook(
   return removed > 0;
 }
 
-/** What is listened to in these workspaces, `*` for everything. */
+/** The events that active webhooks of these workspaces listen to; `*` stands for all. */
 export function listListening(
   db: Queryable,
   workspaceIds: readonly WorkspaceId[],
@@ -120,7 +120,7 @@ export function listListening(
   );
 }
 
-/** A delivery was given up; the `most`th in a row switches the receiver off. */
+/** Counts a delivery that was given up. The `most`th in a row switches the webhook off. */
 export async function recordFailure(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -136,7 +136,7 @@ export async function recordFailure(
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** The service switches a receiver off, and says why. */
+/** Switches an active webhook off; the API shows the reason. */
 export async function switchOff(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -149,14 +149,14 @@ export async function switchOff(
     where workspace_id = ${workspaceId} and id = ${id} and is_active`);
 }
 
-/** A delivery arrived. */
+/** Resets the failures after a successful delivery. */
 export async function recordSuccess(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await db.run(sql`
     update webhooks set consecutive_failures = 0
     where workspace_id = ${workspaceId} and id = ${id} and consecutive_failures > 0`);
 }
 
-/** Deleted ones whose rows are still there, oldest first. */
+/** Deleted webhooks whose rows have not been removed, oldest first. */
 export function listDeletedWebhooks(
   db: Queryable,
   most: number,
@@ -165,7 +165,7 @@ export function listDeletedWebhooks(
     select workspace_id, id from webhooks where deleted_at is not null order by deleted_at limit ${most}`);
 }
 
-/** The row of a deleted one. */
+/** Removes the row of a deleted webhook. */
 export async function removeDeletedWebhook(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,14 +1,16 @@
-/** Receivers and deliveries as requests and answers show them. */
+/** Shapes of webhooks and their deliveries in requests and answers. */
 import { Type } from "typebox";
 import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { EVERY_EVENT, eventTypes } from "./catalogue.ts";
-import { deliveryStatuses } from "./delivery-store.ts";
 import { LONGEST_URL } from "./receiver-url.ts";
+
+export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
+export type WebhookDeliveryStatus = (typeof deliveryStatuses)[number];
 
 const Events = Type.Array(Type.Enum([EVERY_EVENT, ...eventTypes]), {
   minItems: 1,
   maxItems: eventTypes.length + 1,
-  description: "`*` for all of them, those to come included.",
+  description: "`*` for all events, future ones included.",
 });
 
 const LONGEST_DESCRIPTION = 500;
@@ -20,9 +22,9 @@ export const Webhook = Type.Object(
     events: Type.Array(Type.String()),
     description: nullable(Type.String()),
     is_active: Type.Boolean(),
-    disabled_reason: nullable(Type.String({ description: "Why the service switched it off by itself." })),
+    disabled_reason: nullable(Type.String({ description: "Why the service switched the webhook off." })),
     consecutive_failures: Type.Integer({
-      description: "Deliveries given up since the last one that arrived; the 30th switches the webhook off.",
+      description: "Deliveries given up since the last successful one; the 30th switches the webhook off.",
     }),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -62,16 +64,18 @@ export const WebhookUpdate = Type.Object(
 
 export const WebhookDelivery = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "The header webhook-id of every attempt." }),
+    id: Type.String({ format: "uuid", description: "The webhook-id header of every attempt." }),
     type: Type.String(),
     status: Type.Enum([...deliveryStatuses]),
     attempts: Type.Integer(),
     next_attempt_at: NullableTimestamp,
     attempted_at: NullableTimestamp,
-    status_code: nullable(Type.Integer({ description: "Of the last answer; null when none came." })),
+    status_code: nullable(
+      Type.Integer({ description: "The status of the last answer; null when there was none." }),
+    ),
     error: nullable(Type.String({ description: "Why the last attempt failed." })),
-    duration_ms: nullable(Type.Integer({ description: "Of the last attempt." })),
-    body: Type.Unknown({ description: "What is sent: { type, timestamp, data }." }),
+    duration_ms: nullable(Type.Integer({ description: "The duration of the last attempt." })),
+    body: Type.Unknown({ description: "The request body: { type, timestamp, data }." }),
     created_at: Timestamp,
   },
   { $id: "WebhookDelivery" },

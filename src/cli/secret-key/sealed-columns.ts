@@ -2,7 +2,7 @@
 import { sealedDkimKeys } from "#identity/dkims/generate-key.ts";
 import { sealedRelayUrls } from "#identity/routing-rules/relay-url.ts";
 import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
-import { sealedWebhookSecrets } from "#webhooks/secret-context.ts";
+import { sealedWebhookSecrets } from "#webhooks/signature.ts";
 
 export const sealedColumns: readonly SealedColumn[] = [
   sealedDkimKeys,

@@ -9,14 +9,14 @@ import type { TargetType } from "./target.ts";
 export const checkTypes = ["manual", "scheduled"] as const;
 export type CheckType = (typeof checkTypes)[number];
 export const checkStatuses = ["clean", "listed", "error", "skipped"] as const;
-export type CheckStatus = (typeof checkStatuses)[number];
+export type BlacklistCheckStatus = (typeof checkStatuses)[number];
 
 export interface CheckRow {
   readonly id: string;
   readonly target: string;
   readonly target_type: TargetType;
   readonly check_type: CheckType;
-  readonly status: CheckStatus;
+  readonly status: BlacklistCheckStatus;
   readonly listed_count: number;
   readonly total_checked: number;
   /** Units of the allowance. */

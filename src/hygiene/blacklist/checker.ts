@@ -10,7 +10,7 @@ import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import { createSelfTest, type SelfTest } from "./self-test.ts";
-import { kindOf, type Target, type TargetKind } from "./target.ts";
+import { type BlacklistTarget, kindOf, type TargetKind } from "./target.ts";
 import { isAsked, readZones, type Zone } from "./zones.ts";
 
 export const zoneStatuses = ["listed", "not_listed", "skipped", "timeout", "error"] as const;
@@ -24,7 +24,7 @@ export interface ZoneResult {
   readonly delisting_info: string | null;
 }
 
-export interface Checked extends Target {
+export interface Checked extends BlacklistTarget {
   /** Zones that were asked: all but the skipped. */
   readonly total_checked: number;
   readonly listed_count: number;
@@ -33,12 +33,12 @@ export interface Checked extends Target {
 }
 
 export interface Checker {
-  check(target: Target): Promise<Checked>;
+  check(target: BlacklistTarget): Promise<Checked>;
   /** Names of the zones that know targets of this kind. */
-  zonesFor(target: Target): string[];
+  zonesFor(target: BlacklistTarget): string[];
 }
 
-export interface Pace {
+export interface CheckPace {
   /** What a zone has for its self-test, its answer and its reason. */
   readonly zoneMs: number;
   /** What the whole check has. */
@@ -48,7 +48,7 @@ export interface Pace {
 }
 
 /** Leaves half a second of six for everything else. */
-const PACE: Pace = { zoneMs: 5_000, checkMs: 5_500, zonesAtOnce: 20 };
+const PACE: CheckPace = { zoneMs: 5_000, checkMs: 5_500, zonesAtOnce: 20 };
 const TRIES = 4;
 const MOST_KEPT = 50_000;
 
@@ -58,7 +58,7 @@ export interface CheckerOptions {
   readonly clock: Clock;
   /** For how long an answer is not asked for again. */
   readonly keptMs: number;
-  readonly pace?: Pace;
+  readonly pace?: CheckPace;
 }
 
 /** @param servers DNS_SERVERS */
@@ -128,7 +128,7 @@ interface Finding {
 async function askInTime(
   sources: Sources,
   zone: Zone,
-  target: Target,
+  target: BlacklistTarget,
   kind: TargetKind,
   ms: number,
 ): Promise<Finding> {
@@ -164,7 +164,7 @@ const nouns: Readonly<Record<TargetKind, string>> = {
   domain: "domains",
 };
 
-function resultOf(zone: Zone, { target }: Target, { status, description }: Finding): ZoneResult {
+function resultOf(zone: Zone, { target }: BlacklistTarget, { status, description }: Finding): ZoneResult {
   const isListed = status === "listed";
   return {
     zone: zone.name,

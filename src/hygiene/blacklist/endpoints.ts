@@ -1,9 +1,11 @@
 /** Blacklist checks: one now, monitors that repeat it, and the history of both. */
+
+import { Temporal } from "temporal-polyfill";
 import { Type } from "typebox";
 import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, overloaded } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { dayField } from "#platform/http/request/day-range.ts";
+import { dayField, startOfDay } from "#platform/http/request/day-range.ts";
 import {
   choiceField,
   idField,
@@ -13,7 +15,6 @@ import {
 } from "#platform/http/request/query.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { checkTypes, hasRuns, listChecks } from "./check-store.ts";
-import { momentsOf } from "./history-days.ts";
 import {
   findMonitor,
   insertMonitor,
@@ -22,8 +23,8 @@ import {
   removeMonitor,
   updateMonitor,
 } from "./monitor-store.ts";
-import { type CheckDeps, recordManual, requireCheck } from "./record.ts";
-import { wakeMonitors } from "./run-monitors.ts";
+import { type CheckDeps, recordManualCheck, requireCheck } from "./record-check.ts";
+import { runMonitorsNow } from "./run-monitors.ts";
 import {
   BlacklistCheck,
   BlacklistHistoryRow,
@@ -70,7 +71,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         try {
           await requireCheck(deps, workspaceId);
           const checked = await checker.check(asked);
-          const { allowance, checkedAt } = await recordManual(deps, workspaceId, checked);
+          const { allowance, checkedAt } = await recordManualCheck(deps, workspaceId, checked);
           return {
             ...checked,
             checked_at: checkedAt,
@@ -110,7 +111,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
           await requireRoom(tx, workspaceId, monitorRoom);
           const settings = { ...watched, frequency_minutes, notify: isNotified };
           const inserted = await insertMonitor(tx, workspaceId, settings, clock.now());
-          if (inserted !== undefined) await wakeMonitors(tx);
+          if (inserted !== undefined) await runMonitorsNow(tx);
           return inserted;
         });
         if (monitor === undefined) throw new ApiError("CONFLICT", `${watched.target} is watched already`);
@@ -145,7 +146,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         const changes = { frequency_minutes, notify: isNotified, status };
         const monitor = await db.transaction(async (tx) => {
           const changed = await updateMonitor(tx, caller.workspaceId, id, changes, clock.now());
-          if (status === "active") await wakeMonitors(tx);
+          if (status === "active") await runMonitorsNow(tx);
           return changed;
         });
         if (monitor === undefined) throw notFound("Blacklist monitor");
@@ -199,4 +200,20 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       },
     }),
   ];
+}
+
+/**
+ * The moments between which days lie in a time zone.
+ * @throws ApiError VALIDATION_ERROR when the last day is before the first
+ */
+export function momentsOf(
+  from: Temporal.PlainDate | undefined,
+  to: Temporal.PlainDate | undefined,
+  timezone: string,
+): { readonly since: Date | undefined; readonly before: Date | undefined } {
+  if (from && to && Temporal.PlainDate.compare(from, to) > 0) {
+    throw invalid({ field: "to", message: "to must not be before from" });
+  }
+  const begin = (day: Temporal.PlainDate | undefined) => day && startOfDay(day, timezone);
+  return { since: begin(from), before: begin(to?.add({ days: 1 })) };
 }

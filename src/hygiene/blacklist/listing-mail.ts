@@ -2,7 +2,7 @@
 import { letter } from "#platform/http/response/mail-layout.ts";
 import { html } from "#platform/http/response/page.ts";
 import type { ZoneResult } from "./checker.ts";
-import type { Listing } from "./listing.ts";
+import type { ListedZones } from "./listed-zones.ts";
 
 /** Names of zones are long. */
 const WIDTH = 36;
@@ -17,7 +17,7 @@ export interface ListingMail {
 export function listingMail(
   workspaceName: string,
   target: string,
-  { before, after }: Listing,
+  { before, after }: ListedZones,
   results: readonly ZoneResult[],
 ): ListingMail {
   const subject = subjectOf(target, { before, after });
@@ -55,7 +55,7 @@ ${after.length === 0 ? html`<p>Nowhere.</p>` : html`<ul>${items}</ul>`}
   };
 }
 
-function subjectOf(target: string, { before, after }: Listing): string {
+function subjectOf(target: string, { before, after }: ListedZones): string {
   if (after.length === 0) return `${target} is no longer listed in any blacklist`;
   const count = after.length === 1 ? "1 blacklist" : `${after.length} blacklists`;
   return before.length === 0 ? `${target} is listed in ${count}` : `${target} is now listed in ${count}`;

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import type { Target, TargetType } from "./target.ts";
+import type { BlacklistTarget, TargetType } from "./target.ts";
 
 export const monitorStatuses = ["active", "paused"] as const;
 export type MonitorStatus = (typeof monitorStatuses)[number];
@@ -55,7 +55,7 @@ export function findMonitor(
 export function insertMonitor(
   db: Queryable,
   workspaceId: WorkspaceId,
-  monitor: Target & Pick<MonitorRow, "frequency_minutes" | "notify">,
+  monitor: BlacklistTarget & Pick<MonitorRow, "frequency_minutes" | "notify">,
   now: Date,
 ): Promise<MonitorRow | undefined> {
   return db.row(sql`
@@ -105,7 +105,7 @@ export async function removeMonitor(db: Queryable, workspaceId: WorkspaceId, id:
 }
 
 /** A monitor that is being run. `lease_number` fences whoever was overtaken. */
-export interface Lease extends Target {
+export interface MonitorLease extends BlacklistTarget {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
   readonly lease_number: number;
@@ -113,7 +113,7 @@ export interface Lease extends Target {
 }
 
 /** Takes the one that has been due for longest and that nobody runs; those of suspended workspaces wait. */
-export function leaseDueMonitor(db: Queryable, now: Date, until: Date): Promise<Lease | undefined> {
+export function leaseDueMonitor(db: Queryable, now: Date, until: Date): Promise<MonitorLease | undefined> {
   return db.row(sql`
     with due as materialized (
       select m.workspace_id, m.id from blacklist_monitors m join workspaces w on w.id = m.workspace_id
@@ -127,7 +127,7 @@ export function leaseDueMonitor(db: Queryable, now: Date, until: Date): Promise<
 }
 
 /** The leased monitor, locked until the transaction ends; undefined for one that was deleted or leased anew. */
-export function lockLeasedMonitor(tx: Queryable, lease: Lease): Promise<MonitorRow | undefined> {
+export function lockLeasedMonitor(tx: Queryable, lease: MonitorLease): Promise<MonitorRow | undefined> {
   return tx.row(sql`
     select ${columns} from blacklist_monitors
     where workspace_id = ${lease.workspace_id} and id = ${lease.id} and lease_number = ${lease.lease_number}
@@ -140,7 +140,7 @@ export function lockLeasedMonitor(tx: Queryable, lease: Lease): Promise<MonitorR
  */
 export async function updateMonitorRun(
   tx: Queryable,
-  lease: Lease,
+  lease: MonitorLease,
   run: Pick<MonitorRow, "last_checked_at" | "last_listed_zones" | "last_error">,
   now: Date,
 ): Promise<void> {

@@ -15,17 +15,17 @@ import type { SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { insertCheck, removeOldChecks } from "./check-store.ts";
 import type { Checked } from "./checker.ts";
-import { isMoved, type Listing, nextListing } from "./listing.ts";
+import { hasChanged, type ListedZones, nextListedZones } from "./listed-zones.ts";
 import { listingMail } from "./listing-mail.ts";
 import {
-  type Lease,
   leaseDueMonitor,
   lockLeasedMonitor,
+  type MonitorLease,
   type MonitorRow,
   updateMonitorRun,
 } from "./monitor-store.ts";
-import { type CheckDeps, findRefusal, outcomeOf, take } from "./record.ts";
-import type { Target } from "./target.ts";
+import { type CheckDeps, chargeCheck, findCheckRefusal, outcomeOf } from "./record-check.ts";
+import type { BlacklistTarget } from "./target.ts";
 
 const NAME = "run-blacklist-monitors";
 const SECONDS = 15;
@@ -39,7 +39,7 @@ const DAY_SECONDS = 86_400;
 const HISTORY_DAYS = 400;
 
 /** The zones that list a watched target are others than before. */
-export interface ListingChange extends Listing, Target {
+export interface ListingChange extends ListedZones, BlacklistTarget {
   readonly workspaceId: WorkspaceId;
   readonly monitorId: string;
   readonly checkedAt: Date;
@@ -52,7 +52,7 @@ export interface MonitorDeps extends CheckDeps {
 }
 
 /** Makes the task due now; within a transaction, when that commits. */
-export function wakeMonitors(db: Queryable): Promise<void> {
+export function runMonitorsNow(db: Queryable): Promise<void> {
   return hasten(db, NAME);
 }
 
@@ -108,9 +108,9 @@ export async function runDueMonitors(
   return count;
 }
 
-async function run(deps: MonitorDeps, lease: Lease, inTurn: Limiter, log: Log): Promise<void> {
+async function run(deps: MonitorDeps, lease: MonitorLease, inTurn: Limiter, log: Log): Promise<void> {
   const { target, target_type } = lease;
-  const isPaidFor = (await findRefusal(deps, lease.workspace_id)) === null;
+  const isPaidFor = (await findCheckRefusal(deps, lease.workspace_id)) === null;
   const checked = isPaidFor ? await deps.checker.check({ target, target_type }) : undefined;
   const silent = await inTurn(() =>
     deps.db.transaction((tx) => record(deps, tx, lease, checked), { mayRepeat: true }),
@@ -128,7 +128,7 @@ const notRun = { status: "skipped", listed_count: 0, total_checked: 0, cost: 0, 
 async function record(
   deps: MonitorDeps,
   tx: Queryable,
-  lease: Lease,
+  lease: MonitorLease,
   checked: Checked | undefined,
 ): Promise<ListingChange | undefined> {
   const monitor = await lockLeasedMonitor(tx, lease);
@@ -136,7 +136,8 @@ async function record(
   const { workspace_id: workspaceId, id: monitorId, target, target_type } = lease;
   const now = deps.clock.now();
   const found = checked && outcomeOf(checked);
-  const isPaidFor = found !== undefined && (await take(tx, deps, workspaceId, found.cost, now)) === null;
+  const isPaidFor =
+    found !== undefined && (await chargeCheck(tx, deps, workspaceId, found.cost, now)) === null;
   const outcome = isPaidFor ? found : notRun;
   await insertCheck(tx, workspaceId, {
     ...outcome,
@@ -154,10 +155,10 @@ async function record(
     await updateMonitorRun(tx, lease, { ...monitor, last_error }, now);
     return undefined;
   }
-  const listing = nextListing(monitor.last_listed_zones, deps.checker.zonesFor(lease), checked.results);
+  const listing = nextListedZones(monitor.last_listed_zones, deps.checker.zonesFor(lease), checked.results);
   const state = { last_checked_at: now, last_listed_zones: listing.after, last_error: null };
   await updateMonitorRun(tx, lease, state, now);
-  if (!isMoved(listing)) return undefined;
+  if (!hasChanged(listing)) return undefined;
   const change = { ...listing, target, target_type, workspaceId, monitorId, checkedAt: now };
   await deps.onListingChanged(tx, change);
   return (await notify(deps, tx, monitor, change, checked)) ? undefined : change;

@@ -10,13 +10,13 @@ export type TargetType = (typeof targetTypes)[number];
 /** As zones tell them apart. */
 export type TargetKind = "ip4" | "ip6" | "domain";
 
-export interface Target {
+export interface BlacklistTarget {
   /** An address in canonical form (RFC 5952), or a domain in lower-case A-labels. */
   readonly target: string;
   readonly target_type: TargetType;
 }
 
-export function kindOf({ target }: Target): TargetKind {
+export function kindOf({ target }: BlacklistTarget): TargetKind {
   const family = isIP(target);
   return family === 4 ? "ip4" : family === 6 ? "ip6" : "domain";
 }
@@ -25,7 +25,7 @@ export function kindOf({ target }: Target): TargetKind {
  * A target as somebody typed it. IPv4 mapped into IPv6 is the IPv4 address.
  * @throws ApiError VALIDATION_ERROR
  */
-export function readTarget(text: string): Target {
+export function readTarget(text: string): BlacklistTarget {
   const bare = text.trim();
   if (isIP(bare) !== 0) return { target: readAddress(bare), target_type: "ip" };
   if (/[/@:]/.test(bare)) {

@@ -1,7 +1,3 @@
-/**
- * From the name of a mail host to a conversation with it: its public addresses in turn, TLS when it is offered and
- * clear text where only TLS fails, as mail itself would go (RFC 7435).
- */
 import { isIP } from "node:net";
 import type { Resolver } from "#dns/resolver.ts";
 import { ExpiringMap } from "#platform/cache.ts";
@@ -9,62 +5,71 @@ import { localNetworks } from "#platform/network/local-networks.ts";
 import { standardDeadlines } from "#smtp-client/deadlines.ts";
 import { lookUpHost } from "#smtp-client/mx.ts";
 import type { SmtpFault } from "#smtp-client/outcome.ts";
+import type { ProbeDeadline } from "./probe-deadline.ts";
+import type { ProviderRateLimit } from "./provider-rate-limit.ts";
 import {
-  type Asked,
-  type Asking,
-  type Broken,
-  type ConversationOptions,
-  converse,
-  type Refused,
-} from "./conversation.ts";
-import type { CutOff } from "./cut-off.ts";
-import type { ProviderTurns } from "./provider-turns.ts";
+  type BrokenSession,
+  type ProbeRecipients,
+  type ProbeSession,
+  type ProbeSessionOptions,
+  runSession,
+} from "./smtp-session.ts";
 
 const MOST_ADDRESSES = 3;
-/** How long an address that could not be reached, or whose TLS is broken, is remembered. */
+/** How long an address that could not be reached is skipped. */
 const UNREACHABLE_MS = 2 * 60_000;
+/** How long an address whose TLS is broken is asked without TLS. */
 const BROKEN_TLS_MS = 60 * 60_000;
 const MOST_REMEMBERED = 10_000;
 const LONGEST_CONNECT_MS = 4_000;
-/** The share of a probe's time that connecting may take, so that a silent host leaves some for the next one. */
+/** The share of a probe's time that connecting may take, so that some is left for the next address. */
 const CONNECT_SHARE = 1 / 3;
 
-export interface DoorOptions extends Pick<ConversationOptions, "port" | "ehloName" | "secureContext"> {
+export interface HostClientOptions extends Pick<ProbeSessionOptions, "port" | "ehloName" | "secureContext"> {
   readonly resolver: Pick<Resolver, "ipv4" | "ipv6">;
-  /** Talk to hosts on private and loopback addresses, too. */
+  /** Connect to private and loopback addresses, too. */
   readonly allowPrivate: boolean;
-  readonly turns: ProviderTurns;
+  readonly rateLimit: ProviderRateLimit;
 }
 
-/** How long all of it may take, and where it starts from. */
-export interface Knock {
-  readonly cutOff: CutOff;
-  /** Comes before the cut-off: a conversation whose turn is later is not begun any more. */
-  readonly lastCall: CutOff;
+export interface ProbeLimits {
+  readonly deadline: ProbeDeadline;
+  /** Expires before the deadline: a session that the rate limit holds back until then is not begun. */
+  readonly startDeadline: ProbeDeadline;
+  /** The source address; null leaves it to the operating system. */
   readonly localAddress: string | null;
 }
 
-export class HostDoor {
-  readonly #options: DoorOptions;
-  readonly #unreachable = new ExpiringMap<Broken>(MOST_REMEMBERED);
+/**
+ * Asks mail hosts about recipients: tries their public addresses in turn, with TLS if the host offers it, and in clear
+ * text where TLS fails, as mail delivery does (RFC 7435).
+ */
+export class HostClient {
+  readonly #options: HostClientOptions;
+  /** By source and destination address. */
+  readonly #unreachable = new ExpiringMap<BrokenSession>(MOST_REMEMBERED);
   readonly #brokenTls = new ExpiringMap<true>(MOST_REMEMBERED);
 
-  constructor(options: DoorOptions) {
+  constructor(options: HostClientOptions) {
     this.#options = options;
   }
 
   /**
-   * Asks at the first address that hears the question; `broken` when none does, undefined when our turn came at none.
-   * Never rejects.
+   * The session with the first address that answers; `broken` when none does, undefined when the rate limit allowed no
+   * session. Never rejects.
    */
-  async ask(host: string, asking: Asking, knock: Knock): Promise<Asked | Refused | Broken | undefined> {
-    const { cutOff, localAddress } = knock;
-    const found = await cutOff.race(this.#addressesOf(host, localAddress));
-    if ("fault" in found) return unreached(found);
-    let result: Asked | Refused | Broken | undefined;
+  async ask(
+    host: string,
+    recipients: ProbeRecipients,
+    limits: ProbeLimits,
+  ): Promise<ProbeSession | undefined> {
+    const { deadline, localAddress } = limits;
+    const found = await deadline.race(this.#addressesOf(host, localAddress));
+    if ("fault" in found) return { outcome: "broken", stage: "connect", fault: found, tlsFailed: false };
+    let result: ProbeSession | undefined;
     for (const address of found.slice(0, MOST_ADDRESSES)) {
-      result = (await this.#askAt(host, address, asking, knock)) ?? result;
-      if ((result !== undefined && result.outcome !== "broken") || cutOff.fault !== null) break;
+      result = (await this.#askAt(host, address, recipients, limits)) ?? result;
+      if ((result !== undefined && result.outcome !== "broken") || deadline.fault !== null) break;
     }
     return result;
   }
@@ -85,52 +90,55 @@ export class HostDoor {
     };
   }
 
-  async #askAt(host: string, address: string, asking: Asking, knock: Knock) {
-    const { cutOff, lastCall, localAddress } = knock;
-    const way = `${localAddress ?? ""} ${address}`;
-    const known = this.#unreachable.get(way);
+  async #askAt(host: string, address: string, recipients: ProbeRecipients, limits: ProbeLimits) {
+    const { deadline, startDeadline, localAddress } = limits;
+    const route = `${localAddress ?? ""} ${address}`;
+    const known = this.#unreachable.get(route);
     if (known !== undefined) return known;
-    const result = await this.#options.turns.take(`address ${address}`, lastCall, () =>
-      this.#converse(host, address, asking, knock),
+    const result = await this.#options.rateLimit.run(`address ${address}`, startDeadline, () =>
+      this.#runSession(host, address, recipients, limits),
     );
-    if (result !== undefined && isDown(result, cutOff)) this.#unreachable.set(way, result, UNREACHABLE_MS);
+    if (result !== undefined && isUnreachable(result, deadline)) {
+      this.#unreachable.set(route, result, UNREACHABLE_MS);
+    }
     return result;
   }
 
-  async #converse(host: string, address: string, asking: Asking, { cutOff, localAddress }: Knock) {
+  async #runSession(
+    host: string,
+    address: string,
+    recipients: ProbeRecipients,
+    { deadline, localAddress }: ProbeLimits,
+  ) {
     const { port, ehloName, secureContext } = this.#options;
-    const { deadlineMs } = cutOff;
+    const { totalMs } = deadline;
     const options = {
       host,
       address,
       port,
       ehloName,
       secureContext,
-      cutOff,
+      deadline,
       deadlines: {
         ...standardDeadlines,
-        connect: Math.min(LONGEST_CONNECT_MS, deadlineMs * CONNECT_SHARE),
-        banner: deadlineMs / 2,
-        ehlo: deadlineMs / 2,
-        starttls: deadlineMs / 3,
-        ehloUnderTls: deadlineMs / 3,
+        connect: Math.min(LONGEST_CONNECT_MS, totalMs * CONNECT_SHARE),
+        banner: totalMs / 2,
+        ehlo: totalMs / 2,
+        starttls: totalMs / 3,
+        ehloUnderTls: totalMs / 3,
       },
       ...(localAddress === null ? {} : { localAddress }),
     };
-    if (this.#brokenTls.get(address)) return converse({ ...options, tls: "none" }, asking);
-    const result = await converse({ ...options, tls: "opportunistic" }, asking);
-    if (result.outcome !== "broken" || !result.tlsFailed || cutOff.fault !== null) return result;
+    if (this.#brokenTls.get(address)) return runSession({ ...options, tls: "none" }, recipients);
+    const result = await runSession({ ...options, tls: "opportunistic" }, recipients);
+    if (result.outcome !== "broken" || !result.tlsFailed || deadline.fault !== null) return result;
     this.#brokenTls.set(address, true, BROKEN_TLS_MS);
-    return converse({ ...options, tls: "none" }, asking);
+    return runSession({ ...options, tls: "none" }, recipients);
   }
 }
 
-/** Nobody is there; not merely nobody in what little time there was. */
-function isDown(result: Asked | Refused | Broken, { fault, deadlineMs }: CutOff): result is Broken {
+/** Whether the address could not be reached, although the probe left enough time to connect. */
+function isUnreachable(result: ProbeSession, { fault, totalMs }: ProbeDeadline): result is BrokenSession {
   if (result.outcome !== "broken" || result.stage !== "connect" || fault !== null) return false;
-  return result.fault.fault !== "timeout" || deadlineMs * CONNECT_SHARE >= LONGEST_CONNECT_MS;
-}
-
-function unreached(fault: SmtpFault): Broken {
-  return { outcome: "broken", stage: "connect", fault, tlsFailed: false };
+  return result.fault.fault !== "timeout" || totalMs * CONNECT_SHARE >= LONGEST_CONNECT_MS;
 }

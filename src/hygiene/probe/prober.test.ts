@@ -1,21 +1,20 @@
-/** Hardening catalogue 34, 108 and 109: a zoo of hosts, and what a probe says of each. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "#platform/config/config.ts";
 import { type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { DROP, ENDLESS, SLOW } from "#test/support/fake-mx-scripts.ts";
 import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
-import { createProber, type ProbeQuestion, type Prober, proberFor } from "./prober.ts";
-import { ProviderTurns, type TurnLimits } from "./provider-turns.ts";
+import { type ProbeQuestion, type Prober, proberFor, SmtpProber } from "./prober.ts";
+import { ProviderRateLimit, type RateLimits } from "./provider-rate-limit.ts";
 
-/** Long enough for a busy machine; only what waits for it is given less. */
+/** Long enough for a busy machine. Tests that wait for the deadline use SHORT_MS. */
 const DEADLINE_MS = 10_000;
 const SHORT_MS = 600;
 
 const zone: DnsZone = {
   "mx.example.test": { A: ["127.0.0.1"] },
   "mx2.example.test": { A: ["127.0.0.1"] },
-  // Of this machine, but nobody listens there.
+  // An address of this machine on which no server listens.
   "dead.example.test": { A: ["127.0.0.2"] },
   "inside.example.test": { A: ["10.0.0.7", "169.254.169.254"], AAAA: ["::1"] },
   "half.example.test": { A: ["127.0.0.2", "127.0.0.1"] },
@@ -24,15 +23,15 @@ const zone: DnsZone = {
 
 const startProber = async (
   port: number,
-  options: { allowPrivate?: boolean; turns?: Partial<TurnLimits> } = {},
+  options: { allowPrivate?: boolean; rateLimits?: Partial<RateLimits> } = {},
 ) => {
   const dns = await startFakeDns(zone);
-  const prober = createProber({
+  const prober = new SmtpProber({
     resolver: dns.resolver,
     ehloName: "out.example.test",
     port,
     allowPrivate: options.allowPrivate ?? true,
-    turns: new ProviderTurns(options.turns),
+    rateLimit: new ProviderRateLimit(options.rateLimits),
   });
   onTestFinished(async () => {
     await prober.close();
@@ -55,7 +54,7 @@ const mxWith = async (options: FakeMxOptions = {}) => {
   return { mx, prober: await startProber(mx.port) };
 };
 
-/** What a host was told, none of which may ever be DATA. */
+/** The verbs of the commands; none may be DATA. */
 const verbsOf = (commands: readonly string[]) => {
   const verbs = commands.map((line) => line.split(" ", 1)[0]);
   expect(verbs).not.toContain("DATA");
@@ -70,7 +69,7 @@ const one = async (prober: Prober, asked: ProbeQuestion, deadlineMs = DEADLINE_M
   return findings[0];
 };
 
-/** A host that speaks line by line; `answer` gives the reply to each command. */
+/** A scripted host; `answer` gives the reply to each command. */
 const hostThat = async (answer: (line: string, peer: Peer) => string | undefined) => {
   const heard: string[] = [];
   const peer = await startScriptedPeer(async (peer) => {
@@ -91,7 +90,7 @@ const hostThat = async (answer: (line: string, peer: Peer) => string | undefined
 };
 
 describe("a host that answers", () => {
-  test("accepts the address: the null sender, RCPT, RSET and QUIT, and never DATA", async () => {
+  test("and accepts the address is sent MAIL with the null sender, RCPT, RSET and QUIT, and never DATA", async () => {
     const { mx, prober } = await mxWith();
     expect(await one(prober, question("ann"))).toEqual({
       result: "accepted",
@@ -115,7 +114,7 @@ describe("a host that answers", () => {
     ]);
   });
 
-  test("accepts everybody: a catch-all", async () => {
+  test("and accepts a random local part is a catch-all", async () => {
     const { mx, prober } = await mxWith();
     const asked = { ...question("ann"), isCatchAllKnown: false };
     expect(await one(prober, asked)).toMatchObject({
@@ -130,7 +129,7 @@ describe("a host that answers", () => {
     expect(verbsOf(mx.commands).slice(-2)).toEqual(["RSET", "QUIT"]);
   });
 
-  test("knows its people: two are asked in one session, and no more than three RCPT are said", async () => {
+  test("and rejects a random local part is no catch-all; two addresses are asked about in one session with three RCPT", async () => {
     const { heard, prober } = await hostThat((line) =>
       line.startsWith("RCPT") && !line.includes("<ann@") ? "550 5.1.1 User unknown" : undefined,
     );
@@ -142,7 +141,7 @@ describe("a host that answers", () => {
     expect(verbsOf(heard)).toEqual(["EHLO", "MAIL", "RCPT", "RCPT", "RCPT", "QUIT"]);
   });
 
-  test("rejects the address: no catch-all test is needed", async () => {
+  test("and rejects the address gets no catch-all test", async () => {
     const { mx, prober } = await mxWith();
     expect(await one(prober, { ...question("unknown"), isCatchAllKnown: false })).toMatchObject({
       result: "rejected",
@@ -152,7 +151,7 @@ describe("a host that answers", () => {
     expect(verbsOf(mx.commands)).toEqual(["EHLO", "MAIL", "RCPT", "RSET", "QUIT"]);
   });
 
-  test("gives its answer over TLS where it is offered", async () => {
+  test("and offers TLS is asked over TLS", async () => {
     const { mx, prober } = await mxWith({ tls: "offered" });
     expect(await one(prober, question("ann"))).toMatchObject({ result: "accepted", tls: true });
     expect(verbsOf(mx.commands)).toEqual(["EHLO", "STARTTLS", "EHLO", "MAIL", "RCPT", "RSET", "QUIT"]);
@@ -165,7 +164,7 @@ describe("a host that answers", () => {
     ["hangs up at STARTTLS", { tls: "offered", answers: { starttls: DROP } }],
     ["hangs up at EHLO under TLS", { tls: "offered", answersUnderTls: { ehlo: DROP } }],
     ["refuses EHLO under TLS", { tls: "offered", answersUnderTls: { ehlo: "451 4.3.0 Later" } }],
-  ])("%s: it is asked in the clear, and so the next time", async (_what, options) => {
+  ])("and %s is asked without TLS, also by the next probe", async (_what, options) => {
     const { mx, prober } = await mxWith(options);
     for (const connections of [2, 3]) {
       expect(await one(prober, question("ann"))).toMatchObject({ result: "accepted", tls: false });
@@ -174,13 +173,13 @@ describe("a host that answers", () => {
     expect(verbsOf(mx.commands).slice(-4)).toEqual(["MAIL", "RCPT", "RSET", "QUIT"]);
   });
 
-  test("understands HELO alone", async () => {
+  test("and understands only HELO is asked", async () => {
     const { mx, prober } = await mxWith({ esmtp: false });
     expect(await one(prober, question("ann"))).toMatchObject({ result: "accepted" });
     expect(verbsOf(mx.commands)).toEqual(["EHLO", "HELO", "MAIL", "RCPT", "QUIT"]);
   });
 
-  test("takes addresses beyond ASCII only with SMTPUTF8", async () => {
+  test("is asked about addresses beyond ASCII only if it offers SMTPUTF8", async () => {
     const { mx, prober } = await mxWith();
     expect(await one(prober, question("jürgen"))).toMatchObject({ result: "accepted" });
     expect(mx.commands).toContain("MAIL FROM:<> SMTPUTF8");
@@ -191,7 +190,7 @@ describe("a host that answers", () => {
     ]);
   });
 
-  test("is not told what could be a command", async () => {
+  test("is not sent an address that could be a command", async () => {
     const { mx, prober } = await mxWith();
     const injection = await one(prober, question("a>\r\nDATA\r\n<b"));
     expect(injection).toMatchObject({ result: "unaskable", code: null });
@@ -199,7 +198,7 @@ describe("a host that answers", () => {
   });
 });
 
-describe("what RCPT is answered", () => {
+describe("the reply to RCPT", () => {
   test.each([
     ["250 ok", "accepted"],
     ["251 2.1.5 User not local; will forward", "accepted"],
@@ -245,12 +244,15 @@ describe("what RCPT is answered", () => {
     if (!rcpt.startsWith("421")) expect(verbs.slice(-3)).toEqual(["RCPT", "RSET", "QUIT"]);
   });
 
-  test.each(["452 4.2.2 Mailbox full", "552 5.2.2 Over quota"])("%s: the mailbox exists", async (rcpt) => {
-    const { prober } = await mxWith({ answers: { rcpt } });
-    expect(await one(prober, question("ann"))).toMatchObject({ result: "accepted", isMailboxFull: true });
-  });
+  test.each(["452 4.2.2 Mailbox full", "552 5.2.2 Over quota"])(
+    "%s means that the mailbox exists",
+    async (rcpt) => {
+      const { prober } = await mxWith({ answers: { rcpt } });
+      expect(await one(prober, question("ann"))).toMatchObject({ result: "accepted", isMailboxFull: true });
+    },
+  );
 
-  test("421 stands for both local parts, and nothing more is said", async () => {
+  test("421 counts for both local parts and ends the session", async () => {
     const { mx, prober } = await mxWith();
     expect(await prober.probe(question("busy", "ann"), DEADLINE_MS)).toMatchObject([
       { result: "blocked", code: 421 },
@@ -259,7 +261,7 @@ describe("what RCPT is answered", () => {
     expect(verbsOf(mx.commands)).toEqual(["EHLO", "MAIL", "RCPT"]);
   });
 
-  test("a long and odd text is stored printable and short", async () => {
+  test("a long text with control characters is made printable and cut", async () => {
     const { prober } = await mxWith({ answers: { rcpt: `550 5.1.1 a\x00b \x1b[31m ${"x".repeat(1_500)}` } });
     const found = await one(prober, question("ann"));
     expect(found?.message).toHaveLength(500);
@@ -267,7 +269,7 @@ describe("what RCPT is answered", () => {
   });
 });
 
-describe("a host that will not hear the question", () => {
+describe("a host that refuses before RCPT", () => {
   test.each([
     ["banner", "554 5.7.1 go away", "blocked"],
     ["banner", "550 5.1.1 unknown", "blocked"],
@@ -277,7 +279,7 @@ describe("a host that will not hear the question", () => {
     ["mail", "550 5.7.1 no null sender here", "blocked"],
     ["mail", "501 5.5.4 Syntax error", "blocked"],
     ["mail", "451 4.7.1 Greylisted", "greylisted"],
-  ] as const)("at %s with %s: %s, and no other host is bothered", async (stage, answer, result) => {
+  ] as const)("at %s with %s gives %s, and no other host is asked", async (stage, answer, result) => {
     const { mx, prober } = await mxWith({ answers: { [stage]: answer } });
     const asked = { ...question("ann", "bob"), hosts: ["mx.example.test", "mx2.example.test"] };
     const finding = {
@@ -294,7 +296,7 @@ describe("a host that will not hear the question", () => {
   });
 });
 
-describe("a host that breaks", () => {
+describe("a host that misbehaves", () => {
   test.each([
     ["hangs up at RCPT", DROP, "error"],
     ["talks without end", ENDLESS, "error"],
@@ -315,13 +317,13 @@ describe("a host that breaks", () => {
     expect(mx.connections).toBe(1);
   });
 
-  test("a tarpit is left with QUIT when the time is up", async () => {
+  test("that never answers RCPT is sent QUIT at the deadline", async () => {
     const { heard, prober } = await hostThat((line) => (line.startsWith("RCPT") ? "" : undefined));
     expect(await one(prober, question("ann"), SHORT_MS)).toMatchObject({ result: "timeout", code: null });
     expect(verbsOf(heard)).toEqual(["EHLO", "MAIL", "RCPT", "QUIT"]);
   });
 
-  test("the answer that came in time stays when the next does not", async () => {
+  test("that answers only the first RCPT in time gives one result and one timeout", async () => {
     const { prober } = await hostThat((line) => (line.includes("<bob@") ? "" : undefined));
     expect(await prober.probe(question("ann", "bob"), SHORT_MS)).toMatchObject([
       { result: "accepted" },
@@ -329,7 +331,7 @@ describe("a host that breaks", () => {
     ]);
   });
 
-  test("a byte now and then does not lengthen the deadline", async () => {
+  test("that sends a byte now and then does not extend the deadline", async () => {
     const { prober } = await hostThat((line, peer) => {
       if (!line.startsWith("RCPT")) return undefined;
       const drip = setInterval(() => peer.say("2"), 50);
@@ -341,19 +343,22 @@ describe("a host that breaks", () => {
     });
   });
 
-  test.each(["banner", "ehlo", "mail"] as const)("silence at %s ends with the deadline", async (stage) => {
-    const { mx, prober } = await mxWith({ answers: { [stage]: SLOW }, slowMs: 60_000 });
-    expect(await one(prober, question("ann"), SHORT_MS)).toMatchObject({ result: "timeout" });
-    verbsOf(mx.commands);
-  });
+  test.each(["banner", "ehlo", "mail"] as const)(
+    "that is silent at %s gives a timeout at the deadline",
+    async (stage) => {
+      const { mx, prober } = await mxWith({ answers: { [stage]: SLOW }, slowMs: 60_000 });
+      expect(await one(prober, question("ann"), SHORT_MS)).toMatchObject({ result: "timeout" });
+      verbsOf(mx.commands);
+    },
+  );
 
-  test("no time at all is a timeout", async () => {
+  test("a deadline of zero is a timeout", async () => {
     const { prober } = await mxWith();
     for (const deadlineMs of [0, -5])
       expect(await one(prober, question("ann"), deadlineMs)).toMatchObject({ result: "timeout" });
   });
 
-  test("silence after STARTTLS: it is asked in the clear while there is time", async () => {
+  test("that is silent after STARTTLS is asked without TLS while there is time", async () => {
     const { heard, prober } = await hostThat((line) => {
       if (line.startsWith("EHLO")) return "250-hi\r\n250 STARTTLS";
       return line === "STARTTLS" ? "220 go" : undefined;
@@ -363,8 +368,8 @@ describe("a host that breaks", () => {
   });
 });
 
-describe("which host", () => {
-  test("the second when nobody listens at the first, which is then left alone for a while", async () => {
+describe("the host that is asked", () => {
+  test("is the second when the first refuses the connection; the first is then skipped for a while", async () => {
     const { mx, prober } = await mxWith();
     const asked = { ...question("ann"), hosts: ["dead.example.test", "mx.example.test"] };
     expect(await one(prober, asked)).toMatchObject({ result: "accepted", mxHost: "mx.example.test" });
@@ -376,14 +381,14 @@ describe("which host", () => {
     expect(mx.connections).toBe(1);
   });
 
-  test("the second address of a host when nobody listens at the first", async () => {
+  test("is tried at its second address when the first refuses the connection", async () => {
     const { prober } = await mxWith();
     expect(await one(prober, { ...question("ann"), hosts: ["half.example.test"] })).toMatchObject({
       result: "accepted",
     });
   });
 
-  test("the second when the first hangs up before RCPT", async () => {
+  test("is the second when the first hangs up before RCPT", async () => {
     const { mx, prober } = await mxWith({ answers: { mail: DROP } });
     const asked = { ...question("ann"), hosts: ["mx.example.test", "mx2.example.test"] };
     expect(await one(prober, asked)).toMatchObject({ result: "error", mxHost: "mx2.example.test" });
@@ -391,7 +396,7 @@ describe("which host", () => {
   });
 
   test.each(["inside.example.test", "mx.example.test", "127.0.0.1", "10.0.0.7", "[::1]", "localhost"])(
-    "never one inside: %s",
+    "is never one with a private address: %s",
     async (host) => {
       const mx = await startFakeMx();
       onTestFinished(() => mx.close());
@@ -404,7 +409,7 @@ describe("which host", () => {
     },
   );
 
-  test("none, when there is none or its name leads nowhere", async () => {
+  test("is none when there is none, or its name does not resolve", async () => {
     const { prober } = await mxWith();
     expect(await one(prober, { ...question("ann"), hosts: [] })).toMatchObject({
       result: "error",
@@ -418,7 +423,7 @@ describe("which host", () => {
     }
   });
 
-  test("from the source address asked for, and not from one that is not ours", async () => {
+  test("is asked from the given source address, and not at all if this machine does not have it", async () => {
     const { mx, prober } = await mxWith();
     expect(await one(prober, { ...question("ann"), localAddress: "127.0.0.3" })).toMatchObject({
       result: "accepted",
@@ -431,8 +436,8 @@ describe("which host", () => {
   });
 });
 
-describe("manners", () => {
-  test("however many ask, one conversation is held with a provider at a time", async () => {
+describe("a prober", () => {
+  test("has one session at a time with a provider, however many probes run", async () => {
     let open = 0;
     let most = 0;
     const { heard, prober } = await hostThat((line) => {
@@ -450,25 +455,25 @@ describe("manners", () => {
     expect(most).toBe(1);
   });
 
-  test("whose turn does not come in time is told so, and the host hears nothing", async () => {
+  test("gives rate_limited when the rate limit leaves no time, and does not connect", async () => {
     const mx = await startFakeMx();
     onTestFinished(() => mx.close());
-    const prober = await startProber(mx.port, { turns: { perMinute: 1 } });
+    const prober = await startProber(mx.port, { rateLimits: { perMinute: 1 } });
     expect(await one(prober, question("ann"))).toMatchObject({ result: "accepted" });
     expect(await one(prober, question("bob"), SHORT_MS)).toMatchObject({
-      result: "no_turn",
-      message: expect.stringContaining("turn"),
+      result: "rate_limited",
+      message: expect.stringContaining("rate limit"),
       mxHost: null,
     });
     expect(mx.connections).toBe(1);
   });
 
-  test("more than two local parts in one question are a programmer's error", async () => {
+  test("throws for more than two local parts", async () => {
     const { prober } = await mxWith();
     await expect(prober.probe(question("a", "b", "c"), DEADLINE_MS)).rejects.toThrow(RangeError);
   });
 
-  test("close ends what is under way, takes leave, and asks nothing more", async () => {
+  test("that is closed ends its sessions with QUIT and begins no more", async () => {
     const asked = Promise.withResolvers<void>();
     const { heard, prober } = await hostThat((line) => {
       if (!line.startsWith("RCPT")) return undefined;
@@ -486,7 +491,7 @@ describe("manners", () => {
   });
 });
 
-test("servers are asked only where this installation delivers mail itself, and may be told not to", async () => {
+test("there is a prober only where this installation delivers mail itself and VALIDATION_PROBE is not off", async () => {
   expect(proberFor(readConfig({}))).toBeNull();
   expect(proberFor(readConfig({ MAIL_MODE: "relay", RELAY_URL: "smtp://127.0.0.1" }))).toBeNull();
   expect(proberFor(readConfig({ MAIL_MODE: "direct", VALIDATION_PROBE: "off" }))).toBeNull();

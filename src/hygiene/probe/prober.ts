@@ -1,138 +1,142 @@
-/**
- * The SMTP probe: whether a domain's mail hosts say that they would take mail for an address, without sending any
- * (RFC 5321 section 3.3 up to RCPT, never DATA). Conversations with one provider, and with one address, come one after
- * the other and at a modest pace (provider-turns.ts).
- */
-
 import { randomInt } from "node:crypto";
 import { getDomain } from "tldts";
 import { createResolver } from "#dns/system.ts";
 import type { Config } from "#platform/config/config.ts";
 import type { SmtpFault } from "#smtp-client/outcome.ts";
-import type { Asked, Asking, Broken, Refused } from "./conversation.ts";
-import { CutOff } from "./cut-off.ts";
 import type { ProbeFinding } from "./finding.ts";
-import { type DoorOptions, HostDoor } from "./host-client.ts";
-import { type ProviderTurns, turnsOfProcess } from "./provider-turns.ts";
-import { unanswered, type Verdict, verdictOnSilence } from "./reply-result.ts";
+import { HostClient, type HostClientOptions } from "./host-client.ts";
+import { ProbeDeadline } from "./probe-deadline.ts";
+import { type ProviderRateLimit, sharedRateLimit } from "./provider-rate-limit.ts";
+import { type ReplyResult, resultOfFault, unanswered } from "./reply-result.ts";
+import type { BrokenSession, ProbeRecipients, ProbeSession } from "./smtp-session.ts";
 
 const MOST_LOCALPARTS = 2;
 const MOST_HOSTS = 5;
-const STRANGER_LENGTH = 20;
-const STRANGER_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
+const RANDOM_LENGTH = 20;
+const RANDOM_CHARACTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
 const DNS = { timeoutMs: 5_000, tries: 4 };
-/** The share of a probe's time in which its turns must come, so that some is left to ask in. */
+/** The share of a probe's time in which a session must begin, so that some is left for its answers. */
 const WAITING_SHARE = 2 / 3;
 const STOPPING: SmtpFault = { fault: "closed", reason: "the service is stopping" };
 const STOPPED = unanswered("stopped", STOPPING.reason);
-const NO_HOST: Broken = {
+const NO_HOST: BrokenSession = {
   outcome: "broken",
   stage: "connect",
   fault: { fault: "unreachable", reason: "the domain has no mail host" },
   tlsFailed: false,
 };
-const NO_TURN = {
-  outcome: "no turn",
-  verdict: unanswered("no_turn", "our turn at this mail provider did not come in time"),
+const RATE_LIMITED = {
+  outcome: "rate limited",
+  reply: unanswered("rate_limited", "the rate limit for this mail provider left no time to ask"),
 } as const;
 
 export interface ProbeQuestion {
   /** In A-labels. */
   readonly domain: string;
-  /** The names of its MX hosts in the order to try them; the domain itself where it has none. */
+  /** The names of its MX hosts in the order to try them; the domain itself if it has none. */
   readonly hosts: readonly string[];
-  /** At most 2, as they stand in front of the @, quotes included. */
+  /** At most 2, as written before the @, quotes included. */
   readonly localparts: readonly string[];
-  /** The source address to ask from; null leaves it to the machine. */
+  /** The source address to ask from; null leaves it to the operating system. */
   readonly localAddress: string | null;
-  /** True leaves out the catch-all test. */
+  /** True omits the catch-all test. */
   readonly isCatchAllKnown: boolean;
 }
 
 export interface Prober {
   /**
-   * One finding for each local part, in their order, within `deadlineMs`, whatever the hosts do. Never rejects but on
-   * a programmer's error: more than two local parts.
+   * One finding for each local part, in their order, within `deadlineMs` whatever the hosts do.
+   * @throws RangeError for more than two local parts, and nothing else
    */
   probe(question: ProbeQuestion, deadlineMs: number): Promise<readonly ProbeFinding[]>;
-  /** Ends the conversations under way and answers whoever still waits. */
+  /** Ends all sessions; probes that wait get the result `stopped`. */
   close(): Promise<void>;
 }
 
-export interface ProberOptions extends Omit<DoorOptions, "turns"> {
-  /** Default: what everybody in this process shares. */
-  readonly turns?: ProviderTurns;
+export interface ProberOptions extends Omit<HostClientOptions, "rateLimit"> {
+  /** Default: the rate limit of this process. */
+  readonly rateLimit?: ProviderRateLimit;
 }
 
-/** Nothing is connected before somebody asks. */
-export function createProber(options: ProberOptions): Prober {
-  const { port, turns = turnsOfProcess } = options;
-  const door = new HostDoor({ ...options, turns });
-  const underWay = new Map<CutOff, Promise<unknown>>();
-  let isClosed = false;
+/**
+ * The SMTP probe: asks a domain's mail hosts whether they would accept mail for an address, without sending any (RFC 5321
+ * section 3.3 up to RCPT, never DATA). Sessions with one provider, and with one IP address, are rate limited. Connects to
+ * no host before the first probe.
+ */
+export class SmtpProber implements Prober {
+  readonly #port: number;
+  readonly #rateLimit: ProviderRateLimit;
+  readonly #client: HostClient;
+  readonly #running = new Map<ProbeDeadline, Promise<unknown>>();
+  #isClosed = false;
 
-  /** The next host only where this one could not be asked. */
-  const askHosts = async (question: ProbeQuestion, cutOff: CutOff): Promise<Heard> => {
-    const asking = askingOf(question);
-    const { localAddress } = question;
-    const lastCall = new CutOff(cutOff.deadlineMs * WAITING_SHARE);
-    const stopListening = cutOff.listen((fault) => lastCall.come(fault));
-    let heard: Heard = { mxHost: null, result: NO_HOST };
+  constructor(options: ProberOptions) {
+    const { port, rateLimit = sharedRateLimit } = options;
+    this.#port = port;
+    this.#rateLimit = rateLimit;
+    this.#client = new HostClient({ ...options, rateLimit });
+  }
+
+  async probe(question: ProbeQuestion, deadlineMs: number): Promise<readonly ProbeFinding[]> {
+    if (question.localparts.length > MOST_LOCALPARTS)
+      throw new RangeError(`${question.localparts.length} local parts in one probe`);
+    const startedAt = performance.now();
+    const deadline = new ProbeDeadline(deadlineMs);
+    if (this.#isClosed) deadline.expire(STOPPING);
+    const asking = this.#askHosts(question, deadline);
+    this.#running.set(deadline, asking);
+    const { mxHost, result } = await asking.finally(() => {
+      deadline.clear();
+      this.#running.delete(deadline);
+    });
+    const isCatchAll = catchAllIn(result);
+    const isStopped = deadline.fault === STOPPING;
+    const durationMs = Math.round(performance.now() - startedAt);
+    return repliesIn(result, question.localparts.length).map((reply) => ({
+      ...(isStopped && reply.code === null ? STOPPED : reply),
+      mxHost,
+      port: this.#port,
+      tls: (result.outcome === "answered" || result.outcome === "refused") && result.tls,
+      durationMs,
+      catchAllChecked: isCatchAll !== null,
+      isCatchAll,
+    }));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const deadline of this.#running.keys()) deadline.expire(STOPPING);
+    await Promise.allSettled(this.#running.values());
+  }
+
+  /** Asks the hosts in their order until one answers or refuses. */
+  async #askHosts(question: ProbeQuestion, deadline: ProbeDeadline): Promise<HostResult> {
+    const recipients = recipientsOf(question);
+    const startDeadline = new ProbeDeadline(deadline.totalMs * WAITING_SHARE);
+    const removeListener = deadline.onExpire((fault) => startDeadline.expire(fault));
+    const limits = { deadline, startDeadline, localAddress: question.localAddress };
+    let last: HostResult = { mxHost: null, result: NO_HOST };
     for (const mxHost of question.hosts.slice(0, MOST_HOSTS)) {
       const provider = getDomain(mxHost) ?? mxHost;
-      const result = await turns.take(provider, lastCall, () =>
-        door.ask(mxHost, asking, { cutOff, lastCall, localAddress }),
+      const result = await this.#rateLimit.run(provider, startDeadline, () =>
+        this.#client.ask(mxHost, recipients, limits),
       );
-      // A host that was heard of before has had its turn.
-      if (result !== undefined) heard = { mxHost, result };
-      else if (heard.result === NO_HOST) heard = { mxHost: null, result: NO_TURN };
-      if (heard.result.outcome === "asked" || heard.result.outcome === "refused") break;
-      if (cutOff.fault !== null) break;
+      // The result of an earlier host says more than the rate limit of this one.
+      if (result !== undefined) last = { mxHost, result };
+      else if (last.result === NO_HOST) last = { mxHost: null, result: RATE_LIMITED };
+      if (last.result.outcome === "answered" || last.result.outcome === "refused") break;
+      if (deadline.fault !== null) break;
     }
-    stopListening();
-    lastCall.clear();
-    return heard;
-  };
-
-  return {
-    async probe(question, deadlineMs) {
-      if (question.localparts.length > MOST_LOCALPARTS)
-        throw new RangeError(`${question.localparts.length} local parts in one probe`);
-      const begunAt = performance.now();
-      const cutOff = new CutOff(deadlineMs);
-      if (isClosed) cutOff.come(STOPPING);
-      const asking = askHosts(question, cutOff);
-      underWay.set(cutOff, asking);
-      const { mxHost, result } = await asking.finally(() => {
-        cutOff.clear();
-        underWay.delete(cutOff);
-      });
-      const durationMs = Math.round(performance.now() - begunAt);
-      const stranger = result.outcome === "asked" ? result.stranger?.result : undefined;
-      const isCatchAll = stranger === "accepted" ? true : stranger === "rejected" ? false : null;
-      const isStopped = cutOff.fault === STOPPING;
-      return verdictsIn(result, question.localparts.length).map((verdict) => ({
-        ...(isStopped && verdict.code === null ? STOPPED : verdict),
-        mxHost,
-        port,
-        tls: (result.outcome === "asked" || result.outcome === "refused") && result.tls,
-        durationMs,
-        catchAllChecked: isCatchAll !== null,
-        isCatchAll,
-      }));
-    },
-    async close() {
-      isClosed = true;
-      for (const cutOff of underWay.keys()) cutOff.come(STOPPING);
-      await Promise.allSettled(underWay.values());
-    },
-  };
+    removeListener();
+    startDeadline.clear();
+    return last;
+  }
 }
 
-/** The prober of this installation; null where it sends no mail of its own, or is told not to ask. */
+/** The prober of this installation; null unless it delivers mail itself, or when VALIDATION_PROBE is off. */
 export function proberFor(config: Config): Prober | null {
   if (config.MAIL_MODE !== "direct" || config.VALIDATION_PROBE === "off") return null;
-  return createProber({
+  return new SmtpProber({
     resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
     ehloName: config.MAIL_HOSTNAME,
     port: config.SMTP_PORT,
@@ -140,28 +144,34 @@ export function proberFor(config: Config): Prober | null {
   });
 }
 
-interface Heard {
+interface HostResult {
   readonly mxHost: string | null;
-  readonly result: Asked | Refused | Broken | typeof NO_TURN;
+  readonly result: ProbeSession | typeof RATE_LIMITED;
 }
 
-function askingOf({ domain, localparts, isCatchAllKnown }: ProbeQuestion): Asking {
+function recipientsOf({ domain, localparts, isCatchAllKnown }: ProbeQuestion): ProbeRecipients {
   return {
     addresses: localparts.map((localpart) => `${localpart}@${domain}`),
-    stranger: isCatchAllKnown ? null : `${randomLocalpart()}@${domain}`,
+    randomRecipient: isCatchAllKnown ? null : `${randomLocalpart()}@${domain}`,
   };
 }
 
 function randomLocalpart(): string {
-  const letters = Array.from(
-    { length: STRANGER_LENGTH },
-    () => STRANGER_LETTERS[randomInt(STRANGER_LETTERS.length)],
+  const characters = Array.from(
+    { length: RANDOM_LENGTH },
+    () => RANDOM_CHARACTERS[randomInt(RANDOM_CHARACTERS.length)],
   );
-  return letters.join("");
+  return characters.join("");
 }
 
-function verdictsIn(result: Heard["result"], count: number): readonly Verdict[] {
-  if (result.outcome === "asked") return result.verdicts;
-  const verdict = result.outcome === "broken" ? verdictOnSilence(result.fault) : result.verdict;
-  return Array.from({ length: count }, () => verdict);
+/** Null when the random recipient was not asked about, or not clearly accepted or rejected. */
+function catchAllIn(result: HostResult["result"]): boolean | null {
+  const random = result.outcome === "answered" ? result.randomReply?.result : undefined;
+  return random === "accepted" ? true : random === "rejected" ? false : null;
+}
+
+function repliesIn(result: HostResult["result"], count: number): readonly ReplyResult[] {
+  if (result.outcome === "answered") return result.replies;
+  const reply = result.outcome === "broken" ? resultOfFault(result.fault) : result.reply;
+  return Array.from({ length: count }, () => reply);
 }

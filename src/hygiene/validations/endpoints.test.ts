@@ -13,7 +13,7 @@ import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
-import { forgetOldValidations } from "./forget-old.ts";
+import { removeOldValidationsJob } from "./remove-old-validations.ts";
 
 const zone: DnsZone = {
   "good.test": { MX: [[10, "mx.good.test"]] },
@@ -332,7 +332,7 @@ test("after a year the history goes, and the counts stay", async () => {
   clock.advance(364 * 86_400_000);
   await validate("new@good.test", caller);
   const forget = () =>
-    forgetOldValidations({ db: database, clock }).run({
+    removeOldValidationsJob({ db: database, clock }).run({
       signal: new AbortController().signal,
       log: createLog("silent"),
     });

@@ -1,26 +1,27 @@
 /** Email validation over HTTP. */
 import { type Static, Type } from "typebox";
+import { findSourceAddress } from "#identity/routing-rules/routing.ts";
 import type { Clock } from "#platform/clock.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
 import { offsetOf } from "#platform/http/response/paging.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { JobStarted } from "#platform/jobs/queue.ts";
 import { nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
+import type { AddressChecker } from "./address-checker.ts";
 import { MOST_ADDRESSES } from "./bulk/address-file.ts";
 import { startBulkValidation } from "./bulk/start-bulk.ts";
-import type { Examiner } from "./examiner.ts";
-import { findProbeSource } from "./probe-source.ts";
-import { validations } from "./resource.ts";
+import { validationStatuses } from "./score.ts";
 import { countDays, firstDay } from "./stats.ts";
 import { listDayCounts, listValidations } from "./store.ts";
 import { createValidate } from "./validate.ts";
-import { Validation } from "./validation.ts";
-import { statuses } from "./verdict.ts";
+import { Validation, validations } from "./validation.ts";
 
 /** Of a text that may be no address at all, what is read. */
 const LONGEST_EMAIL = 10_000;
@@ -63,7 +64,7 @@ const BulkForm = Type.Object(
 const HistoryRow = Type.Object(
   {
     email: Type.String(),
-    status: Type.Enum([...statuses]),
+    status: Type.Enum([...validationStatuses]),
     risk_score: Type.Integer(),
     cost: Type.Integer({ description: "What it took of the allowance." }),
     created_at: Timestamp,
@@ -109,7 +110,7 @@ export interface ValidationDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
-  readonly examiner: Examiner;
+  readonly examiner: AddressChecker;
 }
 
 export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
@@ -200,4 +201,22 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       },
     }),
   ];
+}
+
+/**
+ * Null: the machine's choice.
+ * @throws ApiError VALIDATION_ERROR for what this workspace does not have, or has switched off
+ */
+export async function findProbeSource(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  wish: { readonly routing_rule_id?: string | null; readonly virtual_mta_ip?: string | null },
+): Promise<string | null> {
+  const virtualMtaIp = wish.virtual_mta_ip?.trim() || null;
+  const routingRuleId = wish.routing_rule_id ?? null;
+  const source = await findSourceAddress(db, workspaceId, { virtualMtaIp, routingRuleId });
+  if (source !== "unknown") return source;
+  const field = virtualMtaIp === null ? "routing_rule_id" : "virtual_mta_ip";
+  const noun = virtualMtaIp === null ? "routing rule" : "sending IP";
+  throw invalid({ field, message: `${field} is no active ${noun} of this workspace` });
 }

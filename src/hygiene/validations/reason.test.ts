@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import { type Findings, malformed } from "./findings.ts";
 import { reasonFor } from "./reason.ts";
-import type { Status } from "./verdict.ts";
+import type { ValidationStatus } from "./score.ts";
 
 const written = malformed(new Date());
 const good: Findings = { ...written, domain: { outcome: "deliverable", hasMx: true, hosts: ["mx.test"] } };
@@ -27,7 +27,7 @@ const probed = (result: ProbeFinding["result"], code: number | null, message: st
   },
 });
 
-test.each<[Status, Findings, string | null]>([
+test.each<[ValidationStatus, Findings, string | null]>([
   ["invalid", written, "This is not an email address."],
   [
     "invalid",
@@ -48,7 +48,7 @@ test.each<[Status, Findings, string | null]>([
   ["unknown", probed("timeout", null, ""), "The server did not answer in time."],
   [
     "unknown",
-    probed("no_turn", null, "our turn at this mail provider did not come in time"),
+    probed("rate_limited", null, "our turn at this mail provider did not come in time"),
     "The server was not asked: our turn at this mail provider did not come in time",
   ],
   ["valid", probed("accepted", 250, "Ok"), null],

@@ -1,10 +1,10 @@
 /** Why an address is invalid, or why nobody could tell, in one sentence. */
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Findings } from "./findings.ts";
-import type { Status } from "./verdict.ts";
+import type { ValidationStatus } from "./score.ts";
 
 /** Null for what is neither. */
-export function reasonFor(status: Status, { domain, probe }: Findings): string | null {
+export function reasonFor(status: ValidationStatus, { domain, probe }: Findings): string | null {
   if (status !== "invalid" && status !== "unknown") return null;
   if (domain === null) return "This is not an email address.";
   if (domain.outcome !== "deliverable") return `${upperFirst(domain.reason)}.`;
@@ -19,7 +19,7 @@ const beginnings: Readonly<Record<ProbeFinding["result"], string>> = {
   timeout: "The server did not answer in time",
   error: "The server could not be asked",
   unaskable: "The server cannot be asked about this address",
-  no_turn: "The server was not asked",
+  rate_limited: "The server was not asked",
   stopped: "The server was not asked",
 };
 

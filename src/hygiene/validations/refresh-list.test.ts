@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it, test } from "vitest";
 import { parseDomain } from "#mail/address.ts";
-import { createLists, disposableFile, readShipped } from "./lists.ts";
+import { createAddressLists, disposableFile, readBuiltIn } from "./address-lists.ts";
 import { refreshDisposableDomains } from "./refresh-list.ts";
 
 const dataDir = await mkdtemp(join(tmpdir(), "posthaste-lists-"));
@@ -26,13 +26,13 @@ afterAll(async () => {
 beforeEach(() => rm(join(dataDir, "lists"), { recursive: true, force: true }));
 
 const isDisposable = async (domain: string) =>
-  (await createLists(dataDir, []).lookUp("a", domain, true)).isDisposable;
+  (await createAddressLists(dataDir, []).lookUp("a", domain, true)).isDisposable;
 
 test("the lists that came with the program are what they should be", () => {
-  const shipped = readShipped("disposable-domains.txt");
+  const shipped = readBuiltIn("disposable-domains.txt");
   expect(shipped.length).toBeGreaterThan(8_000);
   expect(shipped.filter((domain) => !parseDomain(domain).ok)).toEqual([]);
-  const roles = readShipped("role-accounts.txt");
+  const roles = readBuiltIn("role-accounts.txt");
   expect(roles.filter((role) => !/^[a-z0-9]+$/.test(role))).toEqual([]);
   expect(roles.filter((role, at) => roles.indexOf(role) !== at)).toEqual([]);
   const rfc2142 = [

@@ -5,7 +5,7 @@ import { parseDomain } from "#mail/address.ts";
 import { ApiError } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
 import { fetchFault, readResponseText } from "#platform/network/fetch-response.ts";
-import { disposableFile, entriesOf } from "./lists.ts";
+import { disposableFile, entriesOf } from "./address-lists.ts";
 
 const FETCH_MS = 30_000;
 const MOST_BYTES = 10 * 1024 ** 2;

@@ -4,9 +4,9 @@ import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { addEntriesSql } from "#workspace/billing/meter-store.ts";
-import type { Status, Verdict } from "./verdict.ts";
+import type { Score, ValidationStatus } from "./score.ts";
 
-export interface HistoryRow extends Verdict {
+export interface HistoryRow extends Score {
   readonly email: string;
   /** Validations of the allowance: 0 or 1. */
   readonly cost: number;
@@ -33,11 +33,11 @@ export async function insertValidations(
 }
 
 /** The answer about an address that was put into the history before it was known. */
-export async function updateVerdict(
+export async function updateScore(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  { status, risk_score }: Verdict,
+  { status, risk_score }: Score,
 ): Promise<void> {
   await tx.run(sql`
     update validations set status = ${status}, risk_score = ${risk_score}
@@ -59,10 +59,10 @@ export async function removeUnanswered(
 }
 
 /** Counts answers on the day (UTC) of `now`. */
-export async function addToDay(
+export async function countAnswers(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  given: readonly Status[],
+  given: readonly ValidationStatus[],
   now: Date,
 ): Promise<void> {
   const counts = [...Map.groupBy(given, (status) => status)].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -85,7 +85,7 @@ export function listDayCounts(
   db: Queryable,
   workspaceId: WorkspaceId,
   since: string,
-): Promise<{ day: string; status: Status; count: number }[]> {
+): Promise<{ day: string; status: ValidationStatus; count: number }[]> {
   return db.rows(sql`
     select day::text, status, count from validation_days
     where workspace_id = ${workspaceId} and day >= ${since}::date`);

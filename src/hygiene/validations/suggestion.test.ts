@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isFreeMail } from "#identity/sending-domains/domain-name.ts";
-import { createLists, readShipped } from "./lists.ts";
+import { createAddressLists, readBuiltIn } from "./address-lists.ts";
 import { editDistance, suggestDomain } from "./suggestion.ts";
 
-const targets = readShipped("typo-targets.txt");
+const targets = readBuiltIn("typo-targets.txt");
 
 test.each([
   ["gmial.com", "gmail.com"],
@@ -49,7 +49,7 @@ test.each([
   expect(suggestDomain(domain, targets)).toBeNull();
 });
 
-const lists = createLists("/nowhere", []);
+const lists = createAddressLists("/nowhere", []);
 const suggestion = async (domain: string, takesMail: boolean) =>
   (await lists.lookUp("ada", domain, takesMail)).suggestion;
 
@@ -94,8 +94,8 @@ test.each([
 });
 
 test("no target of a slip is a slip, and no provider either", () => {
-  const typos = new Set(readShipped("typo-domains.txt"));
-  const known = [...targets, ...readShipped("mailbox-providers.txt")];
+  const typos = new Set(readBuiltIn("typo-domains.txt"));
+  const known = [...targets, ...readBuiltIn("mailbox-providers.txt")];
   expect(known.filter((domain) => typos.has(domain))).toEqual([]);
 });
 

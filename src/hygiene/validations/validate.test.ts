@@ -1,6 +1,6 @@
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { createProber } from "#hygiene/probe/prober.ts";
-import { ProviderTurns, type TurnLimits } from "#hygiene/probe/provider-turns.ts";
+import { SmtpProber } from "#hygiene/probe/prober.ts";
+import { ProviderRateLimit, type RateLimits } from "#hygiene/probe/provider-rate-limit.ts";
 import { systemClock } from "#platform/clock.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
@@ -8,8 +8,8 @@ import { startFakeDns } from "#test/support/fake-dns.ts";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { createExaminer } from "./examiner.ts";
-import { createLists } from "./lists.ts";
+import { createAddressChecker } from "./address-checker.ts";
+import { createAddressLists } from "./address-lists.ts";
 import { listValidations } from "./store.ts";
 import { createValidate } from "./validate.ts";
 
@@ -20,23 +20,23 @@ const dns = await startFakeDns({
 });
 afterAll(() => dns.close());
 
-async function validator(limits: Partial<TurnLimits> = {}) {
+async function validator(limits: Partial<RateLimits> = {}) {
   const mx = await startFakeMx();
-  const prober = createProber({
+  const prober = new SmtpProber({
     resolver: dns.resolver,
     ehloName: "out.example.test",
     port: mx.port,
     allowPrivate: true,
-    turns: new ProviderTurns(limits),
+    rateLimit: new ProviderRateLimit(limits),
   });
   onTestFinished(async () => {
     await prober.close();
     await mx.close();
   });
-  const examiner = createExaminer({
+  const examiner = createAddressChecker({
     clock: systemClock,
     resolver: dns.resolver,
-    lists: createLists("/nonexistent", []),
+    lists: createAddressLists("/nonexistent", []),
     allowPrivateMx: true,
     prober,
   });

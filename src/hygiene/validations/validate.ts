@@ -12,27 +12,26 @@ import { overloaded } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { takeAll } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import type { Examiner } from "./examiner.ts";
+import type { AddressChecker } from "./address-checker.ts";
 import { type Findings, malformed } from "./findings.ts";
-import { shownText } from "./shown-text.ts";
-import { addToDay, insertValidations, removeUnanswered, updateVerdict } from "./store.ts";
-import { type Validation, validationOf } from "./validation.ts";
-import { RISK, type Verdict } from "./verdict.ts";
+import { RISK, type Score } from "./score.ts";
+import { countAnswers, insertValidations, removeUnanswered, updateScore } from "./store.ts";
+import { shownText, type Validation, validationOf } from "./validation.ts";
 
 export interface ValidateDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
-  readonly examiner: Examiner;
+  readonly examiner: AddressChecker;
 }
 
 /**
  * @returns also for a text that is no address
  * @throws ApiError PLAN_LIMIT_REACHED, INSUFFICIENT_BALANCE or RATE_LIMIT_EXCEEDED when nothing covers it
  */
-export type Validate = (workspaceId: WorkspaceId, asked: Asked) => Promise<Validation>;
+export type Validate = (workspaceId: WorkspaceId, asked: ValidateRequest) => Promise<Validation>;
 
-export interface Asked {
+export interface ValidateRequest {
   readonly email: string;
   /** The sending IP to ask the address's server from; the machine's choice when null. */
   readonly source: string | null;
@@ -52,7 +51,7 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
     tx: Queryable,
     workspaceId: WorkspaceId,
     email: string,
-    verdict: Verdict,
+    verdict: Score,
     cost: 0 | 1,
   ) => {
     const now = clock.now();
@@ -67,7 +66,7 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
   const recordKnown = async (workspaceId: WorkspaceId, answer: Validation, cost: 0 | 1) => {
     await db.transaction(async (tx) => {
       await record(tx, workspaceId, answer.email, answer, cost);
-      await addToDay(tx, workspaceId, [answer.status], clock.now());
+      await countAnswers(tx, workspaceId, [answer.status], clock.now());
     });
     return answer;
   };
@@ -101,11 +100,11 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
       if (findings.probe?.result === "stopped") throw overloaded("The service is stopping; try again");
       const answer = await answerOf(findings, false);
       await db.transaction(async (tx) => {
-        await updateVerdict(tx, workspaceId, id, answer);
-        await addToDay(tx, workspaceId, [answer.status], clock.now());
+        await updateScore(tx, workspaceId, id, answer);
+        await countAnswers(tx, workspaceId, [answer.status], clock.now());
       });
       // Where the DNS, or our turn at the provider, left us without an answer the next call may find one.
-      const isFound = findings.domain?.outcome !== "unknown" && findings.probe?.result !== "no_turn";
+      const isFound = findings.domain?.outcome !== "unknown" && findings.probe?.result !== "rate_limited";
       if (isFound) recent.set(key, findings, RECENT_MS);
       return answer;
     } catch (fault) {

@@ -2,10 +2,13 @@
 
 import { type Static, Type } from "typebox";
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
+import type { Resource } from "#platform/http/endpoint.ts";
 import { nullable, Timestamp } from "#platform/shapes.ts";
 import type { Findings } from "./findings.ts";
 import { reasonFor } from "./reason.ts";
-import { judge, statuses } from "./verdict.ts";
+import { riskScoreOf, validationStatuses } from "./score.ts";
+
+export const validations: Resource = { name: "validations", label: "Email validation", group: "Hygiene" };
 
 const SmtpResponse = Type.Object(
   {
@@ -25,7 +28,7 @@ const SmtpResponse = Type.Object(
 export const Validation = Type.Object(
   {
     email: Type.String({ description: "As it was given." }),
-    status: Type.Enum([...statuses]),
+    status: Type.Enum([...validationStatuses]),
     risk_score: Type.Integer({ minimum: 0, maximum: 10, description: "0 is safe, 10 is risky." }),
     reason: nullable(
       Type.String({ description: "Of invalid and unknown: what was found. Null for every other status." }),
@@ -67,7 +70,7 @@ export function validationOf(
   { isComplainer, isCached }: { readonly isComplainer: boolean; readonly isCached: boolean },
 ): Validation {
   const { domain, probe, isCatchAll } = findings;
-  const verdict = judge(findings, isComplainer);
+  const verdict = riskScoreOf(findings, isComplainer);
   return {
     email,
     ...verdict,
@@ -104,7 +107,7 @@ function existence({ probe, isCatchAll }: Findings): { email_exists?: boolean } 
 
 /** Only of a server that was asked. */
 function smtpResponse(probe: ProbeFinding | null): { smtp_response?: Static<typeof SmtpResponse> } {
-  if (probe === null || probe.result === "no_turn" || probe.result === "stopped") return {};
+  if (probe === null || probe.result === "rate_limited" || probe.result === "stopped") return {};
   return {
     smtp_response: {
       code: probe.code,
@@ -119,4 +122,11 @@ function smtpResponse(probe: ProbeFinding | null): { smtp_response?: Static<type
       result: probe.result === "unaskable" ? "error" : probe.result,
     },
   };
+}
+
+const LONGEST_SHOWN = 1_000;
+
+/** Neither NUL nor half a character can be stored. */
+export function shownText(text: string): string {
+  return text.replaceAll("\0", "").slice(0, LONGEST_SHOWN).toWellFormed();
 }

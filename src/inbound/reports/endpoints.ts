@@ -12,7 +12,7 @@ import { offsetOf, Pagination, pagination } from "#platform/http/response/paging
 import type { WorkspaceId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { type RefusalReason, refusalSentences } from "./refusal-reasons.ts";
+import { type ReportRefusalReason, refusalSentences } from "./refusal-reasons.ts";
 import { listRefusedReports, type RefusedReportRow } from "./refused-store.ts";
 import {
   countDmarcReports,
@@ -212,7 +212,7 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
   ];
 }
 
-function withSentences<Report extends { readonly unread: readonly UnreadRecords<RefusalReason>[] }>(
+function withSentences<Report extends { readonly unread: readonly UnreadRecords<ReportRefusalReason>[] }>(
   report: Report,
 ) {
   const unread = report.unread.map((one) => ({ ...one, message: refusalSentences[one.reason] }));

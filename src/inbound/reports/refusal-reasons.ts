@@ -1,7 +1,7 @@
 /** Why a report, or a record of one, is put aside: the codes of the API with a sentence for the owner of the domain. */
 import type { ReportRefusal } from "#mail/reports/read-reports.ts";
 
-export type RefusalReason =
+export type ReportRefusalReason =
   | ReportRefusal
   | "another_domain"
   | "future"
@@ -9,7 +9,7 @@ export type RefusalReason =
   | "reading_too_slow"
   | "reading_too_large";
 
-export const refusalSentences: Readonly<Record<RefusalReason, string>> = {
+export const refusalSentences: Readonly<Record<ReportRefusalReason, string>> = {
   empty: "The file is empty.",
   no_report: "There is no DMARC or TLS report in it.",
   corrupt: "The archive is damaged.",

@@ -1,12 +1,12 @@
 /** Reports that were put aside, by sending domain: the newest of them, with the reason. */
 import sql from "sql-template-tag";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
-import { storable } from "#inbound/reading/storable.ts";
+import { storable } from "#inbound/parsing/storable-text.ts";
 import type { ReportKind } from "#mail/reports/report-documents.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
-import type { RefusalReason } from "./refusal-reasons.ts";
+import type { ReportRefusalReason } from "./refusal-reasons.ts";
 import type { ReportScope } from "./store.ts";
 
 export interface NewRefusal {
@@ -15,7 +15,7 @@ export interface NewRefusal {
   readonly name: string | null;
   /** The domain in the mail's From. */
   readonly sender: string | null;
-  readonly reason: RefusalReason;
+  readonly reason: ReportRefusalReason;
   /** What the reason is about, such as the name of the other domain. */
   readonly detail: string | null;
 }
@@ -50,7 +50,7 @@ export async function insertRefusedReports(
 
 export interface RefusedReportRow {
   readonly id: string;
-  readonly reason: RefusalReason;
+  readonly reason: ReportRefusalReason;
   readonly detail: string | null;
   readonly file_name: string | null;
   readonly sender: string | null;

@@ -1,13 +1,13 @@
 /** DMARC and TLS reports of sending domains. */
 import sql from "sql-template-tag";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
-import type { ReadDmarcReport, ReadTlsReport } from "#inbound/reading/parse-mail.ts";
-import { storable, storableJson } from "#inbound/reading/storable.ts";
+import type { StorableDmarcReport, StorableTlsReport } from "#inbound/parsing/parse-mail.ts";
+import { storable, storableJson } from "#inbound/parsing/storable-text.ts";
 import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import type { RefusalReason } from "./refusal-reasons.ts";
+import type { ReportRefusalReason } from "./refusal-reasons.ts";
 
 const kept = (text: string | null): string | null => (text === null ? null : storable(text));
 
@@ -45,7 +45,7 @@ export async function countNewRecords(
 export async function insertDmarcReport(
   tx: Queryable,
   domain: ReportedDomain,
-  { report, isParents }: { readonly report: ReadDmarcReport; readonly isParents: boolean },
+  { report, isParents }: { readonly report: StorableDmarcReport; readonly isParents: boolean },
   now: Date,
 ): Promise<boolean> {
   const { domain: policyDomain, ...policy } = report.policy;
@@ -79,7 +79,7 @@ export async function insertDmarcReport(
 export async function insertTlsReport(
   tx: Queryable,
   domain: ReportedDomain,
-  report: ReadTlsReport,
+  report: StorableTlsReport,
   now: Date,
 ): Promise<boolean> {
   const inserted = await tx.run(sql`
@@ -211,7 +211,7 @@ export interface DmarcReportRow {
   readonly ends_at: Date;
   readonly messages: number;
   readonly records: number;
-  readonly unread: readonly UnreadRecords<RefusalReason>[];
+  readonly unread: readonly UnreadRecords<ReportRefusalReason>[];
   readonly received_at: Date;
 }
 
@@ -239,7 +239,7 @@ export interface TlsReportRow {
   readonly successful: number;
   readonly failed: number;
   readonly failures: TlsFailureRow[];
-  readonly unread: readonly UnreadRecords<RefusalReason>[];
+  readonly unread: readonly UnreadRecords<ReportRefusalReason>[];
   readonly received_at: Date;
 }
 

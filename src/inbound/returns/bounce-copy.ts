@@ -10,7 +10,7 @@ import { htmlFromText } from "#mail/html/body-conversion.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
 import type { PlatformMail, SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
-import { countReports, lockSentMessage, type SentMessage } from "./message-store.ts";
+import { countReports, lockSentMessage, type SentMessage } from "./sent-message-store.ts";
 
 /** Reports are small; what makes them large is the mail they return. */
 const MOST_BYTES = 100 * 1024;

@@ -8,22 +8,23 @@ import type { Conversation } from "#inbound/listener/conversation.ts";
 import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
 import type { NetworkLog } from "#inbound/listener/network-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
-import { storable } from "#inbound/reading/storable.ts";
 import { lenientMimeLimit } from "#mail/bounces/lenient-mime.ts";
+import { storable } from "#inbound/parsing/storable-text.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
 import type { Clock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { limitSentence } from "#platform/limits/refusal.ts";
-import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-quotas.ts";
 import {
-  type AddressDeps,
+  type InboundAddress,
+  type InboundAddressDeps,
   plainAddress,
-  type ReturnedAddress,
-  readReturnedAddress,
-} from "./returned-address.ts";
+  resolveInboundAddress,
+} from "./inbound-address.ts";
+import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-address-quotas.ts";
+import { findLastMove } from "./sent-message-store.ts";
 import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";
-import { isTooOld } from "./too-old.ts";
 
 const MOST_RECIPIENTS = 10;
 /** In one connection; who goes on is guessing. */
@@ -43,10 +44,10 @@ const BACKLOG_SENTENCES = {
 /** Room for a report that returns the largest message we send. */
 export const LARGEST_MAIL = 40 * 1024 * 1024;
 /** Octets that are read of a mail, and so stored. */
-const readOctets = (kind: ReturnedAddress["kind"]) =>
+const readOctets = (kind: InboundAddress["kind"]) =>
   kind === "report" ? attachmentMailLimit : lenientMimeLimit;
 
-export interface ReturnsDeps extends AddressDeps {
+export interface ReturnsDeps extends InboundAddressDeps {
   readonly clock: Clock;
   readonly log: NetworkLog;
   /** Called when there is mail of this class to process. */
@@ -57,7 +58,7 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
   const { db, clock, log } = deps;
   return (network) => {
     /** By address, in the form in which two spellings of one address are the same. */
-    let recipients = new Map<string, { readonly address: string; readonly kind: ReturnedAddress["kind"] }>();
+    let recipients = new Map<string, { readonly address: string; readonly kind: InboundAddress["kind"] }>();
     let refused = 0;
     const refuse = (enhanced: string, text: string) => {
       refused += 1;
@@ -108,7 +109,7 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
       },
       async recipient({ address: given }, { mailFrom }) {
         const address = plainAddress(given);
-        const returned = await readReturnedAddress(deps, address);
+        const returned = await resolveInboundAddress(deps, address);
         if (returned === "foreign") throw refuse("5.7.1", "We do not relay");
         if (
           returned === null ||
@@ -157,4 +158,22 @@ function countReceived(message: Buffer): number {
       .toString("latin1")
       .split(/\r?\n\r?\n/, 1)[0] ?? "";
   return header.match(/^received[ \t]*:/gim)?.length ?? 0;
+}
+
+const MOST_AGE_MS = 30 * 86_400_000;
+
+/**
+ * Thirty days after something last happened to the message, which may have waited long before it went out (a paused
+ * campaign). The log is not asked about a young one.
+ */
+export async function isTooOld(db: Queryable, messageId: string, now: Date): Promise<boolean> {
+  const isPast = (time: Date) => now.getTime() - time.getTime() > MOST_AGE_MS;
+  if (!isPast(acceptedAt(messageId))) return false;
+  const moved = await findLastMove(db, messageId);
+  return moved === undefined || isPast(moved);
+}
+
+/** Ids begin with the time of acceptance (RFC 9562 section 5.7). */
+function acceptedAt(messageId: string): Date {
+  return new Date(Number.parseInt(messageId.replaceAll("-", "").slice(0, 12), 16));
 }

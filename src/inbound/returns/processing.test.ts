@@ -1,9 +1,9 @@
 import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { forgetInbound } from "#inbound/forget.ts";
-import { createReading, type Reading } from "#inbound/reading/parse-mail.ts";
-import { processed } from "#inbound/reading/settled.ts";
+import { processed } from "#inbound/parsing/mail-result.ts";
+import { createReading, type MailParser } from "#inbound/parsing/parse-mail.ts";
+import { removeOldInboundMail } from "#inbound/retention.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -17,7 +17,7 @@ import {
   insertInboundMails,
   leaseInboundMails,
   lockInboundMail,
-  removeUnshownMails,
+  removeOlderMails,
   settleInboundMail,
 } from "./store.ts";
 
@@ -101,7 +101,7 @@ test("a mail that takes too long to read is put aside", async () => {
 
 test("a mail stays with who reads it while a whole batch takes as long as it may", async () => {
   await store(encodeReturnPath(newId(), key));
-  const slow: Reading = {
+  const slow: MailParser = {
     close: async () => {},
     async read() {
       clock.advance(95_000);
@@ -227,8 +227,8 @@ describe("the order of processing", () => {
   }, 60_000);
 
   test("mails to open addresses are read while reports to return paths wait", async () => {
-    const never = Promise.withResolvers<Awaited<ReturnType<Reading["read"]>>>();
-    const blocked: Reading = { read: () => never.promise as never, close: async () => {} };
+    const never = Promise.withResolvers<Awaited<ReturnType<MailParser["read"]>>>();
+    const blocked: MailParser = { read: () => never.promise as never, close: async () => {} };
     for (let count = 0; count < 8; count++) await store(encodeReturnPath(newId(), key));
     await store("fbl");
     const processing = startProcessing({ ...deps, readings: { ...readings, signed: blocked } });
@@ -280,12 +280,12 @@ test("what is done with is forgotten after a week, of what is kept the newest st
   await store(`d-${"0".repeat(32)}`);
   for (let count = 0; count < 3; count++) await store();
   await processDueMail(deps);
-  await forgetInbound({ db, clock }).run({ signal: new AbortController().signal, log });
+  await removeOldInboundMail({ db, clock }).run({ signal: new AbortController().signal, log });
   expect(await all()).toHaveLength(4);
   clock.advance(8 * DAY_MS);
-  await forgetInbound({ db, clock }).run({ signal: new AbortController().signal, log });
+  await removeOldInboundMail({ db, clock }).run({ signal: new AbortController().signal, log });
   expect((await all()).map(({ status }) => status)).toEqual(["kept", "kept", "kept"]);
-  expect(await removeUnshownMails(db, "kept", 2, 10)).toBe(1);
+  expect(await removeOlderMails(db, "kept", 2, 10)).toBe(1);
   expect(await all()).toHaveLength(2);
 });
 

@@ -6,12 +6,12 @@
  */
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { Reading } from "#inbound/reading/parse-mail.ts";
-import { quarantined } from "#inbound/reading/settled.ts";
+import { quarantined } from "#inbound/parsing/mail-result.ts";
+import type { MailParser } from "#inbound/parsing/parse-mail.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
-import { type ReadDeps, readMail } from "./read-mail.ts";
+import { type InterpretDeps, interpretMail } from "./interpret-mail.ts";
 import {
   findInboundMail,
   type LeasedMail,
@@ -33,12 +33,12 @@ const RETRY_MS = 15_000;
 /** How often each place looks for what other machines left, and for what is due again. */
 const LOOK_MS = 5_000;
 
-export interface ProcessingDeps extends Omit<ReadDeps, "reading"> {
+export interface ProcessingDeps extends Omit<InterpretDeps, "reading"> {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
   /** Threads of its own for each class. */
-  readonly readings: Readonly<Record<MailClass, Reading>>;
+  readonly readings: Readonly<Record<MailClass, MailParser>>;
 }
 
 /** Processes what is due until nothing is. */
@@ -72,7 +72,7 @@ async function processOne(deps: ProcessingDeps, mailClass: MailClass, lease: Lea
     }
     const mail = await findInboundMail(db, lease);
     if (mail === undefined) return;
-    const settle = await readMail({ ...deps, reading: deps.readings[mailClass] }, mail);
+    const settle = await interpretMail({ ...deps, reading: deps.readings[mailClass] }, mail);
     await db.transaction(
       async (tx) => {
         if (!(await lockInboundMail(tx, lease))) return;

@@ -6,10 +6,10 @@ import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
 import type { OnMoved, Outcome } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { lockSentMessage } from "./message-store.ts";
+import { lockSentMessage } from "./sent-message-store.ts";
 
 /** Says whether it moved the message: the second time it does not. */
-export async function recordNews(tx: Queryable, outcome: Outcome, onMoved: OnMoved): Promise<boolean> {
+export async function recordOutcome(tx: Queryable, outcome: Outcome, onMoved: OnMoved): Promise<boolean> {
   // The queue before the log, as workers that settle lock them.
   await removeQueueEntries(tx, [outcome]);
   await lockSentMessage(tx, outcome.workspaceId, outcome.messageId);

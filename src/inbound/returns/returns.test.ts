@@ -4,13 +4,13 @@ import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { settleLeases } from "#delivery/queue/queue-result-store.ts";
-import { createReading } from "#inbound/reading/parse-mail.ts";
+import { createReading } from "#inbound/parsing/parse-mail.ts";
 import { createLog } from "#platform/log/log.ts";
 import { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { BOUNCE_DOMAIN, complaintReport, deliveryReport, startReturns } from "#test/support/returns.ts";
 import { linkKey, sentCampaign } from "#test/support/tracked-campaign.ts";
-import { readMail } from "./read-mail.ts";
+import { interpretMail } from "./interpret-mail.ts";
 
 const returns = await startReturns();
 const { service, deliver, settle, returnPath, token, receive, message } = returns;
@@ -423,7 +423,7 @@ test.skipIf(!existsSync(corpora))("every mail of the corpora comes to an end at 
       ]) {
         await database
           .transaction(async (tx) => {
-            const settled = await (await readMail(deps(), { rcpt_to, raw }))(tx);
+            const settled = await (await interpretMail(deps(), { rcpt_to, raw }))(tx);
             expect(settled, `${name} to ${rcpt_to}`).toMatchObject({ result: expect.any(String) });
             throw new Undone();
           })

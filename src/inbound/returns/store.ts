@@ -1,10 +1,10 @@
 /** Mail that came in and what became of it. It is the installation's: whose it is shows when it is read. */
 
 import sql from "sql-template-tag";
-import type { Settled } from "#inbound/reading/settled.ts";
+import type { MailResult } from "#inbound/parsing/mail-result.ts";
 import { byteaArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { ReturnedAddress } from "./returned-address.ts";
+import type { InboundAddress } from "./inbound-address.ts";
 
 /**
  * Signed: return paths and unsubscribe addresses, which only those know who were sent a mail. Open: everything that
@@ -14,12 +14,12 @@ export type MailClass = "signed" | "open";
 
 export const mailClasses: readonly MailClass[] = ["signed", "open"];
 
-export const mailClassOf = (kind: ReturnedAddress["kind"]): MailClass =>
+export const mailClassOf = (kind: InboundAddress["kind"]): MailClass =>
   kind === "return_path" || kind === "unsubscribe" ? "signed" : "open";
 
 export interface NewInboundMail {
   readonly id: string;
-  readonly kind: ReturnedAddress["kind"];
+  readonly kind: InboundAddress["kind"];
   readonly mailFrom: string;
   readonly rcptTo: string;
   /** As much of it as is ever read. */
@@ -156,7 +156,7 @@ const KEPT_BYTES = { processed: 16 * 1024, quarantined: 256 * 1024, kept: 1024 *
 export async function settleInboundMail(
   tx: Queryable,
   { id, lease_number }: LeasedMail,
-  { status, result }: Settled,
+  { status, result }: MailResult,
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
@@ -186,7 +186,7 @@ export function removeProcessedMails(db: Queryable, before: Date, most: number):
 }
 
 /** As that, of what is kept to be looked at; the newest of it stay. */
-export function removeUnshownMails(
+export function removeOlderMails(
   db: Queryable,
   status: "quarantined" | "kept",
   mostShown: number,
@@ -198,11 +198,11 @@ export function removeUnshownMails(
       where status = ${status} order by id desc offset ${mostShown} limit ${most}))`);
 }
 
-export interface ShownMail {
+export interface ListedMail {
   readonly id: string;
   readonly received_at: Date;
-  readonly kind: ReturnedAddress["kind"];
-  readonly status: "received" | Settled["status"];
+  readonly kind: InboundAddress["kind"];
+  readonly status: "received" | MailResult["status"];
   readonly result: string | null;
   readonly mail_from: string;
   readonly rcpt_to: string;
@@ -212,9 +212,9 @@ export interface ShownMail {
 /** Newest first. */
 export function listInboundMails(
   db: Queryable,
-  status: ShownMail["status"],
+  status: ListedMail["status"],
   most: number,
-): Promise<ShownMail[]> {
+): Promise<ListedMail[]> {
   return db.rows(sql`
     select id, received_at, kind, status, result, mail_from, rcpt_to, bytes from inbound_mails
     where status = ${status} order by id desc limit ${most}`);

@@ -16,8 +16,8 @@ import {
 } from "#mail/message/header-section.ts";
 import { joinOctets } from "#mail/message/octets.ts";
 import { withCrlfLines } from "./line-ends.ts";
+import { requireMimeLimits } from "./mime-limits.ts";
 import { repairMessage } from "./repair-message.ts";
-import { requireModestStructure } from "./structure.ts";
 
 /** Octets, as the port offers in SIZE; repaired line ends may take no more. */
 const LARGEST_MESSAGE = 30 * 1024 * 1024;
@@ -77,7 +77,7 @@ export function readSubmission(given: Buffer, context: SubmissionContext): ReadS
   const sender = readMailbox(from);
   const kept = fields.filter(({ name }) => !dropped.test(name));
   const repaired = repairMessage({ message, fields: kept, bodyStart }, context);
-  requireModestStructure(fields, message.subarray(bodyStart));
+  requireMimeLimits(fields, message.subarray(bodyStart));
   return {
     from: sender,
     senders: senderFields.flatMap((name) => (named.get(name) ?? []).map(readMailbox)),

@@ -18,7 +18,7 @@ export interface GivenSubmission {
 }
 
 /** What the thread answers: the message, or the reply that refuses it. */
-export type SubmissionReading =
+export type ReadAnswer =
   | {
       readonly ok: true;
       readonly read: Omit<ReadSubmission, "raw">;
@@ -33,7 +33,7 @@ export interface ReadWithDigest extends ReadSubmission {
 }
 
 export class SubmissionReader {
-  readonly #thread: SideThread<GivenSubmission, SubmissionReading>;
+  readonly #thread: SideThread<GivenSubmission, ReadAnswer>;
 
   constructor(limits: SideThreadLimits = LIMITS) {
     this.#thread = createSideThread(new URL("submission-thread.ts", import.meta.url), limits);

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { readSubmission } from "./read-submission.ts";
-import type { GivenSubmission, SubmissionReading } from "./submission-reader.ts";
+import type { GivenSubmission, ReadAnswer } from "./submission-reader.ts";
 
 parentPort?.on("message", ({ message, context }: GivenSubmission) => {
   const reading = readGiven(message, context);
@@ -11,7 +11,7 @@ parentPort?.on("message", ({ message, context }: GivenSubmission) => {
   parentPort?.postMessage(reading, moved);
 });
 
-function readGiven(message: Uint8Array<ArrayBuffer>, context: GivenSubmission["context"]): SubmissionReading {
+function readGiven(message: Uint8Array<ArrayBuffer>, context: GivenSubmission["context"]): ReadAnswer {
   const octets = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   try {
     // Before it is read, because the message may be moved with what was read.

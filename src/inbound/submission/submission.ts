@@ -23,7 +23,7 @@ import type { Draft } from "#sending/acceptance/statement.ts";
 import type { Logins } from "./login.ts";
 import type { ReadSubmission } from "./read-submission.ts";
 import { SMALL_MESSAGE, type SubmissionReader } from "./submission-reader.ts";
-import { type Attempt, newAttempt, UncertainAttempts } from "./uncertain-attempts.ts";
+import { newAttempt, type SubmissionAttempt, UncertainAttempts } from "./uncertain-attempts.ts";
 
 const MOST_RECIPIENTS = 100;
 const MOST_WRONG_LOGINS = 3;
@@ -123,7 +123,12 @@ async function handIn(
   { message, recipients, envelope }: Given,
 ): Promise<string> {
   const { db, clock, hostname, reader } = deps;
-  const contextOf = ({ id, now }: Attempt) => ({ id, now, hostname, isSmtpUtf8: envelope.smtpUtf8 ?? false });
+  const contextOf = ({ id, now }: SubmissionAttempt) => ({
+    id,
+    now,
+    hostname,
+    isSmtpUtf8: envelope.smtpUtf8 ?? false,
+  });
   let attempt = newAttempt(recipients.length, clock.now());
   let read = await reader.read(message, contextOf(attempt));
   const handedIn = { workspaceId: sender.workspaceId, recipients, digest: read.digest };
@@ -203,7 +208,7 @@ function draftFor(
     platformFrom,
     messageId = newId(),
   }: {
-    readonly attempt: Attempt;
+    readonly attempt: SubmissionAttempt;
     readonly messageId: string | undefined;
     readonly platformFrom: string | null;
   },
@@ -249,7 +254,11 @@ async function accept({ db, acceptor }: SubmissionDeps, drafts: readonly Draft[]
 }
 
 /** Those of one attempt are stored together, or none is. */
-async function isStored(db: Database, { workspaceId }: Caller, { messageIds }: Attempt): Promise<boolean> {
+async function isStored(
+  db: Database,
+  { workspaceId }: Caller,
+  { messageIds }: SubmissionAttempt,
+): Promise<boolean> {
   const [first = ""] = messageIds;
   return (await findMessage(db, workspaceId, first)) !== undefined;
 }
@@ -272,7 +281,7 @@ function refuse(fault: unknown, fromEmail = ""): never {
   throw new SmtpReply(code, enhanced, `${fault.code}: ${fault.message}`, { cause: fault });
 }
 
-function queued({ messageIds: ids }: Attempt): string {
+function queued({ messageIds: ids }: SubmissionAttempt): string {
   const more = ids.length > MOST_IDS ? ` and ${ids.length - MOST_IDS} more` : "";
   return `2.0.0 Queued as ${ids.slice(0, MOST_IDS).join(" ")}${more}`;
 }

@@ -8,7 +8,7 @@ import { ExpiringMap } from "#platform/cache.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 
 /** What identifies the messages of one DATA. */
-export interface Attempt {
+export interface SubmissionAttempt {
   /** Of the whole. */
   readonly id: string;
   readonly now: Date;
@@ -29,15 +29,15 @@ interface HandedIn {
 }
 
 export class UncertainAttempts {
-  readonly #attempts = new ExpiringMap<Attempt>(MOST_KEPT);
+  readonly #attempts = new ExpiringMap<SubmissionAttempt>(MOST_KEPT);
 
   /** The earlier attempt to hand this in of which nothing is known. */
-  find(handedIn: HandedIn): Attempt | undefined {
+  find(handedIn: HandedIn): SubmissionAttempt | undefined {
     // Hashing costs, and there is nearly never one.
     return this.#attempts.size === 0 ? undefined : this.#attempts.get(keyOf(handedIn));
   }
 
-  keep(handedIn: HandedIn, attempt: Attempt): void {
+  keep(handedIn: HandedIn, attempt: SubmissionAttempt): void {
     this.#attempts.set(keyOf(handedIn), attempt, KEPT_MS);
   }
 
@@ -46,7 +46,7 @@ export class UncertainAttempts {
   }
 }
 
-export function newAttempt(recipients: number, now: Date): Attempt {
+export function newAttempt(recipients: number, now: Date): SubmissionAttempt {
   return { id: newId(), now, messageIds: Array.from({ length: recipients }, () => newId()) };
 }
 

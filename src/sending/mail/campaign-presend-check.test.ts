@@ -6,8 +6,8 @@ import { type Decision, UnfitValues } from "#delivery/message/presend-check.ts";
 import { endUnsent, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { writeResultBatch } from "#delivery/worker/result-writer.ts";
-import { recordNews } from "#inbound/returns/record-outcome.ts";
 import { type OnMoved, suppressingAmong } from "#messages/message/outcome.ts";
+import { recordOutcome } from "#inbound/returns/record-outcome.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -120,7 +120,7 @@ async function bounceLate(): Promise<void> {
     sourceIp: null,
     tls: null,
   } as const;
-  await db.transaction((tx) => recordNews(tx, news, count));
+  await db.transaction((tx) => recordOutcome(tx, news, count));
 }
 const accepted = { outcome: "accepted", code: 250, enhanced: "2.0.0", text: "ok" } as const;
 const refused = (code: number, enhanced: string) =>

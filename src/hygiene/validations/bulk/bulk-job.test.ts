@@ -6,12 +6,12 @@ import { parse } from "csv-parse/sync";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, it, test, vi } from "vitest";
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
-import { createProber, type ProbeQuestion, type Prober } from "#hygiene/probe/prober.ts";
-import { ProviderTurns } from "#hygiene/probe/provider-turns.ts";
-import { createExaminer } from "#hygiene/validations/examiner.ts";
-import { createLists } from "#hygiene/validations/lists.ts";
-import { validations } from "#hygiene/validations/resource.ts";
+import { type ProbeQuestion, type Prober, SmtpProber } from "#hygiene/probe/prober.ts";
+import { ProviderRateLimit } from "#hygiene/probe/provider-rate-limit.ts";
+import { createAddressChecker } from "#hygiene/validations/address-checker.ts";
+import { createAddressLists } from "#hygiene/validations/address-lists.ts";
 import { listValidations } from "#hygiene/validations/store.ts";
+import { validations } from "#hygiene/validations/validation.ts";
 import { systemClock } from "#platform/clock.ts";
 import { need } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -48,10 +48,10 @@ afterAll(async () => {
 });
 
 const handlerWith = (prober: Prober | null = null, changes: Partial<RoundPauses> = {}) => {
-  const examiner = createExaminer({
+  const examiner = createAddressChecker({
     clock: systemClock,
     resolver: dns.resolver,
-    lists: createLists(dataDir, []),
+    lists: createAddressLists(dataDir, []),
     allowPrivateMx: true,
     prober,
   });
@@ -353,12 +353,12 @@ describe("servers that are asked", () => {
 
   it("of more domains than a provider's turns allow are asked in later rounds, and nobody pays before", async () => {
     await using mx = await startFakeMx();
-    const prober = createProber({
+    const prober = new SmtpProber({
       resolver: dns.resolver,
       ehloName: "out.example.test",
       port: mx.port,
       allowPrivate: true,
-      turns: new ProviderTurns({ mostWaiting: 3, perMinute: 1_000 }),
+      rateLimit: new ProviderRateLimit({ mostWaiting: 3, perMinute: 1_000 }),
     });
     const workspaceId = await newWorkspace();
     const id = await start(workspaceId, lines(40, 20));
@@ -442,10 +442,10 @@ describe("the hourly cap", () => {
     const clock = stubClock();
     await changeWorkspace(db, workspaceId, { hourly_cap: 50 }, { clock, plans });
     const { prober, questions } = proberThat(() => ({}));
-    const examiner = createExaminer({
+    const examiner = createAddressChecker({
       clock,
       resolver: dns.resolver,
-      lists: createLists(dataDir, []),
+      lists: createAddressLists(dataDir, []),
       allowPrivateMx: true,
       prober,
     });

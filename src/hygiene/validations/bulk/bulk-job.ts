@@ -8,8 +8,8 @@
  * have its place.
  */
 
-import type { Examiner } from "#hygiene/validations/examiner.ts";
 import { createLimiter } from "#platform/concurrency.ts";
+import type { AddressChecker } from "#hygiene/validations/address-checker.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -18,12 +18,12 @@ import type { Scratch } from "#platform/jobs/files.ts";
 import { createLineFile } from "#platform/jobs/line-file.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
-import { type Examined, examineBatch } from "./examine-batch.ts";
-import { HourlyRoom } from "./hourly-room.ts";
+import { BatchTotals } from "./batch-totals.ts";
+import { type CheckedAddress, checkBatch } from "./check-batch.ts";
+import { HourlyCap } from "./hourly-cap.ts";
 import { writeRest, writeResult } from "./result-file.ts";
 import { firstRound, nextRound, type Round, type RoundPauses } from "./rounds.ts";
 import { type DoneBatch, listBatchRows, listDoneBatches } from "./store.ts";
-import { Tally } from "./tally.ts";
 import { type WriteDeps, writeBatch } from "./write-batch.ts";
 
 export const BULK_JOB = "validation_bulk";
@@ -37,7 +37,7 @@ export interface BulkInput {
 }
 
 export interface BulkDeps extends WriteDeps {
-  readonly examiner: Examiner;
+  readonly examiner: AddressChecker;
   readonly pace?: Partial<RoundPauses>;
 }
 
@@ -63,13 +63,13 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     let hasWorked = false;
     const file = await readInput(openInput, job.input.encoding ?? undefined);
     const { addresses } = file;
-    const tally = new Tally();
+    const tally = new BatchTotals();
     const note = (batches: readonly DoneBatch[]) => {
       tally.add(batches);
       report(tally.progress(file));
     };
     note(await listDoneBatches(db, workspaceId, jobId));
-    const room = await HourlyRoom.open(deps, workspaceId);
+    const room = await HourlyCap.open(deps, workspaceId);
 
     /** Who cancels finds nothing begun, and nothing charged, after being told that it will stop. */
     const requireWanted = async () => {
@@ -80,7 +80,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
       await requireNotSuspended(db, workspaceId);
       await requireWanted();
       const { inside, outside } = room.take(addresses, places);
-      const examined = await examineBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
+      const examined = await checkBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
       const lots = Map.groupBy(examined, (one) => lotOf(one, isLast));
       const placesIn = (lot: Lot) => (lots.get(lot) ?? []).map(({ place }) => place);
       const later = { greylisted: placesIn("greylisted"), put_back: [...outside, ...placesIn("put_back")] };
@@ -168,8 +168,8 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
 
 type Lot = "answered" | "greylisted" | "put_back";
 
-function lotOf({ findings: { probe } }: Examined, isLast: boolean): Lot {
-  if (probe?.result === "no_turn" || probe?.result === "stopped") return "put_back";
+function lotOf({ findings: { probe } }: CheckedAddress, isLast: boolean): Lot {
+  if (probe?.result === "rate_limited" || probe?.result === "stopped") return "put_back";
   return probe?.result === "greylisted" && !isLast ? "greylisted" : "answered";
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, it, test } from "vitest";
-import { openExaminer } from "#hygiene/validations/open-examiner.ts";
+import { openAddressChecker } from "#hygiene/validations/open-address-checker.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { startRunner } from "#platform/jobs/runner.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -21,7 +21,7 @@ const service = await startService({
 });
 const { call, database, clock, dns } = service;
 const config = readConfig({ DATA_DIR: dataDir, DNS_SERVERS: dns.address, ALLOW_PRIVATE_MX: "true" });
-const examiner = openExaminer({ config, clock }, null);
+const examiner = openAddressChecker({ config, clock }, null);
 const handlers = { [BULK_JOB]: bulkHandler({ db: database, clock, plans, examiner }) };
 const runner = await startRunner({ database, dataDir, log: createLog("silent"), handlers, recurring: [] });
 afterAll(async () => {

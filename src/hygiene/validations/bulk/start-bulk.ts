@@ -1,6 +1,6 @@
 /** How a bulk validation begins: the file is read, what it will cost is compared with what there is, and a job starts. */
 
-import { validations } from "#hygiene/validations/resource.ts";
+import { validations } from "#hygiene/validations/validation.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";

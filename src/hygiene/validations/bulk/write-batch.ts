@@ -1,13 +1,13 @@
 /** Writing what a batch found: its cost, its history and its rows of the result, in one transaction, once. */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
-import { addToDay, insertValidations } from "#hygiene/validations/store.ts";
+import { countAnswers, insertValidations } from "#hygiene/validations/store.ts";
 import { validationOf } from "#hygiene/validations/validation.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { takeUpTo } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import type { Examined } from "./examine-batch.ts";
+import type { CheckedAddress } from "./check-batch.ts";
 import { resultRow } from "./result-file.ts";
 import { type BatchKey, claimValidationBatch, type DoneBatch, updateValidationBatch } from "./store.ts";
 
@@ -17,7 +17,7 @@ export interface WriteDeps {
   readonly plans: Plans;
 }
 
-export interface Written {
+export interface BatchOutcome {
   readonly done: DoneBatch;
   /** What was paid for. */
   readonly taken: number;
@@ -35,9 +35,9 @@ export async function writeBatch(
   { db, clock, plans }: WriteDeps,
   workspaceId: WorkspaceId,
   key: BatchKey,
-  examined: readonly Examined[],
+  examined: readonly CheckedAddress[],
   later: Pick<DoneBatch, "greylisted" | "put_back">,
-): Promise<Written | undefined> {
+): Promise<BatchOutcome | undefined> {
   const now = clock.now();
   const complainers = await listComplainers(db, workspaceId, examined);
   const answers = examined.map((one) => {
@@ -62,7 +62,7 @@ export async function writeBatch(
       return { id: newId(), email, status, risk_score, cost, created_at: now };
     });
     await insertValidations(tx, workspaceId, rows);
-    if (statuses.length > 0) await addToDay(tx, workspaceId, statuses, now);
+    if (statuses.length > 0) await countAnswers(tx, workspaceId, statuses, now);
     const lack = taken < wanted ? refusal : null;
     const isCapped = lack === "hourly_cap";
     const done = {
@@ -86,8 +86,8 @@ export async function writeBatch(
 async function listComplainers(
   db: Database,
   workspaceId: WorkspaceId,
-  examined: readonly Examined[],
-): Promise<Set<Examined>> {
+  examined: readonly CheckedAddress[],
+): Promise<Set<CheckedAddress>> {
   const asked = examined.flatMap((one) => {
     const { syntax } = one.address;
     if (!syntax.ok) return [];

@@ -1,0 +1,56 @@
+import type { Fault } from "#smtp-client/outcome.ts";
+
+/** The longest part of a probe's time that is kept for QUIT and its reply. */
+const LONGEST_QUIT_MS = 500;
+
+/** The moment at which a probe has to return what it knows: its time is up, or the service stops. */
+export class ProbeDeadline {
+  /** All the time of the probe. */
+  readonly totalMs: number;
+  /** The part of it that is left for QUIT after the deadline has expired. */
+  readonly quitMs: number;
+  readonly #listeners = new Set<(fault: Fault) => void>();
+  readonly #timer: NodeJS.Timeout;
+  #fault: Fault | null = null;
+
+  /** Expires `quitMs` before the end of `totalMs`. */
+  constructor(totalMs: number) {
+    this.totalMs = Math.max(0, totalMs);
+    this.quitMs = Math.min(LONGEST_QUIT_MS, this.totalMs / 4);
+    const timeout: Fault = { fault: "timeout", reason: "no answer in time" };
+    this.#timer = setTimeout(() => this.expire(timeout), this.totalMs - this.quitMs);
+  }
+
+  /** Why the deadline expired; null until then. */
+  get fault(): Fault | null {
+    return this.#fault;
+  }
+
+  /** Expires the deadline now. The first fault counts. */
+  expire(fault: Fault): void {
+    this.clear();
+    this.#fault ??= fault;
+    for (const listener of this.#listeners) listener(this.#fault);
+    this.#listeners.clear();
+  }
+
+  /** Stops the timer, so that only `expire` ends the probe. */
+  clear(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Calls the listener when the deadline expires, or now if it has. @returns a function that removes the listener */
+  onExpire(listener: (fault: Fault) => void): () => void {
+    if (this.#fault === null) this.#listeners.add(listener);
+    else listener(this.#fault);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The promise's result, or the deadline's fault if that is first. */
+  race<Result>(promise: Promise<Result>): Promise<Result | Fault> {
+    return new Promise((resolve, reject) => {
+      const removeListener = this.onExpire(resolve);
+      void promise.then(resolve, reject).finally(removeListener);
+    });
+  }
+}

@@ -1,0 +1,22 @@
+/** The history goes after a year; the counts of its days stay. */
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { removeOldValidations } from "./store.ts";
+
+const KEPT_DAYS = 365;
+const DAY_SECONDS = 86_400;
+/** What a statement deletes stays locked until its end. */
+const BATCH = 5_000;
+
+export function removeOldValidationsJob({ db, clock }: { db: Database; clock: Clock }): Recurring {
+  return {
+    name: "forget-old-validations",
+    seconds: DAY_SECONDS,
+    async run({ signal }) {
+      const before = new Date(clock.now().getTime() - KEPT_DAYS * DAY_SECONDS * 1_000);
+      let removed = BATCH;
+      while (removed === BATCH && !signal.aborted) removed = await removeOldValidations(db, before, BATCH);
+    },
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * What findings come to: one status and one score, by fixed rules.
+ *
+ * Of several statuses that apply the first of this order counts: invalid, disposable, role-based, catch-all, unknown,
+ * valid. The score is that of the status (RISK below; a valid address scores 0 when its server confirmed it), one more
+ * for a full mailbox, one more for a brand-new domain, at least 9 for somebody who complained, and 10 for a spam trap; never more than 10.
+ */
+import type { Findings } from "./findings.ts";
+
+export const validationStatuses = [
+  "valid",
+  "invalid",
+  "catch-all",
+  "disposable",
+  "role-based",
+  "unknown",
+] as const;
+export type ValidationStatus = (typeof validationStatuses)[number];
+
+export interface Score {
+  readonly status: ValidationStatus;
+  /** 0 (safe) to 10 (risky). */
+  readonly risk_score: number;
+}
+
+export const RISK: Readonly<Record<ValidationStatus, number>> = {
+  valid: 2,
+  "role-based": 4,
+  "catch-all": 5,
+  unknown: 6,
+  disposable: 8,
+  invalid: 10,
+};
+const CONFIRMED = 0;
+const FULL_MAILBOX = 1;
+const NEW_DOMAIN = 1;
+const COMPLAINER = 9;
+const HONEYPOT = 10;
+const MOST = 10;
+
+/** `isComplainer`: they complained about this workspace's mail. */
+export function riskScoreOf(findings: Findings, isComplainer: boolean): Score {
+  const { probe, isHoneypot, isNewDomain } = findings;
+  const status = statusOf(findings);
+  const base = status === "valid" && probe !== null ? CONFIRMED : RISK[status];
+  const own = base + (probe?.isMailboxFull ? FULL_MAILBOX : 0) + (isNewDomain ? NEW_DOMAIN : 0);
+  const least = isHoneypot ? HONEYPOT : isComplainer ? COMPLAINER : 0;
+  return { status, risk_score: Math.min(MOST, Math.max(own, least)) };
+}
+
+function statusOf({ domain, probe, isDisposable, isRoleBased, isCatchAll }: Findings): ValidationStatus {
+  if (domain === null || domain.outcome === "undeliverable" || probe?.result === "rejected") return "invalid";
+  if (isDisposable) return "disposable";
+  if (isRoleBased) return "role-based";
+  if (isCatchAll) return "catch-all";
+  if (domain.outcome === "unknown" || (probe !== null && probe.result !== "accepted")) return "unknown";
+  return "valid";
+}

@@ -1,0 +1,87 @@
+/** The thread of reading.ts: reads mails of strangers, one after the other. */
+import { parentPort } from "node:worker_threads";
+import { readComplaint } from "#mail/bounces/arf.ts";
+import { readBounce } from "#mail/bounces/bounce.ts";
+import type { DmarcReport, DmarcRow } from "#mail/reports/dmarc-report.ts";
+import { readReports } from "#mail/reports/read-reports.ts";
+import type { TlsPolicyReport, TlsReport } from "#mail/reports/tls-report.ts";
+import type {
+  MailToParse,
+  ParsedMails,
+  ParsedNotice,
+  ParsedReports,
+  StorableDmarcReport,
+  StorableTlsReport,
+} from "./parse-mail.ts";
+import { storableJson } from "./storable-text.ts";
+
+/** Kinds of failures of one TLS report that are kept. */
+const MOST_FAILURES = 100;
+
+const readers: { readonly [Kind in keyof ParsedMails]: (raw: Uint8Array) => ParsedMails[Kind] } = {
+  report: readReportsOfMail,
+  news: readNews,
+};
+
+parentPort?.on("message", ({ kind, raw }: MailToParse) => parentPort?.postMessage(readers[kind](raw)));
+
+function readReportsOfMail(raw: Uint8Array): ParsedReports {
+  const { reports, ...rest } = readReports(raw);
+  return {
+    ...rest,
+    reports: reports.map((read) =>
+      read.kind === "dmarc"
+        ? { ...read, report: dmarcForTable(read.report) }
+        : { ...read, report: tlsForTable(read.report) },
+    ),
+  };
+}
+
+function dmarcForTable({ rows, ...report }: DmarcReport): StorableDmarcReport {
+  return { ...report, records: rows.length, recordsJson: recordsJson(rows) };
+}
+
+function tlsForTable({ policies, ...report }: TlsReport): StorableTlsReport {
+  const total = (count: "successful" | "failed") => policies.reduce((sum, policy) => sum + policy[count], 0);
+  return {
+    ...report,
+    domains: [...new Set(policies.map(({ domain }) => domain))],
+    successful: total("successful"),
+    failed: total("failed"),
+    failuresJson: failuresJson(policies),
+  };
+}
+
+function recordsJson(rows: readonly DmarcRow[]): string {
+  return storableJson(
+    rows.map(({ sourceIp, count, disposition, dkim, spf, headerFrom, envelopeFrom }, position) => ({
+      position,
+      source_ip: sourceIp,
+      count,
+      disposition,
+      dkim,
+      spf,
+      header_from: headerFrom,
+      envelope_from: envelopeFrom,
+    })),
+  );
+}
+
+function failuresJson(policies: readonly TlsPolicyReport[]): string {
+  const failures = policies.flatMap(({ type, failures }) =>
+    failures.map((failure) => ({
+      result_type: failure.resultType,
+      policy_type: type,
+      failed: failure.failedSessions,
+      sending_mta_ip: failure.sendingMtaIp,
+      receiving_mx_hostname: failure.receivingMxHostname,
+      failure_reason_code: failure.reasonCode,
+    })),
+  );
+  return storableJson(failures.slice(0, MOST_FAILURES));
+}
+
+function readNews(raw: Uint8Array): ParsedNotice {
+  const complaint = readComplaint(raw);
+  return { complaint, bounce: complaint === null ? readBounce(raw) : null };
+}

@@ -1,0 +1,71 @@
+/**
+ * What a complaint means for the message it is about. Nothing in a report proves anything but our own signed token, which
+ * the returned header bears, or the return path with it. So a complaint counts for the recipient of that message and for
+ * nobody else.
+ */
+
+import { type MailResult, processed, quarantined } from "#inbound/parsing/mail-result.ts";
+import { storable } from "#inbound/parsing/storable-text.ts";
+import { domainOf } from "#mail/address.ts";
+import type { Complaint } from "#mail/bounces/arf.ts";
+import { parseMailbox } from "#mail/mailbox.ts";
+import { type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { PurposeKeys } from "#platform/secrets/secrets.ts";
+import { signedMessage } from "./inbound-address.ts";
+import { recordOutcome } from "./record-outcome.ts";
+import { findSentMessage } from "./sent-message-store.ts";
+
+/** The message that a complaint names under our signature, however old: people complain when they open their mail. */
+export function complainedMessage(
+  { returned, cfblFeedbackId, originalMailFrom }: Complaint,
+  keys: PurposeKeys,
+): string | null {
+  return signedMessage([returned?.token, cfblFeedbackId, originalMailFrom, returned?.returnPath], keys);
+}
+
+export async function applyComplaint(
+  tx: Queryable,
+  { messageId, complaint }: { readonly messageId: string | null; readonly complaint: Complaint },
+  onMoved: OnMoved,
+  now: Date,
+): Promise<MailResult> {
+  const feedbackType = storable(complaint.feedbackType).slice(0, 100);
+  if (!complaint.counts) return processed(`not_counted: ${feedbackType}`);
+  if (messageId === null) return quarantined("the complaint names no message of ours under our signature");
+  const message = await findSentMessage(tx, messageId);
+  if (message === undefined) return processed("message_gone");
+  const about = {
+    ...unclassified,
+    workspaceId: message.workspaceId,
+    messageId,
+    time: now,
+    attempts: null,
+    nextAttemptAt: null,
+    mxHost: null,
+    code: null,
+    enhancedCode: null,
+    isAddressFault: false,
+  };
+  // Moves only what is still queued or deferred.
+  const delivered: Outcome = {
+    ...about,
+    status: "delivered",
+    detail: "Delivered after all: its recipient complained about it",
+  };
+  await recordOutcome(tx, delivered, onMoved);
+  const complained: Outcome = {
+    ...about,
+    status: "complained",
+    detail: `The recipient complained (${feedbackType})`,
+    complaint: { feedbackType, provider: providerOf(complaint) },
+  };
+  return processed((await recordOutcome(tx, complained, onMoved)) ? "complained" : "known");
+}
+
+/** Who sent the report, as far as it says so. */
+function providerOf({ from, reportingMta, userAgent }: Complaint): string | null {
+  const sender = parseMailbox(from ?? "");
+  const name = sender.ok ? domainOf(sender.address) : (reportingMta ?? userAgent);
+  return storable(name ?? "").trim() || null;
+}

@@ -1,0 +1,93 @@
+/**
+ * The addresses at which mail comes back to us (decisions, section 14 row 8). Signatures are checked before anything
+ * is looked up, so that guessing them costs the database nothing. Only the token of reports is not signed but random:
+ * each guess of its form costs one look into an index.
+ */
+import {
+  findDomainByReportToken,
+  findDomainHolder,
+  type ReportedDomain,
+} from "#identity/sending-domains/store.ts";
+import { decodeReturnPath } from "#mail/bounces/verp.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { PurposeKeys } from "#platform/secrets/secrets.ts";
+import { readToken, type TrackedMail } from "#tracking/link-tokens.ts";
+import { isSentFrom } from "./sent-message-store.ts";
+
+export type InboundAddress =
+  | { readonly kind: "return_path"; readonly messageId: string }
+  | { readonly kind: "complaint" }
+  | { readonly kind: "report"; readonly domain: ReportedDomain }
+  | { readonly kind: "unsubscribe"; readonly mail: TrackedMail }
+  | { readonly kind: "operator" };
+
+export interface InboundAddressDeps {
+  readonly db: Queryable;
+  readonly bounceDomain: string;
+  /** Of return paths, and of links in mails. */
+  readonly keys: { readonly returnPath: PurposeKeys; readonly link: PurposeKeys };
+}
+
+const CUSTOM_HOST = /^bounce\.(.+)$/;
+const REPORT_TOKEN = /^d-([0-9a-f]{32})$/;
+const OPERATOR = new Set(["postmaster", "abuse"]);
+
+/**
+ * The message that fields of a returned header name under our signature; null when none does. A field may hold a return
+ * path or its local part.
+ */
+export function signedMessage(
+  fields: readonly (string | null | undefined)[],
+  keys: PurposeKeys,
+): string | null {
+  for (const field of fields) {
+    const [token = ""] = (field ?? "").trim().replace(/^</, "").split("@", 1);
+    const messageId = keys.read((key) => decodeReturnPath(token, key));
+    if (messageId !== null) return messageId;
+  }
+  return null;
+}
+
+const QUOTED_LOCAL = /^"((?:[^"\\]|\\[ -~])*)"@/;
+/** Of a local part that needs no quotes (RFC 5321 section 4.1.2, Dot-string). */
+const DOT_STRING = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
+
+/** The same address without quotes that it does not need, and without the dot at the end of its domain. */
+export function plainAddress(address: string): string {
+  const [quoted = "", content = ""] = QUOTED_LOCAL.exec(address) ?? [];
+  const local = content.replace(/\\(.)/g, "$1");
+  const plain = DOT_STRING.test(local) ? `${local}@${address.slice(quoted.length)}` : address;
+  return plain.replace(/\.$/, "");
+}
+
+/** What an address stands for: null when it is none of ours, "foreign" when its host is not. */
+export async function resolveInboundAddress(
+  { db, bounceDomain, keys }: InboundAddressDeps,
+  address: string,
+): Promise<InboundAddress | "foreign" | null> {
+  const at = address.lastIndexOf("@");
+  const given = address.slice(0, at === -1 ? address.length : at);
+  const host = address.slice(at + 1).toLowerCase();
+  const local = given.toLowerCase();
+  // RFC 5321 section 4.5.1: this one name needs no domain.
+  if (at === -1) return local === "postmaster" ? { kind: "operator" } : "foreign";
+  const messageId = keys.returnPath.read((key) => decodeReturnPath(local, key));
+  if (host !== bounceDomain.toLowerCase()) {
+    const [, domain] = CUSTOM_HOST.exec(host) ?? [];
+    if (messageId === null || domain === undefined) return "foreign";
+    // What was sent before its own return path was switched off, or the domain was lost, still comes back there.
+    const isOurs =
+      (await findDomainHolder(db, domain)) !== undefined || (await isSentFrom(db, messageId, domain));
+    return isOurs ? { kind: "return_path", messageId } : "foreign";
+  }
+  if (messageId !== null) return { kind: "return_path", messageId };
+  if (local === "fbl") return { kind: "complaint" };
+  if (OPERATOR.has(local)) return { kind: "operator" };
+  if (local.startsWith("u+")) {
+    const mail = keys.link.read((key) => readToken(given.slice(2), "unsubscribe", key));
+    return mail && { kind: "unsubscribe", mail };
+  }
+  const [, token] = REPORT_TOKEN.exec(local) ?? [];
+  const domain = token && (await findDomainByReportToken(db, token));
+  return domain ? { kind: "report", domain } : null;
+}

@@ -1,0 +1,81 @@
+/** Recurring jobs: switch off webhooks that take too little, and remove old deliveries. */
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { removeInBatches } from "#platform/jobs/batches.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { listDeletedWebhooks, removeDeletedWebhook, switchOff } from "#webhooks/store.ts";
+import { listOverfull, type OverfullBounds, removeDeliveriesOf, removeOldDeliveries } from "./store.ts";
+
+const HOUR_SECONDS = 3_600;
+const HOUR_MS = HOUR_SECONDS * 1_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A large campaign may fill the queue of a working receiver for some hours; no receiver may let it grow without end. */
+const BOUNDS: OverfullBounds = { most: 1_000_000, mostOverdue: 100_000, overdueMs: 6 * HOUR_MS };
+/**
+ * The time to work off the queue before `mostOverdue` applies: after a webhook was switched on or moved to another URL,
+ * after the end of a suspension, and after the start of this process, which may have been down for long.
+ */
+const GRACE_MS = HOUR_MS;
+/** Applies to pending deliveries of inactive webhooks, too. */
+export const KEPT_DAYS = 14;
+/** Deleted webhooks whose deliveries are removed in one run. */
+const MOST_DELETED = 1_000;
+
+interface JobDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export function switchOffOverfullWebhooks(deps: JobDeps): Recurring {
+  const startedAt = deps.clock.now();
+  return {
+    name: "switch-off-overfull-webhooks",
+    seconds: 60,
+    run: () => switchOffOverfull(deps, startedAt),
+  };
+}
+
+/**
+ * Switches off webhooks with more pending deliveries than the bounds allow, because their receivers take less than
+ * happens. This is not checked where events are written, so that a slow receiver delays no transaction.
+ */
+export async function switchOffOverfull(
+  { db, clock }: JobDeps,
+  startedAt: Date,
+  bounds: OverfullBounds = BOUNDS,
+): Promise<void> {
+  const now = clock.now();
+  const hasGrace = now.getTime() - startedAt.getTime() < GRACE_MS;
+  const unchangedSince = hasGrace ? new Date(0) : new Date(now.getTime() - GRACE_MS);
+  const overfull = await listOverfull(db, bounds, now, unchangedSince);
+  for (const { workspace_id: workspaceId, id, is_far_over } of overfull) {
+    const pending = is_far_over
+      ? `more than ${bounds.most} deliveries are pending`
+      : `more than ${bounds.mostOverdue} deliveries are pending, the oldest for more than ${bounds.overdueMs / HOUR_MS} hours`;
+    await switchOff(
+      db,
+      workspaceId,
+      id,
+      `events arrive faster than the receiver takes them: ${pending}`,
+      now,
+    );
+  }
+}
+
+export function removeOldWebhookDeliveries(deps: JobDeps): Recurring {
+  return {
+    name: "remove-old-webhook-deliveries",
+    seconds: HOUR_SECONDS,
+    run: ({ signal }) => removeOld(deps, signal),
+  };
+}
+
+/** Removes deliveries older than KEPT_DAYS, and deleted webhooks with all of their deliveries. */
+export async function removeOld({ db, clock }: JobDeps, signal: AbortSignal): Promise<void> {
+  const before = new Date(clock.now().getTime() - KEPT_DAYS * DAY_MS);
+  await removeInBatches(signal, (most) => removeOldDeliveries(db, before, most));
+  for (const { workspace_id: workspaceId, id } of await listDeletedWebhooks(db, MOST_DELETED)) {
+    await removeInBatches(signal, (most) => removeDeliveriesOf(db, workspaceId, id, most));
+    if (!signal.aborted) await removeDeletedWebhook(db, workspaceId, id);
+  }
+}
