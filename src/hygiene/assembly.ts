@@ -10,9 +10,9 @@ import { blacklistTasks, type MonitorDeps } from "./blacklist/run-monitors.ts";
 import type { Prober } from "./probe/prober.ts";
 import { BULK_JOB, bulkHandler } from "./validations/bulk/bulk-job.ts";
 import { validationEndpoints } from "./validations/endpoints.ts";
-import { forgetOldValidations } from "./validations/forget-old.ts";
-import { openExaminer } from "./validations/open-examiner.ts";
-import { validations } from "./validations/resource.ts";
+import { removeOldValidationsJob } from "./validations/remove-old-validations.ts";
+import { openAddressChecker } from "./validations/open-address-checker.ts";
+import { validations } from "./validations/validation.ts";
 
 /** How long the answer of a DNS blacklist is reused, so that repeated checks of one target do not reach its operator. */
 const BLACKLIST_ANSWER_MS = 5 * 60_000;
@@ -27,7 +27,7 @@ export function hygieneEndpoints(parts: HygieneParts): Endpoint[] {
   const { database: db, clock, config, plans, prober } = parts;
   return [
     ...blacklistEndpoints({ db, clock, plans, checker: checkerFor(config, clock, BLACKLIST_ANSWER_MS) }),
-    ...validationEndpoints({ db, clock, plans, examiner: openExaminer(parts, prober) }),
+    ...validationEndpoints({ db, clock, plans, examiner: openAddressChecker(parts, prober) }),
   ];
 }
 
@@ -36,7 +36,7 @@ export const hygieneJobs = { [BULK_JOB]: validations };
 
 export function hygieneHandlers(parts: HygieneParts): JobHandlers {
   const { database: db, clock, plans, prober } = parts;
-  return { [BULK_JOB]: bulkHandler({ db, clock, plans, examiner: openExaminer(parts, prober) }) };
+  return { [BULK_JOB]: bulkHandler({ db, clock, plans, examiner: openAddressChecker(parts, prober) }) };
 }
 
 type HygieneHooks = Pick<MonitorDeps, "sendPlatformMail" | "onListingChanged">;
@@ -45,5 +45,5 @@ export function hygieneRecurring(parts: HygieneParts, hooks: HygieneHooks): Recu
   const { database: db, clock, config, plans } = parts;
   // A scheduled check wants the present state: no answer is reused.
   const checker = checkerFor(config, clock, 0);
-  return [forgetOldValidations({ db, clock }), ...blacklistTasks({ db, clock, plans, checker, ...hooks })];
+  return [removeOldValidationsJob({ db, clock }), ...blacklistTasks({ db, clock, plans, checker, ...hooks })];
 }

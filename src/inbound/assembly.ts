@@ -3,7 +3,7 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { GaugeSource } from "#platform/metrics.ts";
-import { forgetInbound } from "./forget.ts";
+import { removeOldInboundMail } from "./retention.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
 import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./returns/store.ts";
 
@@ -12,7 +12,7 @@ export function inboundEndpoints({ database: db, clock }: ProcessContext): Endpo
 }
 
 export function inboundRecurring({ database: db, clock }: ProcessContext): Recurring[] {
-  return [forgetInbound({ db, clock })];
+  return [removeOldInboundMail({ db, clock })];
 }
 
 export function inboundGauges({ database, clock }: ProcessContext): GaugeSource[] {

@@ -31,8 +31,8 @@ import { registerSendingPages, renderSentMail, signupMail, smsGatewayOf } from "
 import { createWebViewImages } from "#sending/mail/web-view.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
 import { registerTrackingPages } from "#tracking/pages.ts";
-import { EngagementRecorder } from "#tracking/recorder.ts";
-import { mailLinkKeys } from "#tracking/tokens.ts";
+import { EngagementRecorder } from "#tracking/engagement-recorder.ts";
+import { mailLinkKeys } from "#tracking/link-tokens.ts";
 import { announceSuppressedSql } from "#webhooks/deliveries/suppressed-messages-store.ts";
 import { announceFormAbuse, announceSubscriber } from "#webhooks/events/events.ts";
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";

@@ -28,7 +28,7 @@ import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { trackMail } from "#tracking/add-tracking.ts";
 import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "#tracking/link-tokens.ts";
-import { announceCampaigns } from "#webhooks/events.ts";
+import { announceCampaigns } from "#webhooks/events/events.ts";
 import { createReactions } from "./reactions.ts";
 
 /** How often it reports to its parent. */

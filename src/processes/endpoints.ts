@@ -7,7 +7,7 @@ import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
 import { identityEndpoints } from "#identity/assembly.ts";
 import { listSendingIps } from "#identity/sending-ips/store.ts";
 import { inboundEndpoints } from "#inbound/assembly.ts";
-import { removeReports } from "#inbound/reports/remove-reports.ts";
+import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
 import { insertOriginName } from "#messages/origin-names-store.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
@@ -21,7 +21,7 @@ import {
   announceSubscriber,
   announceVerification,
   createJobReaction,
-} from "#webhooks/events.ts";
+} from "#webhooks/events/events.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */

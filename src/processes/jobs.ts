@@ -20,7 +20,7 @@ import {
   announceListing,
   announceVerification,
   createJobReaction,
-} from "#webhooks/events.ts";
+} from "#webhooks/events/events.ts";
 import { workspaceRecurring } from "#workspace/assembly.ts";
 import { LimitNotices } from "#workspace/billing/limit-notices.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";

@@ -15,8 +15,8 @@ import { countMoved, countRecipients, holdDays } from "#sending/campaigns/counte
 import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
 import { countUnsubscribed } from "#sending/campaigns/counters/engagement-store.ts";
 import type { OnResubscribed, OnUnsubscribed } from "#tracking/unsubscribe.ts";
-import { announceSubscriber } from "#webhooks/events.ts";
-import { announceEngaged, announceMoved } from "#webhooks/message-events.ts";
+import { announceSubscriber } from "#webhooks/events/events.ts";
+import { announceEngaged, announceMoved } from "#webhooks/events/message-events.ts";
 
 /**
  * Soft bounces come first, because they tell which other recipients are unreachable. Then, in this order: people, days of

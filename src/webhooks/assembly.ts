@@ -5,9 +5,8 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { webhookEndpoints } from "./endpoints.ts";
 import { createReceiver } from "./receiver.ts";
-import { removeOldWebhookDeliveries } from "./remove-old.ts";
-import { startSender, type WebhookSender } from "./sender.ts";
-import { switchOffOverfullWebhooks } from "./switch-off-overfull.ts";
+import { removeOldWebhookDeliveries, switchOffOverfullWebhooks } from "./deliveries/recurring-jobs.ts";
+import { startSender, type WebhookSender } from "./deliveries/sender.ts";
 
 /** A look-up is a part of a delivery attempt, which may take ten seconds. */
 const WEBHOOK_DNS = { timeoutMs: 5_000, tries: 4 };

@@ -1,4 +1,4 @@
-import type { Fault } from "#smtp-client/outcome.ts";
+import type { SmtpFault } from "#smtp-client/outcome.ts";
 
 /** The longest part of a probe's time that is kept for QUIT and its reply. */
 const LONGEST_QUIT_MS = 500;
@@ -9,25 +9,25 @@ export class ProbeDeadline {
   readonly totalMs: number;
   /** The part of it that is left for QUIT after the deadline has expired. */
   readonly quitMs: number;
-  readonly #listeners = new Set<(fault: Fault) => void>();
+  readonly #listeners = new Set<(fault: SmtpFault) => void>();
   readonly #timer: NodeJS.Timeout;
-  #fault: Fault | null = null;
+  #fault: SmtpFault | null = null;
 
   /** Expires `quitMs` before the end of `totalMs`. */
   constructor(totalMs: number) {
     this.totalMs = Math.max(0, totalMs);
     this.quitMs = Math.min(LONGEST_QUIT_MS, this.totalMs / 4);
-    const timeout: Fault = { fault: "timeout", reason: "no answer in time" };
+    const timeout: SmtpFault = { fault: "timeout", reason: "no answer in time" };
     this.#timer = setTimeout(() => this.expire(timeout), this.totalMs - this.quitMs);
   }
 
   /** Why the deadline expired; null until then. */
-  get fault(): Fault | null {
+  get fault(): SmtpFault | null {
     return this.#fault;
   }
 
   /** Expires the deadline now. The first fault counts. */
-  expire(fault: Fault): void {
+  expire(fault: SmtpFault): void {
     this.clear();
     this.#fault ??= fault;
     for (const listener of this.#listeners) listener(this.#fault);
@@ -40,14 +40,14 @@ export class ProbeDeadline {
   }
 
   /** Calls the listener when the deadline expires, or now if it has. @returns a function that removes the listener */
-  onExpire(listener: (fault: Fault) => void): () => void {
+  onExpire(listener: (fault: SmtpFault) => void): () => void {
     if (this.#fault === null) this.#listeners.add(listener);
     else listener(this.#fault);
     return () => this.#listeners.delete(listener);
   }
 
   /** The promise's result, or the deadline's fault if that is first. */
-  race<Result>(promise: Promise<Result>): Promise<Result | Fault> {
+  race<Result>(promise: Promise<Result>): Promise<Result | SmtpFault> {
     return new Promise((resolve, reject) => {
       const removeListener = this.onExpire(resolve);
       void promise.then(resolve, reject).finally(removeListener);

@@ -3,10 +3,10 @@ import { SmtpConnection, type TcpTarget } from "#smtp-client/connection.ts";
 import type { SmtpDeadlines } from "#smtp-client/deadlines.ts";
 import { fitsCommand } from "#smtp-client/envelope.ts";
 import type { Extensions } from "#smtp-client/extensions.ts";
-import { greet, type OpenFailure, type TlsWish, tlsFaultOf } from "#smtp-client/greeting.ts";
-import type { Fault, SmtpStage } from "#smtp-client/outcome.ts";
+import { greet, type OpenFailure, type TlsMode, tlsFaultOf } from "#smtp-client/greeting.ts";
+import type { SmtpFault, SmtpStage } from "#smtp-client/outcome.ts";
 import { answerOf } from "#smtp-client/reply-reader.ts";
-import { obstacleIn } from "#smtp-client/verdict.ts";
+import { obstacleIn } from "#smtp-client/expected-reply.ts";
 import type { ProbeDeadline } from "./probe-deadline.ts";
 import { type ReplyResult, resultOfFault, resultOfReply, unanswered } from "./reply-result.ts";
 
@@ -14,7 +14,7 @@ export interface ProbeSessionOptions extends TcpTarget {
   /** The name of the mail host. */
   readonly host: string;
   readonly ehloName: string;
-  readonly tls: Extract<TlsWish, "opportunistic" | "none">;
+  readonly tls: Extract<TlsMode, "opportunistic" | "none">;
   readonly secureContext?: SecureContext | undefined;
   readonly deadlines: SmtpDeadlines;
   readonly deadline: ProbeDeadline;
@@ -33,7 +33,7 @@ export interface ProbeRecipients {
 export interface BrokenSession {
   readonly outcome: "broken";
   readonly stage: SmtpStage;
-  readonly fault: Fault;
+  readonly fault: SmtpFault;
   /** The host may answer without TLS. */
   readonly tlsFailed: boolean;
 }
@@ -97,7 +97,7 @@ export async function runSession(
 }
 
 /** A refusal at TLS counts as a TLS fault: the host may answer without TLS. */
-function faultOf(failed: OpenFailure): Fault {
+function faultOf(failed: OpenFailure): SmtpFault {
   return failed.outcome === "broken" ? failed : { fault: "tls", reason: tlsFaultOf(failed) };
 }
 
@@ -157,7 +157,7 @@ class ProbeTransaction {
 
 /** RSET is sent before QUIT only to hosts with PIPELINING (RFC 2920); for others QUIT alone ends the transaction. */
 async function quit(connection: SmtpConnection, isPipelining: boolean, quitMs: number): Promise<void> {
-  const ended: Fault = { fault: "closed", reason: "the probe has ended" };
+  const ended: SmtpFault = { fault: "closed", reason: "the probe has ended" };
   const timer = setTimeout(() => connection.end(ended), quitMs);
   if (isPipelining) void connection.ask("reset", "RSET\r\n");
   await connection.ask("quit", "QUIT\r\n");
