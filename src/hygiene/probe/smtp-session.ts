@@ -6,7 +6,7 @@ import type { Extensions } from "#smtp-client/extensions.ts";
 import { greet, type OpenFailure, type TlsMode, tlsFaultOf } from "#smtp-client/greeting.ts";
 import type { SmtpFault, SmtpStage } from "#smtp-client/outcome.ts";
 import { answerOf } from "#smtp-client/reply-reader.ts";
-import { obstacleIn } from "#smtp-client/expected-reply.ts";
+import { unexpectedReply } from "#smtp-client/expected-reply.ts";
 import type { ProbeDeadline } from "./probe-deadline.ts";
 import { type ReplyResult, resultOfFault, resultOfReply, unanswered } from "./reply-result.ts";
 
@@ -137,7 +137,7 @@ class ProbeTransaction {
   /** Null when RCPT may follow. */
   async mail(utf8: boolean): Promise<ReplyResult | BrokenSession | null> {
     const reply = await this.#ask("mail", `MAIL FROM:<>${utf8 ? " SMTPUTF8" : ""}\r\n`);
-    const obstacle = obstacleIn("mail", reply);
+    const obstacle = unexpectedReply("mail", reply);
     if (obstacle?.outcome !== "broken") return obstacle && resultOfReply(obstacle, "mail");
     return { outcome: "broken", stage: "mail", fault: obstacle, tlsFailed: false };
   }
