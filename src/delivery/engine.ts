@@ -23,7 +23,7 @@ import { type FindRoute, routeByMx, routeToRelay } from "./routes/destination.ts
 import { type DecideEgress, Egress } from "./routes/egress.ts";
 import type { FindChoice, FindRouting } from "./routes/egress-rules.ts";
 import { MachineAddresses } from "./routes/machine-addresses.ts";
-import { createStsPolicies } from "./routes/mta-sts-policies.ts";
+import { StsPolicies } from "./routes/mta-sts-policies.ts";
 import { readRelay } from "./routes/relay-url.ts";
 import { DeliveryReceipts } from "./sms/delivery-receipts.ts";
 import type { ShortMessage, SmsGateway } from "./sms/gateway.ts";
@@ -154,8 +154,8 @@ function chooseTransport(
 /** Routes by MX, with the TLS demands of hosts and domains. */
 function directRoutes({ config, db, clock, resolver }: WorkerOptions, lanes: readonly Lane[]): FindRoute {
   const { ALLOW_PRIVATE_MX: allowPrivate, MTA_STS, DANE_RESOLVER } = config;
-  const findPolicy =
-    MTA_STS === "on" ? createStsPolicies({ db, clock, resolver, allowPrivate }).policyOf : null;
+  const policies = MTA_STS === "on" ? new StsPolicies({ db, clock, resolver, allowPrivate }) : null;
+  const findPolicy = policies && ((domain: string) => policies.policyOf(domain));
   const validating = DANE_RESOLVER === null ? null : createValidatingResolver(DANE_RESOLVER);
   return routeByMx({ resolver: validating ?? resolver, allowPrivate, lanes, findPolicy, dane: validating });
 }

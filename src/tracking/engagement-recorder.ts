@@ -1,5 +1,5 @@
 /**
- * Records opens and clicks in micro-batches. The answer to the reader waits for the database only briefly (pages.ts): an
+ * Records opens and clicks in micro-batches. The answer to the reader waits for the database only briefly (tracking-deps.ts): an
  * image that does not load, or a link that does not open, is worse than an open that is not counted. So a crash loses the
  * events of the last commits, and a long database outage loses the events beyond MOST_WAITING.
  *

@@ -1,6 +1,6 @@
 /**
  * The links in a mail that lead to this service, and their tokens, which name the mail and its workspace under a keyed MAC.
- * Tokens cannot be forged or altered, and a token is valid for one purpose only: the link of a click does not allow to
+ * Tokens cannot be forged or altered, and a token is valid for one purpose only: the token of a click link cannot
  * unsubscribe. Tokens do not expire; they are valid as long as the mail is in the log.
  *
  *     base64url( workspace id 16 | message id 16 | MAC 10 )   = 56 characters

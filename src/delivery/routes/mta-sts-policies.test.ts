@@ -8,7 +8,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
-import { createStsPolicies } from "./mta-sts-policies.ts";
+import { StsPolicies } from "./mta-sts-policies.ts";
 import { findStsPolicy, keepStsPolicy } from "./mta-sts-store.ts";
 
 const pem = (name: string) =>
@@ -45,8 +45,8 @@ beforeEach(async () => {
     "mta-sts.example.test": { A: ["127.0.0.1"] },
   };
 });
-const policies = (change: Partial<Parameters<typeof createStsPolicies>[0]> = {}) =>
-  createStsPolicies({
+function policies(change: Partial<ConstructorParameters<typeof StsPolicies>[0]> = {}) {
+  const found = new StsPolicies({
     db,
     clock,
     resolver: dns.resolver,
@@ -55,6 +55,8 @@ const policies = (change: Partial<Parameters<typeof createStsPolicies>[0]> = {})
     ca: certificate,
     ...change,
   });
+  return { policyOf: (domain: string) => found.policyOf(domain) };
+}
 const policy = { mode: "enforce", mx: ["*.example.test"], maxAgeSeconds: 86_400 };
 
 test("a policy is fetched once, from its well-known URL, for concurrent calls", async () => {
@@ -263,7 +265,7 @@ describe("no policy applies with", () => {
 
   test("a host whose certificate is not trusted", async () => {
     expect(
-      await createStsPolicies({ db, clock, resolver: dns.resolver, allowPrivate: true, port }).policyOf(
+      await new StsPolicies({ db, clock, resolver: dns.resolver, allowPrivate: true, port }).policyOf(
         "example.test",
       ),
     ).toBeNull();

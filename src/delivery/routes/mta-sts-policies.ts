@@ -34,18 +34,30 @@ export interface StsOptions {
   readonly ca?: string;
 }
 
-export interface StsPolicies {
+export class StsPolicies {
+  readonly #options: StsOptions;
+  /** By domain; null: no policy applies. */
+  readonly #cached: ExpiringMap<StsPolicy | null>;
+  /** Look-ups under way, shared by concurrent calls. */
+  readonly #lookUps = new Map<string, Promise<StsPolicy | null>>();
+
+  constructor(options: StsOptions) {
+    this.#options = options;
+    this.#cached = new ExpiringMap(MOST_DOMAINS, () => options.clock.monotonicMs());
+  }
+
   /** The valid policy of a domain; null without one, or in mode "none". Rejects only when the database fails. */
-  readonly policyOf: (domain: string) => Promise<StsPolicy | null>;
-}
+  async policyOf(domain: string): Promise<StsPolicy | null> {
+    const known = this.#cached.get(domain);
+    if (known !== undefined) return known;
+    const lookUp =
+      this.#lookUps.get(domain) ?? this.#lookUp(domain).finally(() => this.#lookUps.delete(domain));
+    this.#lookUps.set(domain, lookUp);
+    return lookUp;
+  }
 
-export function createStsPolicies(options: StsOptions): StsPolicies {
-  const { db, clock, resolver } = options;
-  const now = () => clock.now().getTime();
-  const answered = new ExpiringMap<StsPolicy | null>(MOST_DOMAINS, () => clock.monotonicMs());
-  const underWay = new Map<string, Promise<StsPolicy | null>>();
-
-  const find = async (domain: string): Promise<StsPolicy | null> => {
+  async #lookUp(domain: string): Promise<StsPolicy | null> {
+    const { db, clock, resolver } = this.#options;
     const [earlier, record] = await Promise.all([
       findStsPolicy(db, domain, clock.now()),
       resolver.txt(`_mta-sts.${domain}`),
@@ -53,31 +65,27 @@ export function createStsPolicies(options: StsOptions): StsPolicies {
     // If the record is missing, an earlier policy stays valid: an attacker may suppress the record (section 10.2).
     const id = record.outcome === "found" ? readStsRecord(record.records) : null;
     const isKnown = id !== null && id === earlier?.id;
-    if (id === null || (isKnown && now() < refreshAt(earlier))) {
-      return remember(domain, earlier, record.outcome === "failed" ? FAULT_MS : RECORD_MS);
+    if (id === null || (isKnown && this.#now < refreshAt(earlier))) {
+      return this.#cache(domain, earlier, record.outcome === "failed" ? FAULT_MS : RECORD_MS);
     }
-    const text = await fetchPolicy(options, domain);
+    const text = await fetchPolicy(this.#options, domain);
     const read = text === null ? { fault: "unreachable" } : readStsPolicy(text);
-    if ("fault" in read) return remember(domain, earlier, isKnown ? RECORD_MS : FAULT_MS);
+    if ("fault" in read) return this.#cache(domain, earlier, isKnown ? RECORD_MS : FAULT_MS);
     const fetched = { domain, id, policy: read.policy, fetchedAt: clock.now() };
     await keepStsPolicy(db, fetched);
-    return remember(domain, fetched, RECORD_MS);
-  };
-  const remember = (domain: string, fetched: FetchedStsPolicy | undefined, ms: number) => {
-    const inForce = fetched === undefined || fetched.policy.mode === "none" ? null : fetched.policy;
-    answered.set(domain, inForce, fetched ? Math.min(ms, expiryOf(fetched) - now()) : ms);
-    return inForce;
-  };
+    return this.#cache(domain, fetched, RECORD_MS);
+  }
 
-  return {
-    async policyOf(domain) {
-      const known = answered.get(domain);
-      if (known !== undefined) return known;
-      const asked = underWay.get(domain) ?? find(domain).finally(() => underWay.delete(domain));
-      underWay.set(domain, asked);
-      return asked;
-    },
-  };
+  /** @returns the policy, unless its mode is "none" */
+  #cache(domain: string, fetched: FetchedStsPolicy | undefined, ms: number): StsPolicy | null {
+    const policy = fetched === undefined || fetched.policy.mode === "none" ? null : fetched.policy;
+    this.#cached.set(domain, policy, fetched ? Math.min(ms, expiryOf(fetched) - this.#now) : ms);
+    return policy;
+  }
+
+  get #now(): number {
+    return this.#options.clock.now().getTime();
+  }
 }
 
 /** A policy is fetched again after a day (section 3.3), or after half of a shorter max_age. */

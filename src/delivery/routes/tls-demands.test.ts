@@ -14,7 +14,7 @@ import { type FakeMxOptions, fakeMxCertificate, issuedChain, issuedKey } from "#
 import { startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { routeByMx } from "./destination.ts";
-import { createStsPolicies } from "./mta-sts-policies.ts";
+import { StsPolicies } from "./mta-sts-policies.ts";
 
 const db = await testDatabase();
 const dns = await startFakeDns();
@@ -55,7 +55,7 @@ beforeEach(async () => {
 async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasDane = false } = {}) {
   const ca = [issuedChain, fakeMxCertificate];
   const validating = createValidatingResolver(dns.address, 1_000);
-  const { policyOf } = createStsPolicies({
+  const policies = new StsPolicies({
     db,
     clock: systemClock,
     resolver: dns.resolver,
@@ -67,7 +67,7 @@ async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasD
     resolver: hasDane ? validating : dns.resolver,
     allowPrivate: true,
     lanes: builtInLanes,
-    findPolicy: policyOf,
+    findPolicy: (domain) => policies.policyOf(domain),
     dane: hasDane ? validating : null,
   });
   const { mx, recorder, transport } = await startSmtpTransport(findRoute, {

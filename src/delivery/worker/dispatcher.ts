@@ -58,7 +58,10 @@ export class Dispatcher {
 
   #begin(message: LeasedMessage, decision: Decision | undefined, until: number): void {
     const { held, transport, onEnd } = this.#options;
-    if (decision?.kind === "sms") return this.#beginSms(message, decision, until);
+    if (decision?.kind === "sms") {
+      this.#beginSms(message, decision, until);
+      return;
+    }
     const mail = { ...message, content: decision?.kind === "email" ? decision.content : null };
     held.add(mail, until);
     if (decision?.kind === "end") onEnd(mail, decision);
@@ -70,10 +73,12 @@ export class Dispatcher {
     const { held, smsTransport, onEnd } = this.#options;
     const ready = { ...message, sms };
     held.add(ready, until);
-    if (smsTransport !== null) return smsTransport.send(ready);
-    // Retried until it expires, like with a gateway that cannot be reached.
-    const attempt = { result: declined("No SMS gateway is configured", true), gateway: null };
-    onEnd(ready, { kind: "attempted", attempt });
+    if (smsTransport !== null) smsTransport.send(ready);
+    else {
+      // Retried until it expires, like with a gateway that cannot be reached.
+      const attempt = { result: declined("No SMS gateway is configured", true), gateway: null };
+      onEnd(ready, { kind: "attempted", attempt });
+    }
   }
 }
 
