@@ -1,21 +1,22 @@
 /**
- * How many look-ups are under way at one time. Some servers refuse more than they can take, such as dnsmasq beyond 150:
- * then fewer are begun, and with every answer a little more again (additive increase, multiplicative decrease).
+ * Limits the look-ups under way at a time, and adapts to the servers. Some servers answer REFUSED above their limit, such as
+ * dnsmasq above 150: each step down halves the limit, and each answer raises it a little (additive increase, multiplicative
+ * decrease, as in TCP).
  */
 
-/** So few are too many for no server: what is refused then is refused for another reason. */
+/** No server refuses so few for their number, so the limit is never lower. */
 const FEWEST = 8;
 const SHRINK = 0.5;
-/** How soon after one step down the next one follows: what is under way still shows the old pace. */
+/** Shortest time between two steps down. Look-ups that are already under way were begun under the old limit. */
 const STEP_MS = 250;
-/** Refusals in a hundred answers that are about the question and not about the pace. */
+/** Up to this percentage of answers, refusals are taken to concern the question and not the load. */
 const USUAL_PERCENT = 5;
 
-export class Pace {
+export class AdaptiveLimit {
   readonly #most: number;
   #places: number;
   #steppedAt = Number.NEGATIVE_INFINITY;
-  /** Since the last step. */
+  /** Answers since the last step down. */
   #answers = 0;
   #refusals = 0;
 
@@ -33,7 +34,7 @@ export class Pace {
     this.#places = Math.min(this.#most, this.#places + 1 / this.#places);
   }
 
-  /** A look-up was refused. @param underWay at present. @returns whether that may be because they are too many */
+  /** Call when a look-up was refused. @param underWay look-ups now @returns whether the load may be the reason */
   slowDown(underWay: number): boolean {
     if (underWay <= FEWEST) return false;
     this.#refusals += 1;
