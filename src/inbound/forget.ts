@@ -1,7 +1,7 @@
 /** What came in is forgotten after a while. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { removeInBatches } from "#platform/jobs/batches.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { removeOldRefusedReports } from "./reports/refused-store.ts";
 import { removeOldDmarcRecords, removeOldDmarcReports, removeOldTlsReports } from "./reports/store.ts";

@@ -18,7 +18,7 @@ import { trackingBase, trackingBaseBelow } from "#identity/tracking-domains/trac
 import { type Config, readConfig } from "#platform/config/config.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
-import { lowerThreadPoolPriority } from "#platform/process/thread-pool.ts";
+import { lowerThreadPoolPriority } from "#platform/process/thread-pool-priority.ts";
 import { createAutoresponderMail } from "#sending/autoresponders/leased-mail.ts";
 import { listStopped } from "#sending/autoresponders/store.ts";
 import { brakeLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";

@@ -14,7 +14,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";
-import { sendFaultPage } from "#platform/http/response/fault-page.ts";
+import { sendErrorPage } from "#platform/http/response/error-page.ts";
 import { ready, sendPage } from "#platform/http/response/page.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { machineSign } from "./machine.ts";
@@ -126,7 +126,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     takeBodies(pages, "*", (body) => body.toString(), FORM_BYTES);
     pages.setErrorHandler((error, request, reply) => {
       if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) {
-        return sendFaultPage(error, request, reply);
+        return sendErrorPage(error, request, reply);
       }
       request.log.error({ err: error, request_id: request.id }, "a tracking page failed");
       return sendTrouble(reply);

@@ -1,7 +1,7 @@
 /** What becomes of deliveries in the end: they are kept for a while, and those of deleted receivers go. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { removeInBatches } from "#platform/jobs/batches.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { removeDeliveriesOf, removeOldDeliveries } from "./delivery-store.ts";
 import { listDeletedWebhooks, removeDeletedWebhook } from "./store.ts";

@@ -143,6 +143,6 @@ it("rules of a segment take the same dates", async () => {
   const refused = await segment("03/04/2019");
   expect([refused.status, JSON.stringify(refused.body)]).toEqual([
     400,
-    expect.stringContaining("tell the day from the month"),
+    expect.stringContaining("must be unambiguous"),
   ]);
 });

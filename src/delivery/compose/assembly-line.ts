@@ -2,7 +2,7 @@
  * Assembles large messages in a thread beside the event loop, one after the other: a text of two million characters
  * takes some tenths of a second, and files of 20 MB as long.
  */
-import { createSideThread, type SideThreadLimits } from "#platform/process/worker-thread.ts";
+import { createWorkerThread, type WorkerThreadLimits } from "#platform/process/worker-thread.ts";
 import type { Assembled, Complete, Parts } from "./assemble.ts";
 
 /** What the thread is asked to assemble. Its texts are strings: what several messages share stays where it is. */
@@ -22,11 +22,11 @@ export interface AssemblyLine {
 }
 
 /** Far more than the largest message takes, on a busy machine too. */
-const LIMITS: SideThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
+const LIMITS: WorkerThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
 
 /** @param module the thread: answers each Assignment with an AssemblyAnswer */
-export function openAssemblyLine(module: URL, limits: SideThreadLimits = LIMITS): AssemblyLine {
-  const thread = createSideThread<Assignment, AssemblyAnswer>(module, limits);
+export function openAssemblyLine(module: URL, limits: WorkerThreadLimits = LIMITS): AssemblyLine {
+  const thread = createWorkerThread<Assignment, AssemblyAnswer>(module, limits);
   return {
     async assemble(mail) {
       const answer = await thread.ask(assignmentOf(mail));

@@ -4,7 +4,7 @@
  * attempt, so that the gateway can tell a repetition.
  */
 import type { SmsResult } from "#delivery/message/attempt.ts";
-import { readResponseText, fetchFault } from "#platform/network/fetch-response.ts";
+import { fetchFault, readResponseText } from "#platform/network/fetch-response.ts";
 import { encodeText, MOST_PARTS } from "./alphabet.ts";
 import { declined, type ShortMessage, type SmsGateway } from "./gateway.ts";
 import type { HttpSettings } from "./gateway-settings.ts";

@@ -8,7 +8,7 @@ import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
 import { type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Clock } from "#platform/clock.ts";
-import { togetherOrApart } from "#platform/database/data-fault.ts";
+import { batchOrOneByOne } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { SmsReceipt } from "./gateway.ts";
@@ -118,7 +118,7 @@ export function openReceiptDesk(deps: ReceiptDeps): ReceiptDesk {
         for (const { kept } of some) kept.resolve();
       };
       try {
-        await togetherOrApart(batch, keep, ({ kept }, fault) => kept.reject(fault));
+        await batchOrOneByOne(batch, keep, ({ kept }, fault) => kept.reject(fault));
       } catch (error) {
         // Who has an answer already keeps that.
         for (const { kept } of batch) kept.reject(error);

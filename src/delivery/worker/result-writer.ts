@@ -8,7 +8,7 @@ import { type Lease, leaseKey, settleLeases } from "#delivery/queue/queue-result
 import { insertSubmissions } from "#delivery/sms/store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
-import { isDataFault, togetherOrApart } from "#platform/database/data-fault.ts";
+import { batchOrOneByOne, isDataFault } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { Journal } from "./journal.ts";
@@ -52,7 +52,7 @@ export async function writeResults(
   onMoved: OnMoved,
   log: Log,
 ): Promise<void> {
-  await togetherOrApart(
+  await batchOrOneByOne(
     conclusions,
     (some) => settle(db, some, onMoved),
     (conclusion, fault) => settleRefused(db, conclusion, onMoved, log, fault),

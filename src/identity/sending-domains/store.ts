@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import type { Failures } from "#identity/dns-checks/verification-status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { isActiveSql } from "./switch-store.ts";
 
@@ -54,7 +54,11 @@ const TOKEN_OCTETS = 16;
 const newToken = () => randomBytes(TOKEN_OCTETS).toString("hex");
 
 /** They are listed all at once. */
-export const sendingDomainRoom: Room = { table: sql`sending_domains`, what: "sending domains", most: 1_000 };
+export const sendingDomainRoom: WorkspaceRowLimit = {
+  table: sql`sending_domains`,
+  what: "sending domains",
+  most: 1_000,
+};
 
 /** Newest first. */
 export function listSendingDomains(db: Queryable, workspaceId: WorkspaceId): Promise<SendingDomain[]> {

@@ -13,8 +13,8 @@ import { reportMailLimit } from "#mail/bounces/report-mail.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
 import type { Clock } from "#platform/clock.ts";
 import { newId } from "#platform/ids.ts";
+import { limitSentence } from "#platform/limits/limit-errors.ts";
 import { limits } from "#platform/limits/limits.ts";
-import { limitSentence } from "#platform/limits/refusal.ts";
 import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-quotas.ts";
 import {
   type AddressDeps,

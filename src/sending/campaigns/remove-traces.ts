@@ -3,7 +3,7 @@
  * as the log knows the messages. Afterwards nothing of the campaign is needed any more, and it goes, in bounded steps.
  */
 import type { Database } from "#platform/database/pool.ts";
-import { removeInBatches } from "#platform/jobs/batches.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import { listForgotten, removeLinkClicks, removeRecipients, removeRest } from "./traces-store.ts";
 
 /** Until nothing is left to remove or `signal` says stop; one that is cut short goes on the next time. */

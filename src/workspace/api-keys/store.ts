@@ -1,7 +1,7 @@
 /** The table of API keys. The secret enters here only to be hashed. */
 import sql, { empty } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { KeyRecord } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { ApiKey } from "./api-key.ts";
@@ -10,7 +10,7 @@ import { hashSecret, prefixOf } from "./secret.ts";
 const columns = sql`id, name, permissions, key_prefix, is_active, last_used_at, expires_at, created_at`;
 
 /** They are listed all at once, inactive ones too. An operator's command (cli/key.ts) makes one more whatever the number. */
-export const apiKeyRoom: Room = {
+export const apiKeyRoom: WorkspaceRowLimit = {
   table: sql`api_keys`,
   what: "API keys",
   most: 1_000,
