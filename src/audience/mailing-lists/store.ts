@@ -14,7 +14,11 @@ const lists = sql`
   left join list_counters c on c.workspace_id = l.workspace_id and c.mailing_list_id = l.id`;
 
 /** They are listed all at once, and so are their stats. */
-export const mailingListRoom: WorkspaceRowLimit = { table: sql`mailing_lists`, what: "mailing lists", most: 1_000 };
+export const mailingListRoom: WorkspaceRowLimit = {
+  table: sql`mailing_lists`,
+  what: "mailing lists",
+  most: 1_000,
+};
 
 /** Newest first. */
 export function listMailingLists(db: Queryable, workspaceId: WorkspaceId): Promise<MailingList[]> {

@@ -7,7 +7,7 @@ import { startBusyDns } from "#test/support/busy-dns.ts";
 import { DnsClient } from "./client.ts";
 import { type Question, readServer, type Server } from "./question.ts";
 
-/** What a scripted server does with a question; null is silence. */
+/** The reply of a scripted server to a question; null for no answer. */
 type Script = (
   query: Packet,
   peer: RemoteInfo,

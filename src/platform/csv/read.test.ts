@@ -296,7 +296,7 @@ describe("delimiters", () => {
     expect((await csvOf(content)).delimiter).toBe(delimiter);
   });
 
-  it("Excel's "sep=" line is not a row", async () => {
+  it("Excel's line sep= is not a row", async () => {
     expect(await cellsOf("sep=;\r\nEmail;Name\r\na@b.example;A\r\n")).toEqual([
       ["Email", "Name"],
       ["a@b.example", "A"],

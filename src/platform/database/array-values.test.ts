@@ -6,7 +6,7 @@ import { byteaArray, integerArray, textArray, timestamptzArray, uuidArray } from
 
 const database = await testDatabase();
 
-/** What PostgreSQL understands. */
+/** The array as PostgreSQL reads it. */
 const read = async (array: Sql) =>
   (await database.row<{ value: unknown }>(sql`select ${array} as value`))?.value;
 

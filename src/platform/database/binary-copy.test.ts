@@ -16,6 +16,6 @@ it.each([1, 2, 3, 5, 7, 1_000])("gives complete values from chunks of %d octets"
 it("rejects incomplete data", async () => {
   for (const kept of [0, BINARY_HEAD.length, stream.length - 2, stream.length - 10]) {
     const reading = Array.fromAsync(binaryValues(inPieces(stream.subarray(0, kept), 4)));
-    await expect(reading, `${kept} octets`).rejects.toThrow("breaks off");
+    await expect(reading, `${kept} octets`).rejects.toThrow("COPY data ended before its trailer");
   }
 });

@@ -4,7 +4,7 @@ import { PageAnchors, type PageStart, STRIDE } from "./page-anchors.ts";
 
 const rows = Array.from({ length: 12_345 }, (_, at) => `row ${at}`);
 const anchorsOf = (all: readonly string[]) => async () => all.filter((_, at) => at % STRIDE === 0);
-/** What the page's statement does with a start. */
+/** The row at which the statement of a page starts. */
 const rowAt = (all: readonly string[], { from, skip }: PageStart) =>
   all[(from === null ? 0 : all.indexOf(from)) + skip];
 

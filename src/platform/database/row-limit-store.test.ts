@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { type WorkspaceRowLimit, requireBelowRowLimit } from "./row-limit-store.ts";
+import { requireBelowRowLimit, type WorkspaceRowLimit } from "./row-limit-store.ts";
 
 const database = await testDatabase();
 await database.run(sql`create table boxes (workspace_id uuid not null, is_gone boolean not null)`);

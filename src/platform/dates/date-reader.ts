@@ -10,12 +10,12 @@ import {
   type DateParts,
   isZero,
   localOf,
-  zoneOffsetOf,
   offsetParts,
   partsOf,
   timeOf,
   wholeYear,
   zoneOffset,
+  zoneOffsetOf,
 } from "./date-parts.ts";
 import { dateFillers, dateNames, foldedDate, plainNumerals } from "./date-words.ts";
 import { ZoneClock } from "./zone-clock.ts";

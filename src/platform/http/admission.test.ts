@@ -1,4 +1,4 @@
-/** What is decided about a request before its endpoint is asked: the rate of its source, and cross-origin rules. */
+/** Checks of a request before its endpoint: the rate limit of its source, and CORS. */
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { createLog } from "#platform/log/log.ts";

@@ -114,7 +114,7 @@ async function databaseFault(database: Database): Promise<string | null> {
   );
 }
 
-/** What is wrong with DATA_DIR: not writable, or not enough free space; null if nothing is. */
+/** Says if DATA_DIR is not writable or has not enough free space; null if neither. */
 export async function diskFault(dataDir: string): Promise<string | null> {
   try {
     await access(dataDir, constants.W_OK);

@@ -84,7 +84,7 @@ it.each(["/healthz", "/nothing", "/api/v1/campaigns"])(
       success: false,
       code: "RATE_LIMIT_EXCEEDED",
       error:
-        "There can be at most 8 HTTP requests that wait for their answers per connection at one time. Try again in 1 s.",
+        "There can be at most 8 HTTP requests that wait for their responses per connection at one time. Try again in 1 s.",
     });
   },
 );

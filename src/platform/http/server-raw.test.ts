@@ -1,4 +1,4 @@
-/** What no well-behaved client sends, over sockets of our own. */
+/** Requests of badly behaved clients, over raw sockets. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -62,7 +62,7 @@ async function conversation(socket: Socket): Promise<string> {
   return text;
 }
 
-/** Sends it all at once on a connection of its own. */
+/** Sends everything at once on a new connection. */
 async function exchange(request: string | Buffer): Promise<string> {
   const socket = open();
   const answer = conversation(socket);

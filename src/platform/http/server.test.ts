@@ -15,7 +15,7 @@ const database = await testDatabase();
 const logged: { msg: string; level: number; request_id?: string }[] = [];
 const log = pino({ level: "error" }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 const answered: [string, number][] = [];
-/** What the handler of POST /things throws, if anything. */
+/** Thrown by the handler of POST /things, if defined. */
 let fault: unknown;
 let api: BareServer;
 let workspaceId: WorkspaceId;

@@ -1,7 +1,4 @@
-/**
- * What callers hear when the database is there and gives no answer: frozen, locked, or cut off with an answer under
- * way.
- */
+/** Responses while the database does not answer: it is frozen, locked, or cut off with an answer under way. */
 import { randomUUID } from "node:crypto";
 import sql, { raw } from "sql-template-tag";
 import { afterEach, describe, expect, test } from "vitest";

@@ -230,7 +230,7 @@ describe("the files of a job", () => {
       for (const task of cleanUp(database, systemClock))
         await task.run({ signal: new AbortController().signal, log });
     };
-    // Somebody may have begun to fetch it before.
+    // A download may have begun before.
     await sweepAfter("59 minutes");
     expect(await readJobFile(database, file)).toBe("x");
     await sweepAfter("61 minutes");

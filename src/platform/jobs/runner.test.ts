@@ -305,7 +305,7 @@ describe("when a runner stops in order", () => {
   });
 });
 
-/** A process of its own that has begun with what it will never finish; gives what kills it. */
+/** Starts a separate process with work that never ends; gives a function that kills it. */
 async function hangWith(kind: "job" | "task"): Promise<() => Promise<void>> {
   const program = new URL("../../../test/support/hanging-runner.ts", import.meta.url);
   const child = fork(program, [database.url, dataDir, kind]);

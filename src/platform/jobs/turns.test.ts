@@ -1,4 +1,4 @@
-/** In which order the jobs of several workspaces run: the real runner, with handlers that record what they are given. */
+/** The order of jobs of several workspaces: the real runner, with handlers that record their input. */
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -10,7 +10,11 @@ import type { Settings } from "./read-autoresponder.ts";
 import { unseenTimes } from "./runs-store.ts";
 
 /** Each active one is looked at every few seconds. */
-export const autoresponderRoom: WorkspaceRowLimit = { table: sql`autoresponders`, what: "autoresponders", most: 200 };
+export const autoresponderRoom: WorkspaceRowLimit = {
+  table: sql`autoresponders`,
+  what: "autoresponders",
+  most: 200,
+};
 
 const summary = sql`
   a.id, a.name, a.status, a.mailing_list_id, l.name as mailing_list_name, a.from_email, a.from_name, a.reply_to,

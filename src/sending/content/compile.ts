@@ -5,9 +5,9 @@
  */
 
 import { compileTemplate, type Render } from "#mail/merge-tags/compile.ts";
-import { type Insertion, withInsertions } from "#mail/merge-tags/pieces.ts";
 import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "#mail/merge-tags/html.ts";
 import { readTemplate, type Template } from "#mail/merge-tags/merge-tags.ts";
+import { type Insertion, withInsertions } from "#mail/merge-tags/pieces.ts";
 import { seenText } from "#mail/merge-tags/seen.ts";
 import { addressInsertions, textTemplateOf } from "#mail/merge-tags/text.ts";
 import { type TemplateLink, trackLinks } from "#mail/merge-tags/tracked-links.ts";

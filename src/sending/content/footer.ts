@@ -3,10 +3,10 @@
 import { spanAt } from "#mail/html/map.ts";
 import { type Render, renderOf } from "#mail/merge-tags/compile.ts";
 import type { MergeValues } from "#mail/merge-tags/engine.ts";
-import { type Piece, withInsertions } from "#mail/merge-tags/pieces.ts";
 import { bodyEnd, type HtmlTemplate } from "#mail/merge-tags/html.ts";
 import { markedHtml } from "#mail/merge-tags/marks.ts";
 import type { Template } from "#mail/merge-tags/merge-tags.ts";
+import { type Piece, withInsertions } from "#mail/merge-tags/pieces.ts";
 import { seenText } from "#mail/merge-tags/seen.ts";
 import type { MailText } from "#mail/message/template-text.ts";
 import type { VariableName } from "./variables.ts";

@@ -41,7 +41,7 @@ async function start(dataDir: string, onExit?: () => void): Promise<Embedded> {
   return embedded;
 }
 
-/** Runs `startEmbedded` in a process of its own; resolves when that has its database. */
+/** Runs `startEmbedded` in a separate process; resolves when it has its database. */
 async function startElsewhere(dataDir: string): Promise<ChildProcess> {
   const source = `
     const { startEmbedded } = await import(${JSON.stringify(new URL("./embedded.ts", import.meta.url))});
@@ -184,7 +184,7 @@ describe("with one cluster", () => {
       client.on("error", () => {});
       await client.connect();
       const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-      // Whoever is stopped does not see that its server is gone, like one that waits for a killed one.
+      // A stopped process does not notice that its server has ended.
       process.kill(rows[0]?.pid ?? 0, "SIGSTOP");
       const lost = await postmasterPid(dataDir);
       owner.kill("SIGKILL");

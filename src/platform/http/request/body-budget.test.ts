@@ -1,4 +1,4 @@
-/** What bodies that are still arriving may hold, over sockets that send as much of a body as a test wants. */
+/** Budgets of arriving bodies, over sockets that send parts of a body. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -16,7 +16,7 @@ import { takeBodies } from "./read-body.ts";
 const things: Resource = { name: "things", label: "Things", group: "G" };
 const MB = 1024 ** 2;
 const database = await testDatabase();
-/** What a handler waits for. */
+/** Promise that the handler awaits. */
 let work: () => Promise<void>;
 const createThing = endpoint({
   id: "createThing",

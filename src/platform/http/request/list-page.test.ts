@@ -7,7 +7,7 @@ const query = { page: 1, limit: 3, after: undefined };
 const ids = Array.from({ length: 8 }, newId).toReversed();
 const itself = (id: string) => id;
 
-/** What a store would bring. */
+/** The rows that a store would return. */
 const read = ({ page: { limit, offset, after } }: ListPage, from: readonly string[] = ids) =>
   from.filter((id) => after === undefined || id < after).slice(offset, offset + limit);
 

@@ -25,7 +25,7 @@ interface Body {
   readonly is_new?: boolean;
   readonly note?: string;
 }
-/** What the endpoint does with the form. */
+/** Handler of the form. */
 let work: (body: Body) => Promise<void>;
 const seen: (Body & { readonly content: string })[] = [];
 const importThings = endpoint({
