@@ -11,15 +11,15 @@ import { sendingIpRoom } from "./identity/sending-ips/store.ts";
 import { trackingDomainRoom } from "./identity/tracking-domains/store.ts";
 import { verifiedSenderRoom } from "./identity/verified-senders/store.ts";
 import { settings } from "./platform/config/settings.ts";
-import type { Room } from "./platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "./platform/database/row-limit-store.ts";
 import { type ErrorCode, errorTable } from "./platform/errors.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
 import { permissionOf } from "./platform/http/endpoint.ts";
 import { errorCodesOf } from "./platform/http/error-codes.ts";
 import { openApiDocument } from "./platform/http/openapi.ts";
 import type { Limit } from "./platform/limits/limit.ts";
+import { bytesText } from "./platform/limits/limit-errors.ts";
 import { limits } from "./platform/limits/limits.ts";
-import { bytesText } from "./platform/limits/refusal.ts";
 import { autoresponderRoom } from "./sending/autoresponders/store.ts";
 import { campaignRoom } from "./sending/campaigns/store.ts";
 import { webhookRoom } from "./webhooks/store.ts";
@@ -68,7 +68,7 @@ function configurationPage(): string {
 }
 
 /** Every bound on the rows of a workspace. */
-const rooms: readonly Pick<Room, "what" | "most">[] = [
+const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
   mailingListRoom,
   segmentRoom,
   { ...customFieldRoom(null), what: "custom fields of one mailing list, and as many of all lists" },

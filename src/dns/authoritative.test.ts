@@ -27,25 +27,25 @@ const resolver = (options: { servers?: string[]; mayAsk?: (address: string) => b
 const found = (...records: unknown[]) => ({ outcome: "found", records });
 
 describe("the domain's own name servers", () => {
-  test("their records count, not what a cache still holds", async () => {
+  test("their records are used, not those of a cache", async () => {
     own.zone = { "example.test": { TXT: ["fresh"] } };
     expect(await resolver().txt("Example.test")).toEqual(found("fresh"));
   });
 
-  test("nothing is known from an earlier check, whatever its TTL", async () => {
+  test("answers of an earlier check are not used, whatever their TTL", async () => {
     own.ttlSeconds = 3_600;
     expect(await resolver().txt("example.test")).toMatchObject({ outcome: "absent" });
     own.zone = { "example.test": { TXT: ["fresh"] } };
     expect(await resolver().txt("example.test")).toEqual(found("fresh"));
   });
 
-  test("their absence counts too", async () => {
+  test("their negative answers are used, too", async () => {
     own.zone = { "example.test": { A: ["192.0.2.1"] } };
     expect(await resolver().txt("example.test")).toEqual({ outcome: "absent", reason: "nodata" });
     expect(await resolver().txt("gone.example.test")).toEqual({ outcome: "absent", reason: "nxdomain" });
   });
 
-  test("a name below the domain is asked of the zone that holds it", async () => {
+  test("a name below the domain is looked up in its own zone", async () => {
     const delegated = await startFakeDns({ "ph1._domainkey.example.test": { TXT: ["delegated"] } });
     local.zone["_domainkey.example.test"] = { NS: ["ns.keys.test"] };
     local.zone["ns.keys.test"] = { A: ["127.0.0.1"] };
@@ -74,7 +74,7 @@ describe("the domain's own name servers", () => {
   });
 });
 
-test("of a zone that names a hundred servers only a few are looked up", async () => {
+test("only a few of a hundred name servers of a zone are looked up", async () => {
   own.zone = { "example.test": { TXT: ["fresh"] } };
   local.zone["example.test"] = { NS: Array.from({ length: 100 }, (_, n) => `ns${n}.example.test`) };
   local.zone["*.example.test"] = { A: ["127.0.0.1"] };
@@ -89,7 +89,7 @@ describe("the local resolver", () => {
     expect(own.questions).toEqual([]);
   });
 
-  test("is asked where an alias leads out of the zone", async () => {
+  test("is asked if an alias points out of the zone", async () => {
     own.zone = { "key.example.test": { CNAME: "key.host.test" } };
     local.zone["key.example.test"] = { CNAME: "key.host.test" };
     local.zone["key.host.test"] = { TXT: ["hosted"] };
@@ -105,7 +105,7 @@ describe("the local resolver", () => {
     },
   );
 
-  test("is asked when no name server is found or none has an address", async () => {
+  test("is asked if no name server is found or none has an address", async () => {
     own.zone = { "example.test": { TXT: ["fresh"] } };
     local.zone["example.test"] = { TXT: ["stale"] };
     expect(await resolver().txt("example.test")).toEqual(found("stale"));
@@ -126,13 +126,13 @@ describe("the local resolver", () => {
     expect(own.questions).toEqual([]);
   });
 
-  test("is alone when the operator chose the servers", async () => {
+  test("is the only one if DNS_SERVERS is set", async () => {
     expect(await resolver({ servers: [local.address] }).txt("example.test")).toEqual(found("stale"));
     expect(own.questions).toEqual([]);
     expect(local.questions).toEqual([{ name: "example.test", type: "TXT" }]);
   });
 
-  test("a fault of both is a failure", async () => {
+  test("if both fail, the look-up fails", async () => {
     own.zone = { "example.test": "servfail" };
     local.zone["example.test"] = { NS: ["ns1.example.test"], TXT: "servfail" };
     expect(await resolver().txt("example.test")).toMatchObject({ outcome: "failed" });

@@ -1,29 +1,29 @@
 /**
- * Asks a domain's own name servers, so that a record is seen the moment it is published and not when a cache lets go
- * of its absence. Whatever they cannot settle is asked of the local resolver: other domains, zones whose servers are
- * not found or not reached, and names that lead out of the zone by an alias.
+ * A resolver that asks the authoritative name servers of a domain, so that a new record is seen at once, before a negative
+ * answer expires in a cache. The local resolver is asked for everything else: other domains, zones whose name servers are
+ * unknown or unreachable, and names that are aliases (CNAME) for a name outside the zone.
  */
 
 import { isPublicAddress } from "#platform/network/public-address.ts";
 import { createResolver, type NetworkResolver } from "./system.ts";
 
 export interface AuthoritativeOptions {
-  /** Time for one question to the domain's servers, in milliseconds; short, because there is somebody else to ask. */
+  /** For one question to the authoritative servers; short, because the local resolver is asked next. */
   readonly timeoutMs: number;
-  /** The operator's DNS_SERVERS: when there are any, they alone are asked. */
+  /** DNS_SERVERS; if it names any, only these are asked. */
   readonly servers: readonly string[];
   readonly port?: number;
-  /** Which addresses of name servers may be asked: by default the public ones. */
+  /** Whether a name server with this address may be asked; by default, if the address is public. */
   readonly mayAsk?: (address: string) => boolean;
 }
 
 const DNS_PORT = 53;
-/** Domains have two to eight name servers; the first few are enough, and a zone could name a thousand. */
+/** Name servers of a zone that are asked. Zones usually have two to eight, but could list thousands. */
 const MOST_SERVERS = 4;
 const TRIES = 2;
 
 /**
- * A resolver for the names at and below `domain`; it learns the name servers of each zone once, so it is made anew
+ * A resolver for `domain` and the names below it. It looks up the name servers of each zone only once, so create a new one
  * for every check.
  */
 export function askAuthoritative(
@@ -40,7 +40,10 @@ export function askAuthoritative(
     return zone;
   };
 
-  /** The zone that holds a name begins at it or at its nearest ancestor with name servers, never a top-level domain. */
+  /**
+   * The zone of a name starts at the name itself or at its nearest ancestor with NS records, never at a top-level
+   * domain.
+   */
   const findZone = async (name: string): Promise<NetworkResolver | null> => {
     const nameServers = await local.ns(name);
     if (nameServers.outcome === "failed") return null;
@@ -84,7 +87,7 @@ export function askAuthoritative(
   };
 }
 
-/** The servers of a zone do not follow an alias out of it: their "no such record" speaks of the alias only. */
+/** Authoritative servers do not follow an alias out of their zone: "no such record" then refers to the alias only. */
 async function isAlias(zone: NetworkResolver, name: string): Promise<boolean> {
   return (await zone.cname(name)).outcome !== "absent";
 }

@@ -1,15 +1,15 @@
 /**
- * What protocol code may ask of the DNS. The resolver is always passed in, so that tests and operators decide
- * which servers are asked (dns/system.ts implements it on the network, test/support/fake-dns.ts serves zones).
+ * The DNS as protocol code sees it. The resolver is always passed in, so that tests and operators decide which servers are
+ * asked. system.ts implements it on the network; test/support/fake-dns.ts serves zones to it.
  *
- * A lookup is a value, never an exception: "there is no such record" and "nobody could tell us" lead to opposite
- * decisions (refuse for good or try again later), so they must not share a catch block.
+ * A look-up gives a value and never throws: "no such record" and "no answer" lead to opposite decisions (fail for good, or
+ * try again later), so they must not share a catch block.
  */
 
 /**
- * The answer to one DNS question. Record order is the server's. `isSecure`: DNSSEC vouches for it. `aliasOf`: the name
- * that the records stand under, at the end of all aliases, where it is not the one asked for. Only a validating resolver
- * (dns/validating.ts) says either.
+ * The answer to one DNS question, with its records in the order of the server. `isSecure`: validated by DNSSEC. `aliasOf`:
+ * the owner name of the records, at the end of the chain of aliases, if it differs from the name in the question. Only a
+ * validating resolver (validating.ts) sets these two.
  */
 export type Lookup<RecordType> =
   | {
@@ -22,9 +22,9 @@ export type Lookup<RecordType> =
   | {
       readonly outcome: "failed";
       readonly reason: string;
-      /** None of our servers has said anything, in time or at all: that is no fault of the name's owner. */
+      /** None of our DNS servers has answered in time: not the fault of the name's owner. */
       readonly isUnanswered?: true;
-      /** Of `isUnanswered`: they answered other questions meanwhile, so that the name servers of this name are at fault. */
+      /** With `isUnanswered`: they answered other questions meanwhile, so the name servers of this name are at fault. */
       readonly othersAnswered?: true;
     };
 
@@ -34,17 +34,17 @@ export interface MxRecord {
   readonly exchange: string;
 }
 
-export interface How {
-  /** Asks the servers even where an answer is known whose TTL has not passed. */
+export interface LookupOptions {
+  /** Asks the servers even if a cached answer has not expired. */
   readonly isFresh?: boolean;
 }
 
 export interface Resolver {
-  mx(name: string, how?: How): Promise<Lookup<MxRecord>>;
-  ipv4(name: string, how?: How): Promise<Lookup<string>>;
-  ipv6(name: string, how?: How): Promise<Lookup<string>>;
+  mx(name: string, options?: LookupOptions): Promise<Lookup<MxRecord>>;
+  ipv4(name: string, options?: LookupOptions): Promise<Lookup<string>>;
+  ipv6(name: string, options?: LookupOptions): Promise<Lookup<string>>;
   /** Each record with its character strings joined (RFC 7208 section 3.3). */
-  txt(name: string, how?: How): Promise<Lookup<string>>;
-  cname(name: string, how?: How): Promise<Lookup<string>>;
-  ns(name: string, how?: How): Promise<Lookup<string>>;
+  txt(name: string, options?: LookupOptions): Promise<Lookup<string>>;
+  cname(name: string, options?: LookupOptions): Promise<Lookup<string>>;
+  ns(name: string, options?: LookupOptions): Promise<Lookup<string>>;
 }

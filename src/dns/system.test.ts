@@ -54,7 +54,7 @@ describe("records", () => {
     expect(await resolver().mx("nomail.test")).toEqual(found({ preference: 0, exchange: "" }));
   });
 
-  test("a TXT record cut into character strings is put together, also when only TCP can carry it", async () => {
+  test("the character strings of a TXT record are joined, also if it needs TCP", async () => {
     const long = "0123456789abcdef".repeat(300);
     dns.zone = { "key.test": { TXT: [long] } };
     expect(await resolver().txt("key.test")).toEqual(found(long));
@@ -70,7 +70,7 @@ describe("absence", () => {
     expect(await ask.mx("example.test")).toEqual({ outcome: "absent", reason: "nodata" });
   });
 
-  test("an alias to nowhere is nxdomain", async () => {
+  test("an alias without a target is nxdomain", async () => {
     dns.zone = { "www.example.test": { CNAME: "gone.test" } };
     expect(await resolver().ipv4("www.example.test")).toEqual({ outcome: "absent", reason: "nxdomain" });
   });
@@ -82,7 +82,7 @@ describe("failure", () => {
     expect(await resolver().mx("broken.test")).toMatchObject({ outcome: "failed" });
   });
 
-  test("silence ends by the deadline", async () => {
+  test("a look-up without an answer ends at the deadline", async () => {
     dns.zone = { "silent.test": "timeout" };
     const started = performance.now();
     expect(await resolver(300).ipv4("silent.test")).toEqual({
@@ -93,12 +93,12 @@ describe("failure", () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  test("an alias that leads in a circle is a failure", async () => {
+  test("a loop of aliases is a failure", async () => {
     dns.zone = { "a.test": { CNAME: "b.test" }, "b.test": { CNAME: "a.test" } };
     expect(await resolver().ipv4("a.test")).toMatchObject({ outcome: "failed" });
   });
 
-  test("a name that DNS cannot carry is a value too", async () => {
+  test("an invalid name is a failure, not an exception", async () => {
     expect(await resolver().ipv4(`${"a".repeat(64)}.test`)).toMatchObject({ outcome: "failed" });
     expect(await resolver().ipv4("a..test")).toMatchObject({ outcome: "failed" });
   });
@@ -110,7 +110,7 @@ describe("failure", () => {
     expect(await ask.ipv4("half.test")).toEqual(found("192.0.2.1"));
   });
 
-  test("a second server is asked when the first is dead", async () => {
+  test("a second server is asked if the first does not answer", async () => {
     const dead = await startFakeDns({ "example.test": "timeout" });
     dns.zone = { "example.test": { A: ["192.0.2.1"] } };
     const both = createResolver({ servers: [dead.address, dns.address], timeoutMs: 3_000, tries: 3 });

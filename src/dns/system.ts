@@ -1,24 +1,23 @@
 /**
- * The DNS as the network has it. Every look-up ends by a deadline, and every end is a value (Lookup): "there is no such
- * record" is an answer, everything that left the question open is a failure.
+ * A resolver that asks DNS servers over the network. Every look-up has a deadline and gives a value (Lookup): "no such
+ * record" is an answer, everything that leaves the question open is a failure.
  */
 import { lookUpsOfProcess } from "./client/look-ups.ts";
 import { dnsName, type RecordType, readServer, SystemServers } from "./client/question.ts";
-import type { How, Lookup, MxRecord } from "./resolver.ts";
+import type { Lookup, LookupOptions, MxRecord } from "./resolver.ts";
 
-/** What a look-up is given: which servers, how long, how often. */
 export interface DnsOptions {
-  /** "host:port" or "[host]:port", asked in this order; none means the system's. */
+  /** "host:port" or "[host]:port", asked in this order; empty: the servers of the system. */
   readonly servers: readonly string[];
-  /** The time one look-up has from its first packet, all tries together, in milliseconds. */
+  /** For one look-up, all tries together, from its first packet on. */
   readonly timeoutMs: number;
-  /** Times each silent server is asked at most. */
+  /** How often a server that does not answer is asked at most. */
   readonly tries: number;
-  /** Asks the servers each time, for what must be seen the moment it changes. By default answers are kept for their TTL. */
+  /** Asks the servers each time, so that changes are seen at once. By default answers are cached for their TTL. */
   readonly isFresh?: boolean;
-  /** Asks for DNSSEC, so that answers say whether a validating server vouches for them. */
+  /** Asks for DNSSEC, so that answers tell whether a validating server has validated them. */
   readonly wantsDnssec?: boolean;
-  /** The servers are those of a zone and no resolvers: what they refuse is not asked again. */
+  /** The servers are authoritative servers of a zone: REFUSED is final. */
   readonly isOfZone?: boolean;
 }
 
@@ -26,21 +25,21 @@ export type NetworkResolver = ReturnType<typeof createResolver>;
 
 const system = new SystemServers();
 
-/** A resolver over UDP and TCP. Throws when a server is not an IP address with an optional port. */
+/** @throws TypeError if a server is not an IP address with an optional port */
 export function createResolver(options: DnsOptions) {
   return {
-    mx: recordsOf<MxRecord>("MX", options),
-    ipv4: recordsOf<string>("A", options),
-    ipv6: recordsOf<string>("AAAA", options),
-    txt: recordsOf<string>("TXT", options),
-    cname: recordsOf<string>("CNAME", options),
-    ptr: recordsOf<string>("PTR", options),
-    ns: recordsOf<string>("NS", options),
+    mx: recordLookup<MxRecord>("MX", options),
+    ipv4: recordLookup<string>("A", options),
+    ipv6: recordLookup<string>("AAAA", options),
+    txt: recordLookup<string>("TXT", options),
+    cname: recordLookup<string>("CNAME", options),
+    ptr: recordLookup<string>("PTR", options),
+    ns: recordLookup<string>("NS", options),
   };
 }
 
-/** What asks for the records of one type. Throws as `createResolver`. */
-export function recordsOf<Data>(
+/** A function that looks up the records of one type. @throws TypeError as `createResolver` */
+export function recordLookup<Data>(
   type: RecordType,
   {
     servers,
@@ -50,7 +49,7 @@ export function recordsOf<Data>(
     wantsDnssec = false,
     isOfZone = false,
   }: DnsOptions,
-): (name: string, how?: How) => Promise<Lookup<Data>> {
+): (name: string, options?: LookupOptions) => Promise<Lookup<Data>> {
   const named = servers.map(readServer);
   return async (givenName, { isFresh = isAlwaysFresh } = {}) => {
     const name = dnsName(givenName);

@@ -23,14 +23,14 @@ beforeEach(() => {
   };
 });
 
-test("an answer says whether DNSSEC vouches for it", async () => {
+test("an answer tells whether it is validated by DNSSEC", async () => {
   const records = [{ preference: 10, exchange: "mx.example.test" }];
   expect(await resolver.mx("example.test")).toEqual({ outcome: "found", records, isSecure: false });
   dns.secure.add("example.test");
   expect(await resolver.mx("example.test")).toEqual({ outcome: "found", records, isSecure: true });
 });
 
-test("so does one that there is nothing", async () => {
+test("a negative answer tells whether it is validated by DNSSEC", async () => {
   dns.secure.add("nowhere.test").add("alias.test");
   expect(await resolver.ipv4("nowhere.test")).toEqual({
     outcome: "absent",
@@ -60,7 +60,7 @@ test("a NUL in the name of a host is written as zone files write it", async () =
   });
 });
 
-test("an alias is named by what it leads to, and vouched for apart from it", async () => {
+test("the answer for an alias names its target", async () => {
   dns.secure.add("alias.test");
   expect(await resolver.ipv4("alias.test")).toMatchObject({ aliasOf: "example.test", isSecure: false });
   expect(await resolver.cname("alias.test")).toEqual({
@@ -73,13 +73,13 @@ test("an alias is named by what it leads to, and vouched for apart from it", asy
   expect(await resolver.ipv4("Example.test")).not.toHaveProperty("aliasOf");
 });
 
-test("what a validator refuses to answer, and silence, are failures", async () => {
+test("a refusal of the validator, and no answer, are failures", async () => {
   expect(await resolver.mx("bogus.test")).toEqual({ outcome: "failed", reason: "ESERVFAIL" });
   expect(await resolver.mx("silent.test")).toEqual(unanswered);
   expect(dns.questions.filter(({ name }) => name === "silent.test")).toHaveLength(2);
 });
 
-test("an answer too long for a packet comes by TCP", async () => {
+test("an answer too long for UDP is asked again by TCP", async () => {
   const many = Array.from({ length: 60 }, (_, at) => ({
     usage: 3,
     selector: 1,
@@ -90,7 +90,7 @@ test("an answer too long for a packet comes by TCP", async () => {
   expect(await resolver.tlsa("many.test")).toMatchObject({ outcome: "found", records: many });
 });
 
-test("UDP and TCP, in all tries, end by one deadline", async () => {
+test("all tries, by UDP and TCP, share one deadline", async () => {
   const tcp = createServer(() => {}).listen(0, "127.0.0.1");
   await once(tcp, "listening");
   const { port } = tcp.address() as AddressInfo;
@@ -114,7 +114,7 @@ test("UDP and TCP, in all tries, end by one deadline", async () => {
   expect(performance.now() - begin).toBeLessThan(1_100);
 });
 
-test("noise, and answers to other questions, are not taken for the answer", async () => {
+test("malformed packets, and answers to other questions, are ignored", async () => {
   const liar = createSocket("udp4").bind(0, "127.0.0.1");
   await once(liar, "listening");
   onTestFinished(() => void liar.close());

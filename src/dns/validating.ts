@@ -1,10 +1,10 @@
 /**
- * A resolver that validates DNSSEC, and is believed about it: each answer says whether its AD bit was set (RFC 4035
- * section 3.2.3). Only as good as the way to it, so it belongs on this machine or its network.
+ * A resolver that trusts its server to validate DNSSEC: each answer tells whether the AD bit was set (RFC 4035 section
+ * 3.2.3). The path to the server is not protected, so it must be on this machine or on its network.
  */
 import type { TlsaData } from "dns-packet";
 import type { Lookup } from "./resolver.ts";
-import { createResolver, type DnsOptions, recordsOf } from "./system.ts";
+import { createResolver, type DnsOptions, recordLookup } from "./system.ts";
 
 const TRIES = 5;
 
@@ -12,7 +12,7 @@ const TRIES = 5;
 export function createValidatingResolver(server: string, timeoutMs = 10_000, tries = TRIES) {
   const options: DnsOptions = { servers: [server], timeoutMs, tries, wantsDnssec: true };
   const { mx, ipv4, ipv6, cname } = createResolver(options);
-  const tlsa = recordsOf<Omit<TlsaData, "certificate"> & { readonly certificate: Uint8Array }>(
+  const tlsa = recordLookup<Omit<TlsaData, "certificate"> & { readonly certificate: Uint8Array }>(
     "TLSA",
     options,
   );

@@ -2,7 +2,7 @@
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { removeInBatches } from "#platform/jobs/batches.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { removeOldRefusedReports } from "./reports/refused-store.ts";
 import {

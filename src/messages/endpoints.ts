@@ -3,8 +3,8 @@ import { type Static, Type } from "typebox";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields } from "#platform/http/request/query.ts";
-import { Walk } from "#platform/http/request/walk-schema.ts";
 import { pageOf } from "#platform/http/response/paging.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { findMessages, recipientField, SearchedSince } from "./find-messages.ts";
@@ -105,7 +105,7 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
       message: "Messages",
       async handle({ caller: { workspaceId }, query }) {
         const { source, status, email } = query;
-        const walk = new Walk(query, "listMessages", workspaceId, source, status, email);
+        const walk = new ListPage(query, "listMessages", workspaceId, source, status, email);
         const { ids, total, since } = await findMessages(db, workspaceId, query, walk.page);
         const { rows, pagination } = walk.shown(ids, total, (one) => one);
         return {

@@ -1,12 +1,12 @@
-/** The time, injected, so that tests can stand at any moment. Leases use the database's clock instead. */
+/** The clock, injected so that tests can set it. Leases use the clock of the database instead. */
 export interface Clock {
-  /** The wall clock, which operators and time servers set forward and back. */
+  /** The wall clock, which may be set forward and back. */
   now(): Date;
-  /** Milliseconds that never step back: for whatever lasts so long in this process, such as the entries of a cache. */
+  /** Milliseconds that never go back: for durations within this process, such as the expiry of a cache. */
   monotonicMs(): number;
 }
 
-/** Clocks of an installation's machines differ by less: whoever orders by what several of them wrote reckons with it. */
+/** Assumed largest difference between the clocks of the machines of an installation. */
 export const CLOCK_DIFFERENCE_SECONDS = 5;
 
 export const systemClock: Clock = {

@@ -1,11 +1,11 @@
 /**
- * Every failure that a caller may be told about: one table of codes, and one exception that carries them.
+ * All errors that callers may see: a table of codes, and the exception that carries one.
  *
- * Only `message` (written for the caller) leaves the service; `cause` goes to the log under the request id.
- * Nothing below the HTTP edge knows status codes other than through this table.
+ * Only `message`, which is written for the caller, leaves the service; `cause` is logged with the request id. Code outside
+ * `platform/http` uses HTTP status codes only through this table.
  */
 
-/** Code, HTTP status and the public text used when the thrower gives none (specification, section 7). */
+/** HTTP status and default text of each code. */
 export const errorTable = {
   VALIDATION_ERROR: { status: 400, text: "The request is malformed or a field is invalid" },
   BAD_REQUEST: { status: 400, text: "The request could not be processed as sent" },
@@ -26,7 +26,7 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** One refused field: its path in the request (`attachments[0].content`) and what to do about it. */
+/** An invalid field: its path in the request (`attachments[0].content`), and a message that says what is valid. */
 export interface FieldFault {
   readonly field: string;
   readonly message: string;
@@ -37,11 +37,11 @@ interface ErrorOptions {
   readonly requiredScopes?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
-  /** Where the table's is not the one. */
+  /** Overrides the status of the table. */
   readonly status?: number;
 }
 
-/** The caller's fault, or a state of the service that the caller must know: becomes the failure envelope. */
+/** An error that is sent to the caller as the failure envelope: invalid input, or a state of the service. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
@@ -60,19 +60,19 @@ export class ApiError extends Error {
   }
 }
 
-/** A VALIDATION_ERROR whose sentence and details come from the refused fields (at least one). */
+/** A VALIDATION_ERROR for at least one invalid field. */
 export function invalid(...faults: [FieldFault, ...FieldFault[]]): ApiError {
   return new ApiError("VALIDATION_ERROR", faults.map((fault) => fault.message).join("; "), {
     details: faults,
   });
 }
 
-/** More than we can take at this moment: 503, nothing was done, and the same call may be made again soon. */
+/** 503 because of too much load: nothing was done, and the caller may retry soon. */
 export function overloaded(message: string): ApiError {
   return new ApiError("INTERNAL_ERROR", message, { status: 503, headers: { "Retry-After": "1" } });
 }
 
-/** A NOT_FOUND that names the kind of thing: the same for an unknown id and for another workspace's. */
+/** A NOT_FOUND that names the kind of resource; the same for an unknown id and for one of another workspace. */
 export function notFound(noun: string): ApiError {
   return new ApiError("NOT_FOUND", `${noun} not found`);
 }

@@ -1,6 +1,6 @@
 /**
- * What part of a whole something is: from 0 to 1; 0 of nothing. Never above 1, though what is counted may outgrow its
- * whole: mail that was opened comes back and leaves the delivered, and what happens on a day may concern mail of before.
+ * The share of a part in a whole, from 0 to 1; 0 if the whole is 0. It is cut at 1 because counts of events may exceed the
+ * whole: an opened message may bounce later and no longer count as delivered, or an event may concern mail of an earlier day.
  */
 export function fraction(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.min(1, part / whole);

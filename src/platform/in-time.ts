@@ -1,18 +1,18 @@
-/** Answers with a deadline. */
+/** Promises with a deadline, for requests that wait for the database. */
 import { ApiError } from "./errors.ts";
 
 /**
- * How long a request, or a command of an SMTP session, waits for the database altogether. Statements end on their own a
- * little earlier (database/request-database.ts).
+ * How long a request or an SMTP command waits for the database in total. Statements end a little earlier
+ * (request-database.ts).
  */
 export const PATIENCE_MS = 4_500;
 
-/** Deadlines are rounded up to it: Node.js keeps one list for all timers of the same duration. */
+/** Deadlines are rounded up to multiples of this: Node.js keeps one list for all timers of the same duration. */
 const STEP_MS = 100;
 
 /**
- * The answer to `asked`, or what `late` makes when there is none after `ms` milliseconds, which are rounded up to
- * STEP_MS. The work itself goes on: its statements end in time, and its result is not read.
+ * The result of `asked`; rejects with `late()` after `ms` milliseconds, rounded up to STEP_MS. The work itself continues, but
+ * its result is ignored.
  */
 export function inTime<Result>(
   ms: number,
@@ -25,11 +25,11 @@ export function inTime<Result>(
   });
 }
 
-/** 503. Nothing is known of what was asked: the same Idempotency-Key settles it. */
+/** 503 without an answer from the database. Whether the work was done is unknown; the same Idempotency-Key tells. */
 export function noAnswer(): ApiError {
   return new ApiError(
     "INTERNAL_ERROR",
-    "The database gives no answer: retry shortly, and send the same Idempotency-Key so that nothing is done twice",
+    "The database does not answer: retry shortly, and send the same Idempotency-Key so that nothing is done twice",
     { status: 503, headers: { "Retry-After": "5" } },
   );
 }

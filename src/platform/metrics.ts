@@ -27,7 +27,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register });
   const requests = new Counter({
     name: "posthaste_http_requests_total",
-    help: "Answered requests by operation id and status",
+    help: "ResponseStored requests by operation id and status",
     labelNames: ["operation", "status"],
     registers: [register],
   });

@@ -1,4 +1,4 @@
-/** Words by which databases, spreadsheets and programs write that a cell has no value. */
+/** Words that databases, spreadsheets and programs write for a missing value. */
 const words = new Set(
   `null (null) <null> #null! nil none (none) n/a #n/a n.a. na <na> nan nat undefined \\n - -- --- – — (blank) (empty) #value! #ref!
    not_set not_specified keine_angabe k.a. n.v.t. n.d. s/d s.d. b.d. н/д`
@@ -7,7 +7,7 @@ const words = new Set(
 );
 const LONGEST = 20;
 
-/** Whether a text stands for no value at all, as `NULL`, `n/a`, `-` or `\N` does. */
+/** Whether a text means that there is no value, such as `NULL`, `n/a`, `-` or `\N`. */
 export function isNoValue(text: string): boolean {
   const trimmed = text.trim();
   return trimmed.length <= LONGEST && words.has(trimmed.toLowerCase());

@@ -7,7 +7,7 @@
  * its network or a cloud's metadata service.
  */
 import { isIP } from "node:net";
-import type { How, Lookup, MxRecord, Resolver } from "#dns/resolver.ts";
+import type { Lookup, LookupOptions, MxRecord, Resolver } from "#dns/resolver.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
 import type { TlsDemand } from "./tls.ts";
 
@@ -86,7 +86,7 @@ export async function findMailHosts(
   const { promise: late, resolve } = Promise.withResolvers<Lookup<never>>();
   const overdue = () => resolve({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: true });
   const timer = deadlineMs === undefined ? undefined : setTimeout(overdue, deadlineMs);
-  const lookBy = (how: How): HostLookups => ({
+  const lookBy = (how: LookupOptions): HostLookups => ({
     mx: (name) => Promise.race([resolver.mx(name, how), late]),
     addresses: (name) =>
       Promise.all([

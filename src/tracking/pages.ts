@@ -9,9 +9,9 @@
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "#platform/errors.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";
-import { sendFaultPage } from "#platform/http/response/fault-page.ts";
 import { registerClickRoute } from "./click-route.ts";
 import { PIXEL_ENDING, paths } from "./link-tokens.ts";
+import { sendErrorPage } from "#platform/http/response/error-page.ts";
 import {
   engagementOf,
   mailOf,
@@ -34,7 +34,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     takeBodies(pages, "*", (body) => body.toString(), FORM_BYTES);
     pages.setErrorHandler((error, request, reply) => {
       if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) {
-        return sendFaultPage(error, request, reply);
+        return sendErrorPage(error, request, reply);
       }
       request.log.error({ err: error, request_id: request.id }, "tracking page failed");
       return sendTryAgain(reply);

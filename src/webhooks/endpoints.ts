@@ -3,11 +3,11 @@
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { lockRoom, requireRoom } from "#platform/database/row-limit-store.ts";
+import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields } from "#platform/http/request/query.ts";
-import { Walk } from "#platform/http/request/walk-schema.ts";
 import { pageOf } from "#platform/http/response/paging.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
@@ -105,7 +105,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
         };
         const sealedSecret = secrets.seal(secret, secretContext(id));
         await db.transaction(async (tx) => {
-          await requireRoom(tx, workspaceId, webhookRoom);
+          await requireBelowRowLimit(tx, workspaceId, webhookRoom);
           await insertWebhook(tx, workspaceId, { id, sealedSecret, ...settings }, clock.now());
         });
         return { ...(await found(workspaceId, id)), secret };
@@ -191,7 +191,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
         const time = clock.now();
         const event = deliveryOf({ workspaceId, type: TEST_EVENT, time, data: { webhook_id: id } });
         await db.transaction(async (tx) => {
-          await lockRoom(tx, workspaceId, webhookRoom);
+          await lockRowLimit(tx, workspaceId, webhookRoom);
           const since = new Date(time.getTime() - TESTS_SECONDS * 1_000);
           if (
             (await countDeliveriesSince(tx, workspaceId, id, {
@@ -226,7 +226,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       async handle({ caller: { workspaceId }, params: { id }, query }) {
         await found(workspaceId, id);
         const { status } = query;
-        const walk = new Walk(query, "listWebhookDeliveries", workspaceId, id, status);
+        const walk = new ListPage(query, "listWebhookDeliveries", workspaceId, id, status);
         const [listed, total] = await Promise.all([
           listDeliveries(db, workspaceId, id, { status, ...walk.page }),
           countDeliveries(db, workspaceId, id, status),

@@ -1,7 +1,7 @@
 /** The table of webhooks. Secrets are read and written sealed. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** A webhook as the API shows it. */
@@ -22,7 +22,7 @@ export type WebhookSettings = Pick<WebhookRow, "url" | "events" | "description" 
 
 const columns = sql`id, url, events, description, is_active, disabled_reason, consecutive_failures, created_at, updated_at`;
 
-export const webhookRoom: Room = {
+export const webhookRoom: WorkspaceRowLimit = {
   table: sql`webhooks`,
   counted: sql`and deleted_at is null`,
   what: "webhooks",

@@ -13,7 +13,7 @@ import { lockReferences } from "#audience/segments/store.ts";
 import { convertValues } from "#audience/subscribers/convert-field-values.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
@@ -168,7 +168,7 @@ async function createField(
   return db.transaction(async (tx) => {
     if (scope !== null) await lockMailingList(tx, workspaceId, scope);
     await lockReferences(tx, workspaceId);
-    await requireRoom(tx, workspaceId, customFieldRoom(scope));
+    await requireBelowRowLimit(tx, workspaceId, customFieldRoom(scope));
     const before = await findDefinition(tx, workspaceId, scope, field_name);
     const field = { ...settings, id: newId(), mailing_list_id: scope, field_name };
     const inserted = await insertField(tx, workspaceId, field, clock.now());

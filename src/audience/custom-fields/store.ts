@@ -2,7 +2,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { CustomField } from "./custom-field.ts";
 import type { FieldSettings } from "./read-definition.ts";
@@ -18,7 +18,7 @@ const isOf = (workspaceId: WorkspaceId, scope: FieldScope) =>
   sql`workspace_id = ${workspaceId} and ${isIn(scope)}`;
 
 /** More than a form has. */
-export const customFieldRoom = (scope: FieldScope): Room => ({
+export const customFieldRoom = (scope: FieldScope): WorkspaceRowLimit => ({
   table: sql`custom_fields`,
   counted: sql`and ${isIn(scope)}`,
   what: "custom fields",
@@ -117,7 +117,7 @@ export function lockField(
 
 /**
  * The new field, last in order when it says nothing else; undefined when the name is taken in its scope. After
- * requireRoom, which makes new fields wait for each other, so that each is put behind those before it.
+ * requireBelowRowLimit, which makes new fields wait for each other, so that each is put behind those before it.
  */
 export function insertField(
   db: Queryable,

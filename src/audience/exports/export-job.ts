@@ -29,13 +29,13 @@ export interface ExportInput {
 }
 
 export function exportHandler({ db, clock }: { db: Database; clock: Clock }): JobHandler<ExportInput> {
-  return async ({ job, report, signal, openScratch }) => {
+  return async ({ job, report, signal, openTempFile }) => {
     const { workspaceId, input } = job;
     const called = `subscribers-${clock.now().toISOString().slice(0, 10)}.csv`;
     await requireMailingList(db, workspaceId, input.mailing_list_id);
     const wanted = await fieldsOf(db, workspaceId, input);
     // Written to the disk first: with a part stored meanwhile an export would take two connections.
-    await using scratch = await openScratch();
+    await using scratch = await openTempFile();
     await using file = await open(scratch.path, "wx", 0o600);
     const { rows, fields } = await db.transaction(async (tx) => {
       await readOneMoment(tx);

@@ -1,8 +1,12 @@
 /** How the dates of an import file are read: by what its sender says, or by what the dates of the file show. */
 import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
-import { type DateFormat, type DateOrder, isDateOrder } from "#platform/dates/date-format.ts";
-import { DateOrderEvidence } from "#platform/dates/date-order-evidence.ts";
+import {
+  type DateFormat,
+  type DateOrder,
+  DateOrderEvidence,
+  isDateOrder,
+} from "#platform/dates/date-format.ts";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import type { Column, Columns } from "./column-mapping.ts";
 

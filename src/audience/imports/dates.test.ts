@@ -62,7 +62,7 @@ it("a day that could be a month refuses its row, until the file or the sender sa
     invalid: 1,
     warnings: [expect.stringContaining('"joined"')],
   });
-  expect(await faults(job)).toEqual([expect.stringMatching(/^2,joined,03\/04\/2019,"?must tell the day/)]);
+  expect(await faults(job)).toEqual([expect.stringMatching(/^2,joined,03\/04\/2019,"?must be unambiguous/)]);
 
   await importFile(list, undecided, { date_format: "MM/DD/YYYY" });
   expect(await values(list)).toEqual({ a: { joined: "2019-03-04" } });
@@ -143,6 +143,6 @@ it("rules of a segment take the same dates", async () => {
   const refused = await segment("03/04/2019");
   expect([refused.status, JSON.stringify(refused.body)]).toEqual([
     400,
-    expect.stringContaining("tell the day from the month"),
+    expect.stringContaining("must be unambiguous"),
   ]);
 });

@@ -27,10 +27,10 @@ it("one odd byte in a file of UTF-8 refuses its row with the line, and changes n
   expect(job).toMatchObject({
     status: "completed",
     counts: { unchanged: 800, updated: 0, invalid: 1 },
-    result: { encoding: "utf-8", warnings: [expect.stringContaining("1 line holds bytes that are not")] },
+    result: { encoding: "utf-8", warnings: [expect.stringContaining("1 line contains invalid bytes")] },
   });
   const { body } = await call("GET", job.errors_url.replace("/api/v1", ""));
-  expect(body).toContain("802,First,M\ufffdller,holds bytes that are not in the encoding of the file");
+  expect(body).toContain("802,First,M\ufffdller,contains bytes that are invalid in the encoding of the file");
   expect(new Set(Object.values(await names(list)))).toEqual(new Set(["Jürgen"]));
 });
 

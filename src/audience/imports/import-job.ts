@@ -5,11 +5,11 @@ import { createLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { JobHandler, JobOutcome } from "#platform/jobs/attempt.ts";
 import { copyFile } from "#platform/jobs/files.ts";
-import { createLineFile } from "#platform/jobs/line-file.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { reportOf } from "./dry-run-report.ts";
 import { findPlan, type ImportPlan, keepPlan } from "./import-plan.ts";
 import { openTarget, type ReadImport, type ReadOptions, readImport } from "./import-reader.ts";
+import { JobLineFile } from "#platform/jobs/line-file.ts";
 import { ScratchLines } from "./line-sink.ts";
 import { previewPeople } from "./preview-people.ts";
 import type { ImportCounts } from "./store.ts";
@@ -38,7 +38,7 @@ export function importHandler({
   plans,
 }: StorageDeps & { readonly db: Database }): JobHandler<ImportInput> {
   const takeTurn = createLimiter(CONNECTIONS);
-  return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput, openScratch }) => {
+  return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput, openTempFile }) => {
     const { id: jobId, workspaceId, input } = job;
     const place = { workspaceId, jobId, mailingListId: input.mailing_list_id };
     const options = {
@@ -47,7 +47,7 @@ export function importHandler({
       clock,
       plans,
     };
-    await using people = await openScratch();
+    await using people = await openTempFile();
     if (input.dry_run) return dryRun();
     let readHere: string | undefined;
     const plan = (await findPlan(db, place)) ?? (await readAndKeep());
@@ -61,8 +61,8 @@ export function importHandler({
       const target = await openTarget(db, workspaceId, fields);
       const owner = { workspaceId, id: jobId };
       await using copy = await open(people.path, "wx", 0o600);
-      await using lines = input.dry_run ? new ScratchLines(copy) : createLineFile(db, owner, "people", copy);
-      await using errors = createLineFile(db, owner, "errors.csv");
+      await using lines = input.dry_run ? new ScratchLines(copy) : new JobLineFile(db, owner, "people", copy);
+      await using errors = new JobLineFile(db, owner, "errors.csv");
       return await readImport(target, upload.path, { people: lines, errors }, input, clock.now(), signal);
     }
 

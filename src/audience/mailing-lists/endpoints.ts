@@ -11,7 +11,7 @@ import {
 } from "#audience/suppression-lists/remove-in-steps.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { QueryField } from "#platform/http/request/query.ts";
@@ -101,7 +101,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
         const counts = { subscriber_count: 0, total_subscribers: 0 };
         const list = { id: newId(), ...settings, ...counts, created_at: now, updated_at: now };
         await db.transaction(async (tx) => {
-          await requireRoom(tx, caller.workspaceId, mailingListRoom);
+          await requireBelowRowLimit(tx, caller.workspaceId, mailingListRoom);
           await insertMailingList(tx, caller.workspaceId, list);
         });
         return list;

@@ -1,7 +1,7 @@
 /** The table of mailing lists, and what the counters say of them. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { MailingList } from "./mailing-list.ts";
@@ -14,7 +14,11 @@ const lists = sql`
   left join list_counters c on c.workspace_id = l.workspace_id and c.mailing_list_id = l.id`;
 
 /** They are listed all at once, and so are their stats. */
-export const mailingListRoom: Room = { table: sql`mailing_lists`, what: "mailing lists", most: 1_000 };
+export const mailingListRoom: WorkspaceRowLimit = {
+  table: sql`mailing_lists`,
+  what: "mailing lists",
+  most: 1_000,
+};
 
 /** Newest first. */
 export function listMailingLists(db: Queryable, workspaceId: WorkspaceId): Promise<MailingList[]> {

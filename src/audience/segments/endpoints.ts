@@ -7,8 +7,8 @@ import { Member } from "#audience/subscribers/subscriber.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, idField, pageFields, textField } from "#platform/http/request/query.ts";
-import { Walk } from "#platform/http/request/walk-schema.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
@@ -181,7 +181,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       async handle({ caller: { workspaceId }, params, query }) {
         const segment = await requireSegment(db, placeOf(workspaceId, params));
         const { search } = query;
-        const walk = new Walk(query, "listSegmentMembers", workspaceId, segment.id, search);
+        const walk = new ListPage(query, "listSegmentMembers", workspaceId, segment.id, search);
         const { ids, total } = await memberPages.find(workspaceId, segment, { search, ...walk.page });
         const { rows, pagination } = walk.shown(ids, total, (one) => one);
         return { subscribers: await listMembers(db, workspaceId, params.id, rows), pagination };

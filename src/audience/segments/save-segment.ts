@@ -3,7 +3,7 @@
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoomUnderLock } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/name.ts";
@@ -55,7 +55,7 @@ export async function createSegment(
   const saved = await db.transaction(async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     await lockReferences(tx, workspaceId);
-    await requireRoomUnderLock(tx, workspaceId, segmentRoom);
+    await requireBelowRowLimitUnderLock(tx, workspaceId, segmentRoom);
     const place = { workspaceId, mailingListId, segmentId: newId() };
     await insertSegment(
       tx,

@@ -3,7 +3,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { lockRoom, type Room } from "#platform/database/row-limit-store.ts";
+import { lockRowLimit, type WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Reference } from "./conditions/definitions-store.ts";
 import { foldText } from "./conditions/text-kind.ts";
@@ -15,7 +15,7 @@ const segments = sql`
   from segments g join mailing_lists l on l.workspace_id = g.workspace_id and l.id = g.mailing_list_id`;
 
 /** All of them are looked at when one changes. */
-export const segmentRoom: Room = { table: sql`segments`, what: "segments", most: 1_000 };
+export const segmentRoom: WorkspaceRowLimit = { table: sql`segments`, what: "segments", most: 1_000 };
 
 /** Which segments to list. */
 export interface SegmentFilter {
@@ -81,7 +81,7 @@ export function listSegmentsAround(
 
 /** Who changes what segments refer to does it alone, so that two changes cannot close a circle. */
 export async function lockReferences(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  await lockRoom(tx, workspaceId, segmentRoom);
+  await lockRowLimit(tx, workspaceId, segmentRoom);
 }
 
 /** The segment, which nobody else changes before this transaction ends; to go, or (others may refer to it) to change. */

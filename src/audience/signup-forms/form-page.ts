@@ -1,7 +1,7 @@
 /** What people see of a sign-up form, before and after they confirm. */
 import type { FastifyReply } from "fastify";
 import { LONGEST_PERSON_NAME } from "#audience/subscribers/subscriber-input.ts";
-import { sendBusy } from "#platform/http/response/fault-page.ts";
+import { sendBusy } from "#platform/http/response/error-page.ts";
 import { cardLayout, html, sendPage } from "#platform/http/response/page.ts";
 import type { Applicant, SignupForm } from "./store.ts";
 

@@ -11,7 +11,7 @@ import { LONGEST_PERSON_NAME, readEmail, readNameField } from "#audience/subscri
 import { ApiError } from "#platform/errors.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { ignoreBodies, takeBodies } from "#platform/http/request/read-body.ts";
-import { sendFaultPage } from "#platform/http/response/fault-page.ts";
+import { sendErrorPage } from "#platform/http/response/error-page.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { type ConfirmDeps, confirmSignup, findOpenRequest, outcomeOfUsedLink } from "./confirm-signup.ts";
@@ -82,7 +82,7 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
   const newPage = (found: FoundForm) => signFormToken(linkOf(found), keys.page.signing, deps.clock.now());
 
   server.register(async (pages) => {
-    pages.setErrorHandler(sendFaultPage);
+    pages.setErrorHandler(sendErrorPage);
     // Left unread: a page says so, where the API would answer JSON.
     ignoreBodies(pages);
     takeBodies(pages, "application/x-www-form-urlencoded", readForm, FORM_BYTES);

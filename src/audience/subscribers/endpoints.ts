@@ -2,11 +2,11 @@
 
 import { Type } from "typebox";
 import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";
-import { createPositions } from "#platform/database/page-anchors.ts";
+import { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, idField, textField } from "#platform/http/request/query.ts";
-import { Walk } from "#platform/http/request/walk-schema.ts";
 import { pageOf } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
@@ -35,7 +35,7 @@ interface Dependencies extends StorageDeps {
 
 export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
   const { db, clock } = deps;
-  const positions = createPositions();
+  const anchors = new PageAnchors();
   const members = "/mailing-lists/{id}/subscribers";
   const member = "/mailing-lists/{id}/subscribers/{subscriber_id}";
   return [
@@ -56,9 +56,9 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       async handle({ caller: { workspaceId }, params: { id }, query }) {
         await requireMailingList(db, workspaceId, id);
         const { status, search } = query;
-        const walk = new Walk(query, "listMembers", workspaceId, id, status, search);
+        const walk = new ListPage(query, "listMembers", workspaceId, id, status, search);
         const audience = { mailingListId: id, status };
-        const { ids, total } = await findSubscriberPage(db, positions, workspaceId, audience, {
+        const { ids, total } = await findSubscriberPage(db, anchors, workspaceId, audience, {
           search,
           ...walk.page,
         });
@@ -150,9 +150,9 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
         const mailingListId = query.list_id ?? null;
         if (mailingListId !== null) await requireKnownList(db, workspaceId, mailingListId);
         const { status, search } = query;
-        const walk = new Walk(query, "listSubscribers", workspaceId, mailingListId, status, search);
+        const walk = new ListPage(query, "listSubscribers", workspaceId, mailingListId, status, search);
         const audience = { mailingListId, status };
-        const { ids, total } = await findSubscriberPage(db, positions, workspaceId, audience, {
+        const { ids, total } = await findSubscriberPage(db, anchors, workspaceId, audience, {
           search,
           ...walk.page,
         });

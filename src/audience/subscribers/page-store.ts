@@ -4,7 +4,7 @@
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
-import { type Position, STRIDE } from "#platform/database/page-anchors.ts";
+import { type PageStart, STRIDE } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SubscriberStatus } from "./memberships/status.ts";
@@ -32,7 +32,7 @@ export async function listIdsAt(
   db: Queryable,
   workspaceId: WorkspaceId,
   audience: SubscriberFilter,
-  { from, skip }: Position,
+  { from, skip }: PageStart,
   limit: number,
 ): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
@@ -55,7 +55,7 @@ export async function listIdsAfter(
 }
 
 /** Every STRIDE-th id, from the first. */
-export async function listLandmarks(
+export async function listAnchors(
   db: Queryable,
   workspaceId: WorkspaceId,
   audience: SubscriberFilter,

@@ -1,11 +1,12 @@
 /** Pages of people: where a page begins, who is on it, how many there are in all. */
 
 import type { Page } from "#platform/database/page.ts";
-import type { Positions } from "#platform/database/page-anchors.ts";
+import type { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { countMembers, countPeople, totalInStatus } from "./memberships/counters.ts";
 import { listIdsAfter, listIdsAt, listLandmarks, type SubscriberFilter, searchIds } from "./page-store.ts";
+import { type Audience, listAnchors, listIdsAfter, listIdsAt, searchIds } from "./page-store.ts";
 
 export interface PageQuery extends Page {
   readonly search: string | undefined;
@@ -17,7 +18,7 @@ export interface PageQuery extends Page {
  */
 export async function findSubscriberPage(
   db: Queryable,
-  positions: Positions,
+  anchors: PageAnchors,
   workspaceId: WorkspaceId,
   audience: SubscriberFilter,
   { search, ...query }: PageQuery,
@@ -35,7 +36,7 @@ export async function findSubscriberPage(
   if (after !== undefined) return { ids: await listIdsAfter(db, workspaceId, audience, after, limit), total };
   if (offset >= total) return { ids: [], total };
   const order = `${workspaceId} ${mailingListId} ${status}`;
-  const landmarks = () => listLandmarks(db, workspaceId, audience);
-  const position = await positions.find(order, counts.revision, offset, landmarks);
-  return { ids: await listIdsAt(db, workspaceId, audience, position, limit), total };
+  const readAnchors = () => listAnchors(db, workspaceId, audience);
+  const start = await anchors.find(order, counts.revision, offset, readAnchors);
+  return { ids: await listIdsAt(db, workspaceId, audience, start, limit), total };
 }

@@ -2,14 +2,14 @@
 
 import { Type } from "typebox";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
-import { createPositions } from "#platform/database/page-anchors.ts";
+import { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
-import { Continued } from "#platform/http/answer.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, textField } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
-import { Walk } from "#platform/http/request/walk-schema.ts";
+import { Continued } from "#platform/http/route-handler.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { addEntries } from "./add-entries.ts";
@@ -46,7 +46,7 @@ const FILE_LIMIT = 20 * 1024 * 1024;
 
 export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Database }): Endpoint[] {
   const { db } = deps;
-  const positions = createPositions();
+  const anchors = new PageAnchors();
   const entriesOf = "/suppression-lists/{id}/entries";
   return [
     endpoint({
@@ -132,7 +132,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       message: "Suppression entries",
       async handle({ caller: { workspaceId }, params, query }) {
         const { search } = query;
-        const walk = new Walk(
+        const walk = new ListPage(
           { ...query, limit: ENTRIES_PER_PAGE },
           "listSuppressionEntries",
           workspaceId,
@@ -140,7 +140,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
           search,
         );
         const list = { workspaceId, listId: params.id };
-        const entries = await findEntries(db, positions, list, search, walk.page);
+        const entries = await findEntries(db, anchors, list, search, walk.page);
         const { rows, pagination } = walk.shown(entries, 0, ({ id }) => id);
         return new Continued(rows.length === 0 ? null : rows, pagination.next_cursor ?? null);
       },

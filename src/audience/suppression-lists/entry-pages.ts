@@ -2,7 +2,7 @@
 
 import { domainInALabels } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
-import type { Positions } from "#platform/database/page-anchors.ts";
+import type { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import {
@@ -10,7 +10,7 @@ import {
   type EntriesOf,
   listEntriesAfter,
   listEntriesAt,
-  listEntryLandmarks,
+  listEntryAnchors,
   searchEntries,
 } from "./entry-store.ts";
 import type { SuppressionEntry } from "./suppression-list.ts";
@@ -21,7 +21,7 @@ export const ENTRIES_PER_PAGE = 1_000;
 /** A page is as quick at the end of a million as at the beginning. @throws ApiError NOT_FOUND */
 export async function findEntries(
   db: Queryable,
-  positions: Positions,
+  anchors: PageAnchors,
   list: EntriesOf,
   search: string | undefined,
   page: Page,
@@ -34,9 +34,9 @@ export async function findEntries(
     return searchEntries(db, list, beginnings(search), page);
   }
   if (after !== undefined) return listEntriesAfter(db, list, after, limit);
-  const landmarks = () => listEntryLandmarks(db, list);
-  const position = await positions.find(list.listId, counted.revision, offset, landmarks);
-  return listEntriesAt(db, list, position, limit);
+  const readAnchors = () => listEntryAnchors(db, list);
+  const start = await anchors.find(list.listId, counted.revision, offset, readAnchors);
+  return listEntriesAt(db, list, start, limit);
 }
 
 /**

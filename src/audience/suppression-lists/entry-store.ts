@@ -5,7 +5,7 @@
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { domainOf } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
-import { type Position, STRIDE } from "#platform/database/page-anchors.ts";
+import { type PageStart, STRIDE } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, newIdSeries, type WorkspaceId } from "#platform/ids.ts";
 import type { EntryValue } from "./entry-value.ts";
@@ -42,11 +42,11 @@ export async function countEntries(
     select entry_count, revision from suppression_lists where workspace_id = ${workspaceId} and id = ${listId}`);
 }
 
-/** `limit` entries from a position on, newest first. */
+/** `limit` entries from `start` on, newest first. */
 export function listEntriesAt(
   db: Queryable,
   list: EntriesOf,
-  { from, skip }: Position,
+  { from, skip }: PageStart,
   limit: number,
 ): Promise<SuppressionEntry[]> {
   return db.rows(sql`
@@ -70,7 +70,7 @@ export function listEntriesAfter(
 }
 
 /** Every STRIDE-th id, from the newest. */
-export async function listEntryLandmarks(db: Queryable, list: EntriesOf): Promise<string[]> {
+export async function listEntryAnchors(db: Queryable, list: EntriesOf): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select id from (
       select id, row_number() over (order by id desc) as place from suppression_entries where ${of(list)}) p

@@ -76,7 +76,7 @@ describe("an import", () => {
     expect(body.data).toMatchObject({
       added: 2,
       invalid: 1,
-      warnings: [expect.stringContaining("2 lines hold bytes that are not")],
+      warnings: [expect.stringContaining("2 lines contain invalid bytes")],
     });
     expect((await valuesOf(id)).sort()).toEqual(["ada@example.com", "jürgen@example.com"]);
   });

@@ -1,7 +1,7 @@
 /** Making a suppression list, and changing its settings. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { managedByService } from "./remove-in-steps.ts";
@@ -39,7 +39,7 @@ export function createSuppressionList(
   const id = newId();
   return db.transaction(async (tx) => {
     await requireScope(tx, workspaceId, settings);
-    await requireRoom(tx, workspaceId, suppressionListRoom);
+    await requireBelowRowLimit(tx, workspaceId, suppressionListRoom);
     await insertSuppressionList(tx, workspaceId, { id, ...settings }, clock.now());
     return requireSuppressionList(tx, workspaceId, id);
   });

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { shareLockSegments } from "#audience/mailing-lists/segment-locks-store.ts";
 import { shareLockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { notFound } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";
@@ -22,7 +22,7 @@ const lists = sql`
   left join segments s on s.workspace_id = l.workspace_id and s.id = l.segment_id`;
 
 /** They are listed all at once. */
-export const suppressionListRoom: Room = {
+export const suppressionListRoom: WorkspaceRowLimit = {
   table: sql`suppression_lists`,
   what: "suppression lists",
   most: 1_000,

@@ -2,7 +2,7 @@
  * Assembles large messages in a separate thread, one after the other: a text of two million characters, or 20 MB of
  * attachments, takes some tenths of a second.
  */
-import { createSideThread, type SideThreadLimits } from "#platform/process/worker-thread.ts";
+import { createWorkerThread, type WorkerThreadLimits } from "#platform/process/worker-thread.ts";
 import type { Assembled, Complete, Parts } from "./assemble.ts";
 
 /** The message for the thread to assemble, with its texts as strings. */
@@ -22,11 +22,11 @@ export interface AssemblyThread {
 }
 
 /** Far more than the largest message takes, even on a busy machine. */
-const LIMITS: SideThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
+const LIMITS: WorkerThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
 
 /** @param module the thread: answers each Assignment with an AssemblyAnswer */
-export function openAssemblyThread(module: URL, limits: SideThreadLimits = LIMITS): AssemblyThread {
-  const thread = createSideThread<Assignment, AssemblyAnswer>(module, limits);
+export function openAssemblyThread(module: URL, limits: WorkerThreadLimits = LIMITS): AssemblyThread {
+  const thread = createWorkerThread<Assignment, AssemblyAnswer>(module, limits);
   return {
     async assemble(mail) {
       const answer = await thread.ask(assignmentOf(mail));

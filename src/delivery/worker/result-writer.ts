@@ -8,7 +8,7 @@ import { type Lease, leaseKey, settleLeases } from "#delivery/queue/queue-result
 import { insertSubmissions } from "#delivery/sms/delivery-receipts-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
-import { isDataFault, togetherOrApart } from "#platform/database/data-fault.ts";
+import { batchOrOneByOne, isDataFault } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import { MicroBatch } from "#platform/micro-batch.ts";
@@ -56,7 +56,7 @@ export async function writeResults(
   onMoved: OnMoved,
   log: Log,
 ): Promise<void> {
-  await togetherOrApart(
+  await batchOrOneByOne(
     results,
     (some) => writeResultBatch(db, some, onMoved),
     (result, fault) => writeRejected(db, result, onMoved, log, fault),

@@ -7,7 +7,7 @@ import { startBusyDns } from "#test/support/busy-dns.ts";
 import { DnsClient } from "./client.ts";
 import { type Question, readServer, type Server } from "./question.ts";
 
-/** What a scripted server does with a question; null is silence. */
+/** The reply of a scripted server to a question; null for no answer. */
 type Script = (
   query: Packet,
   peer: RemoteInfo,
@@ -64,7 +64,7 @@ const question = (name: string, servers: readonly ScriptedDns[], more: Partial<Q
 });
 const names = (count: number) => Array.from({ length: count }, (_, at) => `n${at}.test`);
 
-test("a slow answer behind a hundred fast ones is waited for", async () => {
+test("a slow answer is waited for while a hundred others are fast", async () => {
   const dns = await serve(async (query) => {
     if (query.questions?.[0]?.name === "slow.test") await delayed(1_500);
     return addressFor(query);
@@ -74,7 +74,7 @@ test("a slow answer behind a hundred fast ones is waited for", async () => {
   expect(await client.ask(question("slow.test", [dns], { timeoutMs: 2_500, tries: 2 }))).toEqual(found);
 });
 
-test("the answer to the first packet counts after the second one was sent to another server", async () => {
+test("the answer to the first packet is accepted after a second one was sent to another server", async () => {
   const slow = await serve(async (query) => {
     await delayed(700);
     return addressFor(query);
@@ -85,7 +85,7 @@ test("the answer to the first packet counts after the second one was sent to ano
   expect(silent.heard).toHaveLength(1);
 });
 
-test("a server that fails leaves the question to the next one at once", async () => {
+test("if a server fails, the next one is asked at once", async () => {
   const failing = await serve(() => rcode(2));
   const dns = await serve(addressFor);
   const begun = performance.now();
@@ -98,13 +98,13 @@ test.each([
   [4, "ENOTIMP"],
   [5, "EREFUSED"],
   [6, "rcode 6"],
-])("rcode %i of every server is their failure and not an absence of answers", async (code, reason) => {
+])("rcode %i of every server is a failure, and not a missing answer", async (code, reason) => {
   const failing = await Promise.all([serve(() => rcode(code)), serve(() => rcode(code))]);
   const reply = await new DnsClient().ask(question("a.test", failing, { timeoutMs: 1_000 }));
   expect(reply).toEqual({ outcome: "failed", reason, isUnanswered: false });
 });
 
-test("a server that has nothing but a referral to others has said nothing about the name", async () => {
+test("a referral to other servers is no answer", async () => {
   const authorities: Answer[] = [{ type: "NS", name: "test", ttl: 60, data: "ns.test" }];
   const lame = await serve(() => ({ flags: 0, authorities }));
   const reply = await new DnsClient().ask(question("a.test", [lame], { timeoutMs: 600 }));
@@ -121,7 +121,7 @@ test("a server that does not know EDNS is asked without it", async () => {
   expect(dns.heard.map(({ hasEdns }) => hasEdns)).toEqual([true, false]);
 });
 
-test("an answer that was cut in the middle of a record comes by TCP", async () => {
+test("a truncated answer is asked again by TCP", async () => {
   const tcp = createServer((socket) => {
     socket.on("data", (chunk: Buffer) => {
       const query = decode(chunk.subarray(2));
@@ -152,7 +152,7 @@ test("a server with an IPv6 address is asked", async () => {
   expect(await new DnsClient().ask(question("a.test", [dns]))).toEqual(found);
 });
 
-test("where no server listens the next one is asked at once, and alone the fault is ours", async () => {
+test("if no server listens, the next one is asked at once; without another one the look-up fails", async () => {
   const gone = createSocket("udp4").bind(0, "127.0.0.1");
   await once(gone, "listening");
   const closed: ScriptedDns = { server: { host: "127.0.0.1", port: gone.address().port }, heard: [] };
@@ -163,7 +163,7 @@ test("where no server listens the next one is asked at once, and alone the fault
   expect(reply).toEqual({ outcome: "failed", reason: "ECONNREFUSED", isUnanswered: true });
 });
 
-test("no more are under way than there are places, and the wait for one does not count towards the deadline", async () => {
+test("look-ups are limited, and waiting for a slot does not count towards the deadline", async () => {
   let underWay = 0;
   let most = 0;
   const dns = await serve(async (query) => {
@@ -179,7 +179,7 @@ test("no more are under way than there are places, and the wait for one does not
   expect(most).toBe(3);
 });
 
-test("look-ups of silent domains hold up the others for a moment only", async () => {
+test("look-ups without an answer delay the others only shortly", async () => {
   const dns = await serve((query) =>
     query.questions?.[0]?.name.startsWith("mute") ? null : addressFor(query),
   );
@@ -191,7 +191,7 @@ test("look-ups of silent domains hold up the others for a moment only", async ()
   expect(await Promise.all(mute)).toMatchObject([{ isUnanswered: true }, { isUnanswered: true }]);
 });
 
-test("while no server answers anything, waiting for a place ends with the first deadline", async () => {
+test("while no server answers, waiting look-ups fail with the first deadline", async () => {
   const silent = await serve(() => null);
   const client = new DnsClient(1);
   const begun = performance.now();
@@ -202,7 +202,7 @@ test("while no server answers anything, waiting for a place ends with the first 
   expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
-test("thousands that wait for a place end when no server answers from the start", async () => {
+test("thousands of waiting look-ups fail if no server answers", async () => {
   const silent = await serve(() => null);
   const client = new DnsClient(1);
   const asked = names(12_000).map((name) =>
@@ -212,7 +212,7 @@ test("thousands that wait for a place end when no server answers from the start"
   expect(replies.filter((reply) => reply.outcome === "failed" && reply.isUnanswered)).toHaveLength(12_000);
 });
 
-test("look-ups that are refused as too many are repeated, and end by the deadline of their first start", async () => {
+test("look-ups refused under load are repeated, until the deadline of their first start", async () => {
   const dns = await serve(async (query) => {
     if (query.questions?.[0]?.name.startsWith("no")) return rcode(5);
     await delayed(20);
@@ -235,7 +235,7 @@ test("look-ups that are refused as too many are repeated, and end by the deadlin
   await Promise.all(others);
 });
 
-test("what the servers of a zone refuse is not repeated", async () => {
+test("REFUSED of authoritative servers is not repeated", async () => {
   const lame = await serve(() => rcode(5));
   const asked = names(30).map((name) =>
     new DnsClient().ask(question(name, [lame], { tries: 1, isOfZone: true })),
@@ -270,7 +270,7 @@ test("servers that refuse do not slow down the look-ups at other servers", async
   await Promise.all(refused);
 });
 
-test("an answer that is cut where TCP is refused is a failure of the server, and so is one where TCP is silent", async () => {
+test("a truncated answer without TCP is a failure of the server", async () => {
   const cut = await serve((query) => ({ ...addressFor(query), flags: 0x0200 }));
   const refused = await new DnsClient().ask(question("a.test", [cut], { timeoutMs: 600, tries: 1 }));
   expect(refused).toEqual({ outcome: "failed", reason: "ECONNREFUSED", isUnanswered: false });
@@ -315,7 +315,7 @@ test("a silent server is asked last after a few questions, and first again when 
   expect(second.heard).toEqual([]);
 });
 
-test("what has arrived while the thread was kept busy is no time-out", async () => {
+test("answers that arrive while the thread is busy are not timed out", async () => {
   await using dns = await startBusyDns();
   const busy: ScriptedDns = { server: readServer(dns.address), heard: [] };
   const client = new DnsClient();
@@ -326,7 +326,7 @@ test("what has arrived while the thread was kept busy is no time-out", async () 
   expect(await asked).toMatchObject({ outcome: "found", records: ["127.0.0.1"] });
 });
 
-test("questions leave from several ports, each with an id of its own", async () => {
+test("questions are sent from several ports with different ids", async () => {
   const dns = await serve(addressFor);
   const client = new DnsClient();
   await Promise.all(names(60).map((name) => client.ask(question(name, [dns]))));
@@ -334,7 +334,7 @@ test("questions leave from several ports, each with an id of its own", async () 
   expect(new Set(dns.heard.map(({ port, id }) => `${port} ${id}`)).size).toBe(60);
 });
 
-test("an answer to another question, from another id or without sense is passed over", async () => {
+test("answers to another question or id, and malformed ones, are ignored", async () => {
   const dns = await serve((query, peer) => {
     const forged = { ...answerTo(query), ...addressFor(query) };
     const liar = createSocket("udp4");
@@ -364,6 +364,6 @@ test.each([
   "192.0.2.53:0",
   "[192.0.2.53]:53",
   "2001:db8::53:x",
-])("%j is none", (text) => {
-  expect(() => readServer(text)).toThrow(/no DNS server/);
+])("%j is not a server", (text) => {
+  expect(() => readServer(text)).toThrow(/is not a DNS server/);
 });

@@ -1,28 +1,28 @@
 /**
- * Look-ups over the network, a bounded number at a time; the others wait their turn, and the wait does not count towards
- * their deadlines. It belongs into a thread of its own (look-up-thread.ts), where nothing keeps it from reading answers.
+ * A DNS client with a limited number of look-ups at a time. Waiting for a slot does not count towards the deadline of a
+ * look-up. Run it in a separate thread (look-up-thread.ts), so that a busy event loop does not delay reading answers.
  */
 import { limits } from "#platform/limits/limits.ts";
+import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { LookUp } from "./look-up.ts";
-import type { Question, Reply } from "./question.ts";
-import { ServerSet } from "./server-set.ts";
-import { keyOf, Upstreams } from "./upstreams.ts";
+import type { DnsReply, Question } from "./question.ts";
+import { serverKey, Upstreams } from "./upstreams.ts";
 
-/** Look-ups whose servers are silent hold no place, up to so many. */
+/** Look-ups whose servers do not answer (quiet ones) give up their slot, up to this number. */
 const MOST_QUIET = 2_000;
-/** After this a look-up that was one of too many waits for a place again. */
+/** Delay before a look-up that was refused (REFUSED, because of too many at a time) waits for a slot again. */
 const REFUSED_MS = 500;
-/** More sets of servers are known only while they are being asked. */
+/** Sets of servers that are remembered while they are idle. */
 const MOST_SETS = 1_000;
 
 export class DnsClient {
   readonly #places: number;
   readonly #upstreams = new Upstreams();
-  /** The one asked longest ago comes first. */
+  /** Ordered by their last use, the least recent first. */
   readonly #sets = new Map<string, ServerSet>();
-  /** Sets with look-ups that wait, in turn: each begins one before the first begins its next. */
+  /** Sets with waiting look-ups. They take turns (round robin), one look-up each. */
   readonly #withWaiting = new Set<ServerSet>();
-  /** Of all sets. */
+  /** Slots in use by all sets. */
   #busy = 0;
   readonly #quiet = new Set<LookUp>();
 
@@ -31,8 +31,8 @@ export class DnsClient {
   }
 
   /** Never rejects. */
-  ask(question: Question): Promise<Reply> {
-    const { promise, resolve } = Promise.withResolvers<Reply>();
+  ask(question: Question): Promise<DnsReply> {
+    const { promise, resolve } = Promise.withResolvers<DnsReply>();
     const set = this.#setOf(question);
     const lookUp: LookUp = new LookUp(question, this.#upstreams, {
       onQuiet: () => this.#fallQuiet(set, lookUp),
@@ -59,7 +59,7 @@ export class DnsClient {
       this.#withWaiting.delete(set);
       const lookUp = set.takeWaiting();
       if (lookUp === undefined) continue;
-      // At the end, where this loop comes by again.
+      // Moved to the end of the set that this loop iterates over, so it is visited again.
       if (set.waiting.size > 0) this.#withWaiting.add(set);
       set.busy.add(lookUp);
       this.#busy += 1;
@@ -80,7 +80,7 @@ export class DnsClient {
   }
 
   #heedRefusal(set: ServerSet, lookUp: LookUp): boolean {
-    // The servers of a zone refuse what they do not serve, however few the questions are.
+    // Authoritative servers answer REFUSED for zones they do not serve; that says nothing about the load.
     if (lookUp.question.isOfZone || !set.busy.has(lookUp) || !set.pace.slowDown(set.busy.size)) return false;
     this.#freePlace(set, lookUp);
     setTimeout(() => {
@@ -90,19 +90,19 @@ export class DnsClient {
     return true;
   }
 
-  #leave(set: ServerSet, lookUp: LookUp, reply: Reply): void {
+  #leave(set: ServerSet, lookUp: LookUp, reply: DnsReply): void {
     if (reply.outcome !== "failed") set.pace.noteAnswer();
     this.#freePlace(set, lookUp);
     this.#quiet.delete(lookUp);
     set.waiting.delete(lookUp);
     const isVain = reply.outcome === "failed" && reply.isUnanswered && !reply.othersAnswered;
-    // One that was never begun has asked no server, and says nothing about them.
+    // A look-up that was never begun has asked no server, so it says nothing about the servers.
     if (isVain && lookUp.isBegun) set.giveUpWaiting();
     this.#beginMore();
   }
 
   #setOf({ servers }: Question): ServerSet {
-    const key = servers.map(keyOf).join();
+    const key = servers.map(serverKey).join();
     const set = this.#sets.get(key) ?? new ServerSet(this.#places);
     this.#sets.delete(key);
     if (this.#sets.size >= MOST_SETS) this.#forgetOldest();
@@ -117,5 +117,39 @@ export class DnsClient {
         return;
       }
     }
+  }
+}
+
+/** The look-ups for one set of servers. */
+class ServerSet {
+  readonly pace: AdaptiveLimit;
+  /** Under way, and neither answered nor quiet. */
+  readonly busy = new Set<LookUp>();
+  /** In order of arrival. */
+  readonly waiting = new Set<LookUp>();
+
+  constructor(places: number) {
+    this.pace = new AdaptiveLimit(places);
+  }
+
+  get hasRoom(): boolean {
+    return this.busy.size < this.pace.places;
+  }
+
+  get isIdle(): boolean {
+    return this.busy.size === 0 && this.waiting.size === 0;
+  }
+
+  takeWaiting(): LookUp | undefined {
+    const [first] = this.waiting;
+    if (first !== undefined) this.waiting.delete(first);
+    return first;
+  }
+
+  /** Fails all waiting look-ups, because the servers do not answer. */
+  giveUpWaiting(): void {
+    const waiting = [...this.waiting];
+    this.waiting.clear();
+    for (const lookUp of waiting) lookUp.giveUp();
   }
 }

@@ -1,33 +1,33 @@
 /**
- * One question to one server and its answer: by UDP, with an EDNS size that fits everywhere, and by TCP where the answer
- * is too long for a packet (RFC 7766 section 5). A server that does not know EDNS is asked without it (RFC 6891 section 7).
+ * Asks one server one question: by UDP with an EDNS buffer size that avoids fragmentation, and by TCP if the answer is
+ * truncated (RFC 7766 section 5). A server that does not know EDNS is asked again without it (RFC 6891 section 7).
  */
 import { randomInt } from "node:crypto";
 import { connect } from "node:net";
 import { type DecodedPacket, DNSSEC_OK, decode, encode, type Packet, RECURSION_DESIRED } from "dns-packet";
-import type { Question, Reply, Server } from "./question.ts";
-import { failure, readReply } from "./read-reply.ts";
+import type { DnsReply, Question, Server } from "./question.ts";
+import { failedReply, readReply } from "./read-reply.ts";
 import { codeOf, type UdpPorts } from "./udp-ports.ts";
 
-/** DNS flag day 2020. */
+/** EDNS buffer size recommended by DNS flag day 2020. */
 const UDP_OCTETS = 1_232;
 const HEADER_OCTETS = 12;
 /** Bits of the third octet of a header (RFC 1035 section 4.1.1). */
 const [IS_RESPONSE, IS_TRUNCATED] = [0x80, 0x02];
-/** AD in a question asks for AD in the answer (RFC 6840 section 5.7). */
+/** The AD bit of a query asks for the AD bit in the answer (RFC 6840 section 5.7). */
 const AUTHENTIC_DATA = 1 << 5;
 const NO_EDNS_FAULTS = new Set(["EFORMERR", "ENOTIMP"]);
 
 export interface ExchangeEvents {
-  /** The server has answered, be it that it fails. */
-  onReply(reply: Reply): void;
-  /** The server has answered that its answer is too long for a packet; `onReply` follows. */
+  /** The server has answered, possibly with a failure such as SERVFAIL. */
+  onReply(reply: DnsReply): void;
+  /** The answer by UDP is truncated; `onReply` follows with the answer by TCP. */
   onTruncated(): void;
-  /** It cannot be reached. */
+  /** The server cannot be reached; `code` is a system error such as ECONNREFUSED. */
   onFault(code: string): void;
 }
 
-/** Begins; each event comes at most once. @returns what ends it without an event */
+/** Sends the question. Each event is emitted at most once. @returns a function that cancels it without an event */
 export function exchange(
   server: Server,
   ports: UdpPorts,
@@ -57,11 +57,11 @@ export function exchange(
   const askByTcp = () => {
     const query = encode(queryOf(question, true));
     return overTcp(server, query, (answer) => {
-      // It has answered by UDP: that it does so by that way alone is its failure.
-      if (typeof answer === "string") return events.onReply(failure(answer));
+      // The server has answered by UDP, so a failed TCP connection is a failure of the server, not of the network.
+      if (typeof answer === "string") return events.onReply(failedReply(answer));
       const packet = decoded(answer);
       const isAnswer = packet !== null && isAnswerTo(question, packet) && packet.id === query.readUInt16BE();
-      events.onReply(isAnswer ? readReply(packet, question.name, question.type) : failure("EBADRESP"));
+      events.onReply(isAnswer ? readReply(packet, question.name, question.type) : failedReply("EBADRESP"));
     });
   };
   askByUdp(true);
@@ -88,7 +88,7 @@ function queryOf({ name, type, wantsDnssec }: Question, withEdns: boolean): Pack
   };
 }
 
-/** Its records may be cut anywhere, so that nothing behind the header is read. */
+/** Reads only the header, because the records of a truncated message may be cut anywhere. */
 function isTruncated(message: Buffer): boolean {
   const flags = message[2] ?? 0;
   return message.length >= HEADER_OCTETS && (flags & IS_RESPONSE) !== 0 && (flags & IS_TRUNCATED) !== 0;
@@ -97,13 +97,13 @@ function isTruncated(message: Buffer): boolean {
 function isAnswerTo({ name, type }: Question, packet: DecodedPacket): boolean {
   if (packet.type !== "response") return false;
   const [asked] = packet.questions ?? [];
-  // A server that cannot read EDNS may send its header alone.
+  // A server that does not know EDNS may answer with a header only.
   if (asked === undefined) return readReply(packet, name, type).outcome === "failed";
   return asked.type === type && asked.name.toLowerCase() === name.toLowerCase();
 }
 
-/** @param heard is told the answer, or the code of what went wrong, once. @returns what ends it without a word */
-function overTcp(server: Server, query: Buffer, heard: (answer: Buffer | string) => void): () => void {
+/** @param onEnd called once, with the answer or an error code @returns a function that cancels it without that call */
+function overTcp(server: Server, query: Buffer, onEnd: (answer: Buffer | string) => void): () => void {
   const socket = connect({ host: server.host, port: server.port });
   const length = Buffer.alloc(2);
   length.writeUInt16BE(query.length);
@@ -113,13 +113,13 @@ function overTcp(server: Server, query: Buffer, heard: (answer: Buffer | string)
     if (isEnded) return;
     isEnded = true;
     socket.destroy();
-    if (answer !== null) heard(answer);
+    if (answer !== null) onEnd(answer);
   };
   socket.on("error", (cause) => end(codeOf(cause)));
   socket.on("close", () => end("ECONNRESET"));
   socket.on("connect", () => socket.write(Buffer.concat([length, query])));
   socket.on("data", (chunk: Buffer) => {
-    // A length of two octets goes in front, so that this cannot grow beyond 64 KiB and a chunk.
+    // The message starts with its length in two octets, so this never exceeds 64 KiB and one chunk.
     received = Buffer.concat([received, chunk]);
     const until = received.length < 2 ? Number.POSITIVE_INFINITY : received.readUInt16BE() + 2;
     if (received.length >= until) end(received.subarray(2, until));

@@ -1,12 +1,12 @@
-/** The thread in which a process looks things up: it reads answers while the event loop composes and sends. */
+/** The worker thread of a process for DNS look-ups: it reads answers even while the event loop is busy. */
 import { parentPort } from "node:worker_threads";
 import { DnsClient } from "./client.ts";
-import type { Answered, Asked } from "./look-ups.ts";
+import type { LookUpAnswer, LookUpRequest } from "./look-ups.ts";
 
 const client = new DnsClient();
-let answered: Answered[] = [];
+let answered: LookUpAnswer[] = [];
 
-parentPort?.on("message", (questions: readonly Asked[]) => {
+parentPort?.on("message", (questions: readonly LookUpRequest[]) => {
   for (const { id, question } of questions) {
     void client.ask(question).then((reply) => {
       if (answered.length === 0) setImmediate(tell);
@@ -15,7 +15,7 @@ parentPort?.on("message", (questions: readonly Asked[]) => {
   }
 });
 
-/** What has come in one turn of the loop travels as one message. */
+/** Sends all answers of one iteration of the event loop as one message. */
 function tell(): void {
   parentPort?.postMessage(answered);
   answered = [];

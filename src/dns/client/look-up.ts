@@ -1,23 +1,23 @@
 /**
- * One question to the servers in turn. Each round asks every server; an answer to any packet counts until the deadline,
- * so that a slow server is not cut off by what a fast one takes.
+ * Asks servers in turn, in several rounds, until one answers. The answer to any packet is accepted until the deadline, even
+ * if other servers have been asked since, so a slow server is not cut off.
  */
-import type { Question, Reply, Server } from "./question.ts";
-import { failure } from "./read-reply.ts";
+import type { DnsReply, Question, Server } from "./question.ts";
+import { failedReply } from "./read-reply.ts";
 import type { Upstreams } from "./upstreams.ts";
 
-/** How long the first round waits for an answer before the next server, or the same one again, is asked. */
+/** Time that the first round waits for each server's answer before the next server is asked. */
 const FIRST_WAIT_MS = 750;
-/** Each round waits longer than the one before it. */
+/** Each round waits longer than the one before by this factor. */
 const GROWTH = 1.5;
-/** So many times a server may answer that it fails. */
+/** A server that has answered with a failure this often is not asked again. */
 const MOST_FAILURES = 2;
 
 export interface LookUpEvents {
-  onEnd(reply: Reply): void;
-  /** It goes on, but is no load any more: its servers are silent, or it waits for the next round. */
+  onEnd(reply: DnsReply): void;
+  /** It continues, but puts no load on the servers: they do not answer, or it waits for the next round. */
   onQuiet(): void;
-  /** Each server has refused it. @returns whether it is begun anew later, because it was one of too many */
+  /** Each server has answered REFUSED. @returns whether the look-up will be begun again later, because of high load */
   onRefused(): boolean;
 }
 
@@ -25,18 +25,18 @@ export class LookUp {
   readonly question: Question;
   readonly #upstreams: Upstreams;
   readonly #events: LookUpEvents;
-  /** By the clock of `performance.now()`; it stays where the look-up begins anew. */
+  /** From `performance.now()`; kept when the look-up is begun again. */
   #startedAt: number | null = null;
-  /** The servers of all rounds. */
+  /** The servers of all rounds, in order. */
   #plan: readonly Server[] = [];
   #perRound = 1;
   #next = 0;
   readonly #failures = new Map<Server, number>();
   #failure: string | null = null;
   #fault: string | null = null;
-  /** A server has answered that its answer is too long for a packet. */
+  /** A server has sent a truncated answer. */
   #isHeard = false;
-  /** Ends the wait for each packet that may still be answered. */
+  /** Cancels each packet that may still be answered. */
   readonly #unanswered = new Set<() => void>();
   #wait: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
@@ -56,7 +56,7 @@ export class LookUp {
     return this.#startedAt !== null;
   }
 
-  /** For the first time, or anew after a refusal: the deadline is that of the first time. */
+  /** Begins, or begins again after `onRefused`. The deadline starts with the first call. */
   begin(): void {
     const round = this.#upstreams.inTurn(this.question.servers);
     this.#perRound = round.length;
@@ -64,13 +64,13 @@ export class LookUp {
     this.#plan = Array.from({ length: this.question.tries }, () => round).flat();
     if (this.#startedAt === null) {
       this.#startedAt = performance.now();
-      // What has arrived by now is read before the time counts as over: a thread that was kept waiting has no silent server.
+      // Answers that have already arrived are read first: if this thread was busy, the servers are not to blame.
       this.#deadline = setTimeout(() => setImmediate(() => this.giveUp()), this.question.timeoutMs);
     }
     this.#send();
   }
 
-  /** Ends with what is known by now. */
+  /** Ends with the failure that is known so far, or with ETIMEOUT. */
   giveUp(): void {
     const reason = this.#failure ?? this.#fault ?? "ETIMEOUT";
     const isUnanswered = this.#failure === null && !this.#isHeard;
@@ -78,16 +78,16 @@ export class LookUp {
       isUnanswered &&
       this.#startedAt !== null &&
       this.#upstreams.haveAnsweredSince(this.question.servers, this.#startedAt);
-    this.#end({ ...failure(reason, isUnanswered), ...(othersAnswered && { othersAnswered }) });
+    this.#end({ ...failedReply(reason, isUnanswered), ...(othersAnswered && { othersAnswered }) });
   }
 
   #send(): void {
     const server = this.#takeNext();
-    if (server === undefined) this.#endIfAllIsSaid();
+    if (server === undefined) this.#endIfAllAnswered();
     else this.#ask(server, Math.floor((this.#next - 1) / this.#perRound));
   }
 
-  /** A server that has said twice that it fails is left out. */
+  /** The next server, without those that have failed MOST_FAILURES times. */
   #takeNext(): Server | undefined {
     const next = this.#plan.findIndex((one, at) => at >= this.#next && !this.#hasFailed(one));
     this.#next = next === -1 ? this.#plan.length : next + 1;
@@ -117,7 +117,7 @@ export class LookUp {
         if (reply.outcome !== "failed") return this.#end(reply);
         this.#failure = reply.reason;
         this.#failures.set(server, (this.#failures.get(server) ?? 0) + 1);
-        this.#goOn();
+        this.#continue();
       },
       onTruncated: () => {
         isAnswered = true;
@@ -126,32 +126,32 @@ export class LookUp {
       onFault: (code) => {
         over();
         this.#fault = code;
-        this.#goOn();
+        this.#continue();
       },
     });
     this.#unanswered.add(end);
   }
 
-  /** To the next server of the round at once; the next round begins when this one has had its time. */
-  #goOn(): void {
+  /** Asks the next server of the round at once. The next round begins only when the time of this one has passed. */
+  #continue(): void {
     if (this.#next % this.#perRound !== 0) {
       clearTimeout(this.#wait);
       this.#send();
     } else if (this.#failure === "EREFUSED" && this.#events.onRefused()) {
       this.#withdraw();
     } else if (this.#isSettled) {
-      this.#endIfAllIsSaid();
+      this.#endIfAllAnswered();
     } else {
       this.#events.onQuiet();
     }
   }
 
-  /** Whether no server would be asked again. */
+  /** Whether no server will be asked again. */
   get #isSettled(): boolean {
     return this.#plan.slice(this.#next).every((one) => this.#hasFailed(one));
   }
 
-  /** The deadline goes on. */
+  /** Stops, to be begun again later. The deadline still applies. */
   #withdraw(): void {
     this.#stopAsking();
     this.#failures.clear();
@@ -163,11 +163,11 @@ export class LookUp {
     this.#unanswered.clear();
   }
 
-  #endIfAllIsSaid(): void {
+  #endIfAllAnswered(): void {
     if (this.#unanswered.size === 0) this.giveUp();
   }
 
-  #end(reply: Reply): void {
+  #end(reply: DnsReply): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
     clearTimeout(this.#deadline);
@@ -175,7 +175,7 @@ export class LookUp {
     this.#events.onEnd(reply);
   }
 
-  /** Shorter where the deadline would leave a server without its turn. */
+  /** Shorter if the deadline would otherwise pass before each server was asked. */
   #waitOf(round: number): number {
     const turn = this.question.timeoutMs / (this.#perRound + 1);
     return Math.min(FIRST_WAIT_MS, turn) * GROWTH ** round;

@@ -30,7 +30,7 @@ const ask = (name: string, { isFresh = false, ...more }: Partial<Question & { is
   );
 const asked = () => dns.questions.length;
 
-test("an answer is known until its TTL has passed, whatever the case of the name", async () => {
+test("an answer is cached for its TTL, whatever the case of the name", async () => {
   dns.zone = { "a.test": { A: ["192.0.2.1"] } };
   await ask("a.test");
   dns.zone["a.test"] = { A: ["192.0.2.2"] };
@@ -42,7 +42,7 @@ test("an answer is known until its TTL has passed, whatever the case of the name
   expect(asked()).toBe(2);
 });
 
-test("the shortest TTL on the way of an alias decides, and a TTL of zero keeps nothing", async () => {
+test("the smallest TTL of a chain of aliases is used, and a TTL of 0 is not cached", async () => {
   dns.ttlSeconds = 0;
   dns.zone = { "www.test": { CNAME: "a.test" }, "a.test": { A: ["192.0.2.1"] } };
   await ask("www.test");
@@ -74,21 +74,21 @@ test.each([
   },
 );
 
-test("a failure is not kept", async () => {
+test("a failure is not cached", async () => {
   dns.zone = { "a.test": "timeout" };
   expect(await ask("a.test", { timeoutMs: 100 })).toMatchObject({ outcome: "failed", isUnanswered: true });
   dns.zone = { "a.test": { A: ["192.0.2.1"] } };
   expect(await ask("a.test")).toMatchObject({ outcome: "found" });
 });
 
-test("equal questions that are asked at one time share one look-up", async () => {
+test("equal questions at the same time share one look-up", async () => {
   dns.zone = { "a.test": { A: ["192.0.2.1"] } };
   const replies = await Promise.all(Array.from({ length: 20 }, () => ask("a.test")));
   expect(replies).toEqual(replies.map(() => expect.objectContaining({ outcome: "found" })));
   expect(asked()).toBe(1);
 });
 
-test("other types, and questions about DNSSEC, are other questions", async () => {
+test("questions with another type, or with DNSSEC, are not equal", async () => {
   dns.zone = { "a.test": { A: ["192.0.2.1"] } };
   await ask("a.test");
   expect(await ask("a.test", { type: "AAAA" })).toMatchObject({ outcome: "absent" });
@@ -96,7 +96,7 @@ test("other types, and questions about DNSSEC, are other questions", async () =>
   expect(asked()).toBe(3);
 });
 
-test("a fresh look-up asks the server whatever is known, and what it brings is known from then on", async () => {
+test("a fresh look-up ignores the cache, and its answer is cached", async () => {
   dns.zone = { "a.test": { A: ["192.0.2.1"] } };
   await ask("a.test");
   dns.zone["a.test"] = { A: ["192.0.2.2"] };
@@ -105,13 +105,13 @@ test("a fresh look-up asks the server whatever is known, and what it brings is k
   expect(asked()).toBe(2);
 });
 
-test("an answer of many kilobytes is given out and not kept", async () => {
+test("an answer of many kilobytes is returned and not cached", async () => {
   dns.zone = { "a.test": { TXT: Array.from({ length: 20 }, (_, at) => `${at} ${"x".repeat(200)}`) } };
   for (const _ of [1, 2]) expect(await ask("a.test", { type: "TXT" })).toMatchObject({ outcome: "found" });
   expect(asked()).toBeGreaterThan(1);
 });
 
-test("a name in letters of its own is asked as its A-label, and no search domain is added", async () => {
+test("an internationalised name is asked as its A-label, without search domains", async () => {
   dns.zone = { "xn--bcher-kva.test": { A: ["192.0.2.1"] } };
   const resolver = createResolver({ servers: [dns.address], timeoutMs: 500, tries: 1 });
   expect(await resolver.ipv4("Bücher.test")).toEqual({ outcome: "found", records: ["192.0.2.1"] });

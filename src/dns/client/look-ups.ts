@@ -1,42 +1,42 @@
 /**
- * The look-ups of a process: one thread for all of them (look-up-thread.ts), one look-up for equal questions that are
- * asked at the same time, and what is known is not asked again before its TTL has passed (RFC 1035 section 7.4, RFC 2308).
+ * DNS look-ups of a process, done in one worker thread (look-up-thread.ts). Equal questions at the same time share one
+ * look-up, and answers are cached for their TTL (RFC 1035 section 7.4, RFC 2308).
  */
 import { Worker } from "node:worker_threads";
 import { ExpiringMap } from "#platform/cache.ts";
-import type { Question, Reply } from "./question.ts";
+import type { DnsReply, Question } from "./question.ts";
 
-export interface Asked {
+export interface LookUpRequest {
   readonly id: number;
   readonly question: Question;
 }
 
-export interface Answered {
+export interface LookUpAnswer {
   readonly id: number;
-  readonly reply: Reply;
+  readonly reply: DnsReply;
 }
 
 const MOST_KEPT = 50_000;
-/** Of one answer as JSON: larger ones are not kept, so that all of them together take some tens of megabytes at most. */
+/** Longest cached answer, in characters of JSON. It keeps the whole cache below some tens of megabytes. */
 const MOST_KEPT_LENGTH = 1_000;
 const HEAP_MB = 128;
 const THREAD = new URL("look-up-thread.ts", import.meta.url);
 
 export class LookUps {
   #thread: Worker | null = null;
-  #unsent: Asked[] = [];
+  #unsent: LookUpRequest[] = [];
   #lastId = 0;
-  readonly #asked = new Map<number, (reply: Reply) => void>();
-  readonly #underWay = new Map<string, Promise<Reply>>();
-  readonly #known: ExpiringMap<Reply>;
+  readonly #asked = new Map<number, (reply: DnsReply) => void>();
+  readonly #underWay = new Map<string, Promise<DnsReply>>();
+  readonly #known: ExpiringMap<DnsReply>;
 
   /** @param now in milliseconds, for the TTLs */
   constructor(now?: () => number) {
     this.#known = new ExpiringMap(MOST_KEPT, now);
   }
 
-  /** @param isFresh asks the servers whatever is known or under way. Never rejects. */
-  async ask(question: Question, isFresh: boolean): Promise<Reply> {
+  /** Never rejects. @param isFresh asks the servers even if the answer is cached or the question is under way */
+  async ask(question: Question, isFresh: boolean): Promise<DnsReply> {
     const key = JSON.stringify(question);
     const subject = JSON.stringify([
       question.name.toLowerCase(),
@@ -58,7 +58,7 @@ export class LookUps {
     }
   }
 
-  #keep(subject: string, reply: Reply): Reply {
+  #keep(subject: string, reply: DnsReply): DnsReply {
     this.#known.delete(subject);
     if (
       reply.outcome !== "failed" &&
@@ -70,13 +70,13 @@ export class LookUps {
     return reply;
   }
 
-  #ask(question: Question): Promise<Reply> {
-    const { promise, resolve } = Promise.withResolvers<Reply>();
+  #ask(question: Question): Promise<DnsReply> {
+    const { promise, resolve } = Promise.withResolvers<DnsReply>();
     const id = ++this.#lastId;
     this.#asked.set(id, resolve);
-    // The process lives while something is asked.
+    // The thread keeps the process alive only while a question is open.
     if (this.#asked.size === 1) this.#started().ref();
-    // What is asked in one turn of the loop travels as one message.
+    // All questions of one iteration of the event loop are sent as one message.
     if (this.#unsent.length === 0) queueMicrotask(() => this.#send());
     this.#unsent.push({ id, question });
     return promise;
@@ -90,10 +90,10 @@ export class LookUps {
   #started(): Worker {
     if (this.#thread !== null) return this.#thread;
     const thread = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
-    thread.on("message", (answered: readonly Answered[]) => {
+    thread.on("message", (answered: readonly LookUpAnswer[]) => {
       for (const { id, reply } of answered) this.#settle(id, reply);
     });
-    // Its end, which follows, says the rest.
+    // The event "exit" follows and fails the open questions.
     let fault = "the look-up thread has ended";
     thread.on("error", (cause) => {
       fault = `the look-up thread has ended: ${cause.message}`;
@@ -108,12 +108,12 @@ export class LookUps {
     return thread;
   }
 
-  #settle(id: number, reply: Reply): void {
+  #settle(id: number, reply: DnsReply): void {
     this.#asked.get(id)?.(reply);
     this.#asked.delete(id);
     if (this.#asked.size === 0) this.#thread?.unref();
   }
 }
 
-/** What everything in this process shares. */
+/** The one instance of this process. */
 export const lookUpsOfProcess = new LookUps();

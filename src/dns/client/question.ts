@@ -1,4 +1,4 @@
-/** What is asked of the DNS and what comes back, as it travels between the event loop and the look-up thread. */
+/** Questions to the DNS and their replies, in the form in which they pass between the event loop and the look-up thread. */
 import { getServers, Resolver as SystemResolver } from "node:dns";
 import { isIP } from "node:net";
 import { domainToASCII } from "node:url";
@@ -6,33 +6,33 @@ import { domainToASCII } from "node:url";
 export type RecordType = "A" | "AAAA" | "CNAME" | "MX" | "NS" | "PTR" | "TLSA" | "TXT";
 
 export interface Server {
-  /** An IP address; an IPv6 one may bear its zone ("fe80::1%eth0"). */
+  /** An IP address; an IPv6 address may have a zone ("fe80::1%eth0"). */
   readonly host: string;
   readonly port: number;
 }
 
 export interface Question {
-  /** As `dnsName` writes it. */
+  /** In the form of `dnsName`. */
   readonly name: string;
   readonly type: RecordType;
-  /** In the order in which they are asked; never empty. */
+  /** In the order in which they are asked; not empty. */
   readonly servers: readonly Server[];
-  /** From the first packet to the last answer, all tries together. The wait for a free place does not count. */
+  /** For all tries together, from the first packet on. Waiting for a slot does not count. */
   readonly timeoutMs: number;
-  /** How many times each server is asked at most. */
+  /** How often each server is asked at most. */
   readonly tries: number;
   /** Asks for DNSSEC records, so that a validating resolver sets the AD bit. */
   readonly wantsDnssec: boolean;
-  /** The servers are those of a zone and no resolvers: what they refuse once they refuse again. */
+  /** The servers are authoritative servers of a zone: REFUSED is final. */
   readonly isOfZone?: boolean;
 }
 
-export type Reply =
+export type DnsReply =
   | {
       readonly outcome: "found";
       readonly records: readonly unknown[];
       readonly isSecure: boolean;
-      /** The owner of the records, where the name asked for is an alias. */
+      /** The owner name of the records if the name in the question is an alias (CNAME). */
       readonly aliasOf: string | null;
       readonly ttlSeconds: number;
     }
@@ -45,19 +45,19 @@ export type Reply =
   | {
       readonly outcome: "failed";
       readonly reason: string;
-      /** No server has said anything: the fault lies between us and our servers, or in our load. */
+      /** No server has answered: the cause is the network, the servers or the load of this machine. */
       readonly isUnanswered: boolean;
-      /** Of `isUnanswered`: the servers have answered other questions meanwhile, so that the name is at fault. */
+      /** With `isUnanswered`: the servers have answered other questions meanwhile, so this name is the cause. */
       readonly othersAnswered?: boolean;
     };
 
 const DNS_PORT = 53;
 const LONGEST_NAME = 253;
 const LONGEST_LABEL = 63;
-/** How soon a change of /etc/resolv.conf is seen. */
+/** How often /etc/resolv.conf is read again. */
 const SYSTEM_SERVERS_MS = 30_000;
 
-/** "192.0.2.53", "192.0.2.53:53", "2001:db8::53" or "[2001:db8::53]:53". @throws where it is none of them */
+/** "192.0.2.53", "192.0.2.53:53", "2001:db8::53" or "[2001:db8::53]:53". @throws TypeError for anything else */
 export function readServer(text: string): Server {
   if (isIP(text) !== 0) return { host: text, port: DNS_PORT };
   const [, inBrackets, plain, port = String(DNS_PORT)] =
@@ -65,12 +65,12 @@ export function readServer(text: string): Server {
   const host = inBrackets ?? plain ?? "";
   const isAddress = inBrackets === undefined ? isIP(host) === 4 : isIP(host) === 6;
   if (!isAddress || Number(port) < 1 || Number(port) > 0xffff) {
-    throw new TypeError(`${text} is no DNS server: an IP address with an optional port is`);
+    throw new TypeError(`${text} is not a DNS server: use an IP address with an optional port`);
   }
   return { host, port: Number(port) };
 }
 
-/** The servers of /etc/resolv.conf or of the system's own settings. Its search domains are never used. */
+/** The DNS servers of the system (/etc/resolv.conf). Search domains are never used. */
 export class SystemServers {
   #servers: readonly Server[] = [];
   #readAt = Number.NEGATIVE_INFINITY;
@@ -86,8 +86,8 @@ export class SystemServers {
 }
 
 /**
- * A name as it stands in a question: A-labels (RFC 5890) without the dot at the end, its case as it was given. Null where
- * the DNS cannot carry it.
+ * A name in the form that a DNS question needs: A-labels (RFC 5890) without the trailing dot, in its given case. Null if it
+ * is not a valid name in the DNS.
  */
 export function dnsName(name: string): string | null {
   const plain = /^[\x21-\x7e]*$/.test(name) ? name : domainToASCII(name);

@@ -15,7 +15,7 @@ const soa = (ttl: number, minimum: number): Answer => ({
   data: { mname: "ns.test", rname: "hostmaster.test", ...times, minimum },
 });
 
-test("records count at the end of the aliases, in any order and case, and no others", () => {
+test("the records at the end of the chain of aliases are used, in any order and case", () => {
   const answers = [
     a("stranger.test", 5, "192.0.2.66"),
     a("c.test", 300),
@@ -30,7 +30,7 @@ test("records count at the end of the aliases, in any order and case, and no oth
   });
 });
 
-test("aliases that lead in a circle, or to nothing without an SOA record, are a bad answer and no absence", () => {
+test("aliases in a loop, or without a target and an SOA record, are a bad answer and not a negative one", () => {
   const bad = { outcome: "failed", reason: "EBADRESP", isUnanswered: false };
   const circle = [alias("a.test", 60, "b.test"), alias("b.test", 60, "a.test")];
   const around = [...circle.slice(0, 1), alias("b.test", 60, "c.test"), alias("c.test", 60, "a.test")];
@@ -42,7 +42,7 @@ test("aliases that lead in a circle, or to nothing without an SOA record, are a 
   expect(read("a.test", "CNAME", { answers: circle })).toMatchObject({ records: ["b.test"] });
 });
 
-test("an alias whose target has no such records, as the SOA record says, is an absence", () => {
+test("an alias whose target has no such records is a negative answer if there is an SOA record", () => {
   const answers = [alias("a.test", 60, "b.test")];
   const absent = { outcome: "absent", reason: "nodata", ttlSeconds: 30 };
   expect(read("a.test", "A", { answers, authorities: [soa(30, 60)] })).toMatchObject(absent);
@@ -52,7 +52,7 @@ test("an alias whose target has no such records, as the SOA record says, is an a
   });
 });
 
-test("an absence lasts for the smaller of the SOA's own life and its minimum", () => {
+test("a negative answer has the smaller of the TTL and the minimum of the SOA record", () => {
   const absence = (...authorities: Answer[]) => read("a.test", "A", { flags: 3, authorities });
   expect(absence(soa(30, 600))).toMatchObject({ reason: "nxdomain", ttlSeconds: 30 });
   expect(absence(soa(600, 30))).toMatchObject({ ttlSeconds: 30 });
@@ -60,7 +60,7 @@ test("an absence lasts for the smaller of the SOA's own life and its minimum", (
   expect(absence()).toMatchObject({ ttlSeconds: 0 });
 });
 
-test("a life of more than a day is a day, and one with the highest bit set is none (RFC 2181 section 8)", () => {
+test("a TTL of more than a day is a day, and one with the highest bit set is 0 (RFC 2181 section 8)", () => {
   expect(read("a.test", "A", { answers: [a("a.test", 604_800)] })).toMatchObject({ ttlSeconds: 86_400 });
   expect(read("a.test", "A", { answers: [a("a.test", 0x8000_0000)] })).toMatchObject({ ttlSeconds: 0 });
 });

@@ -1,10 +1,10 @@
-/** What a server's answer says about the question: its records, that there are none, or that the server failed. */
+/** Reads a DNS message as the reply to a question: records, no such record, or a failure of the server. */
 import type { Answer, DecodedPacket } from "dns-packet";
-import type { RecordType, Reply } from "./question.ts";
+import type { DnsReply, RecordType } from "./question.ts";
 
 /** RFC 1035 section 4.1.1. */
 const [NOERROR, NXDOMAIN] = [0, 3];
-/** RFC 1035 section 4.1.1, by the names that node:dns has for them. */
+/** Error codes (RFC 1035 section 4.1.1) by their names in node:dns. */
 const FAILURES: Readonly<Record<number, string>> = {
   1: "EFORMERR",
   2: "ESERVFAIL",
@@ -14,20 +14,23 @@ const FAILURES: Readonly<Record<number, string>> = {
 const MOST_RECORDS = 1_000;
 const LONGEST_CHAIN = 16;
 const LONGEST_TTL = 86_400;
-/** RFC 2308 section 5 allows up to three hours; a domain that has just got its first MX waits for this. */
+/**
+ * Longest time that "no such record" is cached, in seconds. A domain that publishes its first MX waits this long; RFC
+ * 2308 section 5 allows three hours.
+ */
 const LONGEST_ABSENCE = 900;
 
-export function readReply(packet: DecodedPacket, name: string, type: RecordType): Reply {
+export function readReply(packet: DecodedPacket, name: string, type: RecordType): DnsReply {
   const isSecure = packet.flag_ad;
   const code = (packet.flags ?? 0) & 0xf;
   if (code === NXDOMAIN) {
     return { outcome: "absent", reason: "nxdomain", isSecure, ttlSeconds: absenceTtl(packet) };
   }
-  if (code !== NOERROR) return failure(FAILURES[code] ?? `rcode ${code}`);
+  if (code !== NOERROR) return failedReply(FAILURES[code] ?? `rcode ${code}`);
   const answers = packet.answers ?? [];
   const asked = wireName(name);
   const chain = type === "CNAME" ? { owner: asked, ttl: LONGEST_TTL } : endOfChain(answers, asked);
-  if (chain === null) return failure("EBADRESP");
+  if (chain === null) return failedReply("EBADRESP");
   const { owner, ttl } = chain;
   const matching = answers
     .filter((answer) => answer.type === type && wireName(answer.name) === owner)
@@ -41,17 +44,20 @@ export function readReply(packet: DecodedPacket, name: string, type: RecordType)
       ttlSeconds: Math.min(ttl, ...matching.map(ttlOf)),
     };
   }
-  if (isReferral(packet)) return failure("lame server");
-  // The server has not followed the alias, or has lost what it found: only an SOA record says that there is nothing.
-  if (owner !== asked && soaOf(packet.authorities ?? []) === undefined) return failure("EBADRESP");
+  if (isReferral(packet)) return failedReply("lame server");
+  // The server has not followed the alias, or its answer is incomplete: only an SOA record proves that there is no record.
+  if (owner !== asked && soaOf(packet.authorities ?? []) === undefined) return failedReply("EBADRESP");
   return { outcome: "absent", reason: "nodata", isSecure, ttlSeconds: Math.min(ttl, absenceTtl(packet)) };
 }
 
-export function failure(reason: string, isUnanswered = false): Extract<Reply, { outcome: "failed" }> {
+export function failedReply(reason: string, isUnanswered = false): Extract<DnsReply, { outcome: "failed" }> {
   return { outcome: "failed", reason, isUnanswered };
 }
 
-/** Where the aliases of an answer lead, and the shortest life on the way. Null where they lead on without end. */
+/**
+ * The name at the end of the chain of aliases, and the smallest TTL on the way. Null if the chain is too long or a
+ * loop.
+ */
 function endOfChain(
   answers: readonly Answer[],
   asked: string,
@@ -70,13 +76,13 @@ function endOfChain(
   return null;
 }
 
-/** From a server that neither has the zone nor looks further: it names other servers and says nothing about the name. */
+/** Whether it is a referral: the server is not authoritative, offers no recursion, and only names other servers. */
 function isReferral({ flag_aa, flag_ra, answers = [], authorities = [] }: DecodedPacket): boolean {
   const namesServers = authorities.some(({ type }) => type === "NS");
   return !flag_aa && !flag_ra && answers.length === 0 && namesServers && soaOf(authorities) === undefined;
 }
 
-/** RFC 2308 section 5: without an SOA record nothing says how long an absence lasts. */
+/** The TTL of a negative answer in seconds; 0 (not cached) without an SOA record (RFC 2308 section 5). */
 function absenceTtl({ authorities = [] }: DecodedPacket): number {
   const soa = soaOf(authorities);
   return soa === undefined ? 0 : Math.min(ttlOf(soa), soa.data.minimum ?? 0, LONGEST_ABSENCE);
@@ -86,7 +92,7 @@ function soaOf(authorities: readonly Answer[]) {
   return authorities.find((answer) => answer.type === "SOA");
 }
 
-/** RFC 2181 section 8: a life with the highest bit set is none. */
+/** RFC 2181 section 8: a TTL with the highest bit set counts as 0. */
 function ttlOf(answer: Answer): number {
   const ttl = "ttl" in answer ? (answer.ttl ?? 0) : 0;
   return ttl > 0x7fff_ffff ? 0 : Math.min(ttl, LONGEST_TTL);
@@ -107,7 +113,7 @@ function recordOf(answer: Answer): unknown[] {
       return [textOf(answer.data)];
     case "TLSA": {
       const { usage, selector, matchingType, certificate } = answer.data;
-      // A copy: a view would take the whole packet along to the other thread.
+      // Copied: a view would transfer the whole packet to the other thread.
       return [{ usage, selector, matchingType, certificate: Uint8Array.from(certificate) }];
     }
     default:
@@ -115,7 +121,7 @@ function recordOf(answer: Answer): unknown[] {
   }
 }
 
-/** RFC 7208 section 3.3: the character strings of a record are one text, here an octet a character. */
+/** The character strings of a TXT record joined (RFC 7208 section 3.3), one character an octet. */
 function textOf(data: string | Buffer | readonly (string | Buffer)[]): string {
   const strings = Array.isArray(data) ? data : [data];
   return Buffer.concat(strings.map((text) => Buffer.from(text))).toString("latin1");
@@ -123,5 +129,5 @@ function textOf(data: string | Buffer | readonly (string | Buffer)[]): string {
 
 const wireName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
 
-/** A NUL as zone files write it (RFC 1035 section 5.1): as it is, PostgreSQL takes no text with it. */
+/** Writes a NUL as in zone files (RFC 1035 section 5.1), because a PostgreSQL text cannot contain one. */
 const hostName = (name: string): string => wireName(name).replaceAll("\0", "\\000");

@@ -1,6 +1,6 @@
 /**
- * The UDP sockets towards one server. Questions are spread by chance over several ports, each with an id by chance, so
- * that a forger has to guess both (RFC 5452 section 9.2); a port is given up after some questions or some seconds.
+ * The UDP sockets for one server. Each question is sent from a random one of several ports with a random id, so that a
+ * forged answer must guess both (RFC 5452 section 9.2). A port is closed after QUESTIONS_PER_PORT questions or when idle.
  */
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
@@ -11,11 +11,11 @@ const MOST_PORTS = 16;
 const QUESTIONS_PER_PORT = 100;
 const IDLE_MS = 5_000;
 
-/** One packet that waits for its answer. */
-export interface Listener {
-  /** Whether this is the answer; what is none is passed over. */
+/** Receives the answer to one packet. */
+export interface PacketListener {
+  /** @returns whether this message is the answer; otherwise it is ignored, and waiting continues */
   hear(message: Buffer): boolean;
-  /** The server cannot be reached: the system's code, such as ECONNREFUSED. */
+  /** The server cannot be reached. @param code of the system, such as ECONNREFUSED */
   fail(code: string): void;
 }
 
@@ -24,7 +24,7 @@ export class UdpPorts {
   readonly #ports = new Set<UdpPort>();
   readonly #onEmpty: () => void;
 
-  /** @param onEmpty told when the last port has been given up */
+  /** @param onEmpty called when the last port was closed */
   constructor(server: Server, onEmpty: () => void) {
     this.#server = server;
     this.#onEmpty = onEmpty;
@@ -34,8 +34,8 @@ export class UdpPorts {
     return this.#ports.size === 0;
   }
 
-  /** @param query its first two octets are overwritten by the id. @returns what stops waiting for the answer */
-  send(query: Buffer, listener: Listener): () => void {
+  /** @param query its first two octets are overwritten with the id @returns a function that stops waiting for the answer */
+  send(query: Buffer, listener: PacketListener): () => void {
     const port = this.#take();
     const id = port.send(query, listener);
     return () => port.forget(id);
@@ -58,9 +58,9 @@ export class UdpPorts {
 
 class UdpPort {
   readonly #socket: Socket;
-  readonly #listeners = new Map<number, Listener>();
+  readonly #listeners = new Map<number, PacketListener>();
   readonly #onClosed: () => void;
-  /** Questions from before the socket has its port; null once it has. */
+  /** Questions sent before the socket is connected; null afterwards. */
   #early: Buffer[] | null = [];
   #asked = 0;
   #isClosed = false;
@@ -82,7 +82,7 @@ class UdpPort {
     return !this.#isClosed && this.#asked < QUESTIONS_PER_PORT;
   }
 
-  send(query: Buffer, listener: Listener): number {
+  send(query: Buffer, listener: PacketListener): number {
     let id = randomInt(0x1_0000);
     while (this.#listeners.has(id)) id = randomInt(0x1_0000);
     query.writeUInt16BE(id);
@@ -121,7 +121,7 @@ class UdpPort {
   }
 }
 
-/** What the system calls a fault of a socket, such as ECONNREFUSED. */
+/** The system's code of a socket error, such as ECONNREFUSED; otherwise its message. */
 export function codeOf(fault: Error): string {
   return "code" in fault ? String(fault.code) : fault.message;
 }

@@ -1,11 +1,11 @@
-/** A server as one process knows it: its sockets, and whether it has been silent lately. */
+/** One DNS server: its sockets, and whether it has answered lately. */
 import { type ExchangeEvents, exchange } from "./exchange.ts";
 import type { Question, Server } from "./question.ts";
 import { UdpPorts } from "./udp-ports.ts";
 
-/** So many packets in a row without an answer make a server a silent one. */
+/** A server counts as silent after this many packets in a row without an answer. */
 const SILENCES = 3;
-/** For so long a silent server is asked last; then one look-up finds out whether it has come back. */
+/** A silent server is asked last for this time; then one look-up tries it again. */
 const SILENT_MS = 10_000;
 
 export class Upstream {
@@ -13,7 +13,7 @@ export class Upstream {
   readonly #ports: UdpPorts;
   #silences = 0;
   #silentUntil = 0;
-  /** By the clock of `performance.now()`. */
+  /** From `performance.now()`. */
   #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(server: Server, onIdle: () => void) {
@@ -21,7 +21,7 @@ export class Upstream {
     this.#ports = new UdpPorts(server, onIdle);
   }
 
-  /** Whether all its sockets have been given up. */
+  /** Whether all its sockets are closed. */
   get isIdle(): boolean {
     return this.#ports.isEmpty;
   }
@@ -30,7 +30,7 @@ export class Upstream {
     return this.#answeredAt;
   }
 
-  /** Whether it is asked in its order; a silent server is once in a while, by a single look-up. */
+  /** Whether it is asked in its order. For a silent server this is true once every SILENT_MS. */
   takesItsTurn(): boolean {
     if (this.#silences < SILENCES) return true;
     const now = performance.now();
@@ -56,7 +56,7 @@ export class Upstream {
     });
   }
 
-  /** A packet has had no answer by the time the next one is sent. */
+  /** Call when a packet was not answered before the next one is sent. */
   noteSilence(): void {
     this.#silences += 1;
     if (this.#silences >= SILENCES) this.#fallSilent();

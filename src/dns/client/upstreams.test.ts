@@ -6,7 +6,7 @@ import { Upstreams } from "./upstreams.ts";
 
 const server = (at: number): Server => ({ host: `127.0.${at >> 8}.${at & 0xff}`, port: 5_353 });
 
-test("a server is known from its first question on, and not because it is in a list", () => {
+test("a server is remembered from its first question on", () => {
   const upstreams = new Upstreams();
   expect(upstreams.inTurn([server(1), server(2)])).toEqual([server(1), server(2)]);
   expect(upstreams.size).toBe(0);
@@ -14,7 +14,7 @@ test("a server is known from its first question on, and not because it is in a l
   expect([upstreams.of({ ...server(1) }), upstreams.size]).toEqual([first, 1]);
 });
 
-test("of servers without a question under way a bounded number is known", async () => {
+test("a bounded number of idle servers is remembered", async () => {
   const upstreams = new Upstreams(3);
   const socket = createSocket("udp4").bind(0, "127.0.0.1");
   await once(socket, "listening");

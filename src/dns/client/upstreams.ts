@@ -1,15 +1,15 @@
-/** The servers of a process, each known from its first question on. */
+/** All DNS servers that this process has asked, with their state. */
 import type { Server } from "./question.ts";
 import { Upstream } from "./upstream.ts";
 
-/** More are known only while they are being asked. */
+/** Idle servers that are remembered. */
 const MOST_KNOWN = 2_000;
 /** How long the state of a server without open sockets is kept. */
 const FORGOTTEN_MS = 60_000;
 
 export class Upstreams {
   readonly #most: number;
-  /** The one asked longest ago comes first. */
+  /** Ordered by their last use, the least recent first. */
   readonly #known = new Map<string, Upstream>();
 
   constructor(most = MOST_KNOWN) {
@@ -20,20 +20,20 @@ export class Upstreams {
     return this.#known.size;
   }
 
-  /** The order in which servers are asked: those that have been silent lately come last. */
+  /** The servers in the order in which to ask them: silent ones come last. */
   inTurn(servers: readonly Server[]): readonly Server[] {
-    const isInTurn = servers.map((server) => this.#known.get(keyOf(server))?.takesItsTurn() ?? true);
+    const isInTurn = servers.map((server) => this.#known.get(serverKey(server))?.takesItsTurn() ?? true);
     return [...servers.filter((_, at) => isInTurn[at]), ...servers.filter((_, at) => !isInTurn[at])];
   }
 
-  /** Whether one of them has answered any question since then, by the clock of `performance.now()`. */
+  /** Whether one of them has answered any question since that time of `performance.now()`. */
   haveAnsweredSince(servers: readonly Server[], since: number): boolean {
-    return servers.some((server) => (this.#known.get(keyOf(server))?.answeredAt ?? -1) >= since);
+    return servers.some((server) => (this.#known.get(serverKey(server))?.answeredAt ?? -1) >= since);
   }
 
-  /** For a question that is sent at once. */
+  /** The state of a server that is about to be asked. */
   of(server: Server): Upstream {
-    const key = keyOf(server);
+    const key = serverKey(server);
     const upstream = this.#known.get(key) ?? this.#make(key, server);
     this.#known.delete(key);
     this.#known.set(key, upstream);
@@ -59,6 +59,6 @@ export class Upstreams {
   }
 }
 
-export function keyOf({ host, port }: Server): string {
+export function serverKey({ host, port }: Server): string {
   return `${host} ${port}`;
 }

@@ -2,7 +2,7 @@
 
 import { Temporal } from "temporal-polyfill";
 import { Type } from "typebox";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, overloaded } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { dayField, startOfDay } from "#platform/http/request/day-range.ts";
@@ -108,7 +108,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         const watched = readTarget(body.target);
         const { frequency_minutes = DAILY, notify: isNotified = true } = body;
         const monitor = await db.transaction(async (tx) => {
-          await requireRoom(tx, workspaceId, monitorRoom);
+          await requireBelowRowLimit(tx, workspaceId, monitorRoom);
           const settings = { ...watched, frequency_minutes, notify: isNotified };
           const inserted = await insertMonitor(tx, workspaceId, settings, clock.now());
           if (inserted !== undefined) await runMonitorsNow(tx);

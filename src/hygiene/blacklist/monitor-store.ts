@@ -1,7 +1,7 @@
 /** The table of monitors: targets that are checked on a schedule. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { BlacklistTarget, TargetType } from "./target.ts";
 
@@ -28,7 +28,7 @@ const columns = sql`
   id, target, target_type, frequency_minutes, notify, status, last_checked_at, next_run_at,
   cardinality(last_listed_zones) as last_listed_count, last_listed_zones, last_error`;
 
-export const monitorRoom: Room = {
+export const monitorRoom: WorkspaceRowLimit = {
   table: sql`blacklist_monitors`,
   what: "monitors",
   most: 1_000,

@@ -8,7 +8,7 @@ import { createLimiter, type Limiter } from "#platform/concurrency.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
-import { removeInBatches } from "#platform/jobs/batches.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { beginRoutingChange } from "#identity/sending-ips/routing-change.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoomUnderLock } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -149,7 +149,7 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       message: "Routing rule created",
       handle: ({ caller: { workspaceId }, body }) =>
         change(workspaceId, async (tx) => {
-          await requireRoomUnderLock(tx, workspaceId, routingRuleRoom);
+          await requireBelowRowLimitUnderLock(tx, workspaceId, routingRuleRoom);
           const rule = await read(tx, workspaceId, body, { ...empty, id: newId(), created_at: clock.now() });
           await insertRoutingRule(tx, workspaceId, rule);
           return shown(rule);

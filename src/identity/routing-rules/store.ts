@@ -1,7 +1,7 @@
 /** The table of routing rules. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface RoutingRuleRow {
@@ -27,7 +27,7 @@ export interface RoutingRuleRow {
 const columns = sql`id, name, priority, is_active, is_automatic, recipient_domains, providers, source_ip_id, pool,
   relay_url, created_at`;
 
-export const routingRuleRoom: Room = {
+export const routingRuleRoom: WorkspaceRowLimit = {
   table: sql`routing_rules`,
   what: "routing rules",
   most: 200,

@@ -11,7 +11,7 @@ import { Verification, verificationMessage, verifyDomain } from "#identity/domai
 import { listTrackingDomains } from "#identity/tracking-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -183,11 +183,11 @@ async function createDomain(
   return limitKeyGeneration(workspaceId, async () => {
     // Asked first only to save the making of a key; what holds under the lock decides.
     if (await findSendingDomainByName(db, workspaceId, domain)) throw conflict();
-    await requireRoom(db, workspaceId, sendingDomainRoom);
+    await requireBelowRowLimit(db, workspaceId, sendingDomainRoom);
     const now = clock.now();
     const key = await newDkimKey(secrets, { domain, ...automaticKey, createdAt: now });
     return db.transaction(async (tx) => {
-      await requireRoom(tx, workspaceId, sendingDomainRoom);
+      await requireBelowRowLimit(tx, workspaceId, sendingDomainRoom);
       const row = await insertSendingDomain(tx, workspaceId, domain, now);
       if (row === undefined) throw conflict();
       await insertDkimKey(tx, workspaceId, key);

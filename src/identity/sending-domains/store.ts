@@ -4,7 +4,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { leaseForRecheck, type RecheckLease } from "#identity/dns-checks/recheck-store.ts";
 import type { Failures } from "#identity/dns-checks/verification-status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { isActiveSql } from "./operator-switch-store.ts";
 
@@ -55,7 +55,11 @@ const TOKEN_OCTETS = 16;
 const newToken = () => randomBytes(TOKEN_OCTETS).toString("hex");
 
 /** They are listed all at once. */
-export const sendingDomainRoom: Room = { table: sql`sending_domains`, what: "sending domains", most: 1_000 };
+export const sendingDomainRoom: WorkspaceRowLimit = {
+  table: sql`sending_domains`,
+  what: "sending domains",
+  most: 1_000,
+};
 
 /** Newest first. */
 export function listSendingDomains(db: Queryable, workspaceId: WorkspaceId): Promise<SendingDomain[]> {

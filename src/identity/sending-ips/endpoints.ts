@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoomUnderLock } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -145,7 +145,7 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
         const ip = readIp(body.ip.trim(), deps);
         const row = await db.transaction(async (tx) => {
           await beginRoutingChange(tx, workspaceId);
-          await requireRoomUnderLock(tx, workspaceId, sendingIpRoom);
+          await requireBelowRowLimitUnderLock(tx, workspaceId, sendingIpRoom);
           return insertSendingIp(tx, workspaceId, ip, readSettings(body, fresh, clock.now()), clock.now());
         });
         if (row === undefined) throw new ApiError("CONFLICT", `${ip} is a sending IP already`);

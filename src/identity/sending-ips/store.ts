@@ -1,7 +1,7 @@
 /** The tables of sending IPs, and of the workspaces that have a routing of their own. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 
 export interface SendingIpRow {
@@ -24,7 +24,7 @@ const MOST_UNRELEASED = 1_000;
 
 const columns = sql`id, host(ip) as ip, hostname, pool, is_active, warm_up_started_at, created_at`;
 
-export const sendingIpRoom: Room = {
+export const sendingIpRoom: WorkspaceRowLimit = {
   table: sql`sending_ips`,
   what: "sending IPs",
   most: 200,

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { lockRoom, requireRoom } from "#platform/database/row-limit-store.ts";
+import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -126,7 +126,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       async handle({ caller: { workspaceId }, body }) {
         const domain = readTrackingDomain(body.domain, deps.ownHosts);
         const row = await db.transaction(async (tx) => {
-          await requireRoom(tx, workspaceId, trackingDomainRoom);
+          await requireBelowRowLimit(tx, workspaceId, trackingDomainRoom);
           return insertTrackingDomain(tx, workspaceId, domain, clock.now());
         });
         if (row === undefined) throw taken(domain);
@@ -158,7 +158,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
         const before = await found(workspaceId, id);
         if (domain === undefined) return shown(before);
         const row = await db.transaction(async (tx) => {
-          await lockRoom(tx, workspaceId, trackingDomainRoom);
+          await lockRowLimit(tx, workspaceId, trackingDomainRoom);
           const renamed = await renameTrackingDomain(tx, workspaceId, id, domain);
           if (renamed && domain !== before.domain) await requireUnused(tx, workspaceId, id);
           return renamed;

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { leaseForRecheck, type RecheckLease } from "#identity/dns-checks/recheck-store.ts";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 
 export interface TrackingDomainRow {
@@ -24,7 +24,7 @@ const columns = sql`id, domain, is_verified, verified_at, checked_at, https_faul
 const isUsable = sql`is_verified and https_fault is null`;
 
 /** The re-check asks the DNS about each of them daily. */
-export const trackingDomainRoom: Room = {
+export const trackingDomainRoom: WorkspaceRowLimit = {
   table: sql`tracking_domains`,
   what: "tracking domains",
   most: 100,
@@ -85,7 +85,7 @@ export function insertTrackingDomain(
 }
 
 /**
- * Gives it another name, which has to be verified anew; the name it has changes nothing. Under lockRoom.
+ * Gives it another name, which has to be verified anew; the name it has changes nothing. Under lockRowLimit.
  * Undefined when it is not there, or when another one of the workspace has the name.
  */
 export function renameTrackingDomain(

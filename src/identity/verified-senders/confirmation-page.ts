@@ -7,7 +7,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ignoreBodies } from "#platform/http/request/read-body.ts";
-import { sendFaultPage } from "#platform/http/response/fault-page.ts";
+import { sendErrorPage } from "#platform/http/response/error-page.ts";
 import { html, sendPage } from "#platform/http/response/page.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { readSenderLink, senderLinkKeys } from "./confirmation-token.ts";
@@ -30,7 +30,7 @@ export function registerConfirmationPage(
   const keys = senderLinkKeys(deps.secrets);
   const linkOf = (token: string, now: Date) => keys.read((key) => readSenderLink(token, key, now));
   server.register(async (pages) => {
-    pages.setErrorHandler(sendFaultPage);
+    pages.setErrorHandler(sendErrorPage);
     // The form sends nothing.
     ignoreBodies(pages);
     // A wildcard, because a parameter that is too long would be answered by the router and not by the page.

@@ -6,12 +6,12 @@ import { domainOf, headerTextFault, normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { limitRefusal } from "#platform/limits/limit-errors.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
-import { limitRefusal } from "#platform/limits/refusal.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "#platform/shapes.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
@@ -146,7 +146,7 @@ async function createSender(
 ) {
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
-    await requireRoom(tx, workspaceId, verifiedSenderRoom);
+    await requireBelowRowLimit(tx, workspaceId, verifiedSenderRoom);
     const inserted = await insertVerifiedSender(tx, workspaceId, { ...input, now, expiresAt: expiryOf(now) });
     if (inserted === undefined) {
       throw new ApiError("CONFLICT", `${input.email} is a verified sender of this workspace already`);

@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { SenderLink } from "./confirmation-token.ts";
 
@@ -25,7 +25,7 @@ export interface LinkedSender extends VerifiedSender {
 const columns = sql`id, email, from_name, is_verified, verified_at, token_expires_at, created_at`;
 
 /** They are listed all at once. */
-export const verifiedSenderRoom: Room = {
+export const verifiedSenderRoom: WorkspaceRowLimit = {
   table: sql`verified_senders`,
   what: "verified senders",
   most: 1_000,

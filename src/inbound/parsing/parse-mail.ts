@@ -9,10 +9,10 @@ import type { DmarcReport } from "#mail/reports/dmarc-report.ts";
 import type { ReportsOfMail } from "#mail/reports/read-reports.ts";
 import type { TlsReport } from "#mail/reports/tls-report.ts";
 import {
-  createSideThread,
-  type SideAnswer,
-  type SideThread,
-  type SideThreadLimits,
+  createWorkerThread,
+  type ThreadAnswer,
+  type WorkerThread,
+  type WorkerThreadLimits,
 } from "#platform/process/worker-thread.ts";
 
 /** Its rows as the table takes them, in one text: thousands of objects would hold up whoever is given them. */
@@ -57,22 +57,22 @@ export interface MailToParse {
 }
 
 export interface MailParser {
-  read<Kind extends keyof ParsedMails>(kind: Kind, raw: Uint8Array): Promise<SideAnswer<ParsedMails[Kind]>>;
+  read<Kind extends keyof ParsedMails>(kind: Kind, raw: Uint8Array): Promise<ThreadAnswer<ParsedMails[Kind]>>;
   close(): Promise<void>;
 }
 
 /** Far more than any honest mail takes, on a busy machine too. */
-const LIMITS: SideThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
+const LIMITS: WorkerThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
 
 /** Threads of one reading: a mail that is read until the deadline leaves one free. */
 const THREADS = 2;
 
 /** @param threads started when they are needed */
-export function createReading(limits: SideThreadLimits = LIMITS, threads = THREADS): MailParser {
+export function createReading(limits: WorkerThreadLimits = LIMITS, threads = THREADS): MailParser {
   return new ThreadPool(limits, threads);
 }
 
-type Thread = SideThread<MailToParse, ParsedMails[keyof ParsedMails]>;
+type Thread = WorkerThread<MailToParse, ParsedMails[keyof ParsedMails]>;
 
 class ThreadPool implements MailParser {
   readonly #threads: readonly Thread[];
@@ -81,9 +81,9 @@ class ThreadPool implements MailParser {
   /** Mails that wait for a thread. */
   readonly #waiting: ((thread: Thread) => void)[] = [];
 
-  constructor(limits: SideThreadLimits, threads: number) {
+  constructor(limits: WorkerThreadLimits, threads: number) {
     this.#threads = Array.from({ length: threads }, () =>
-      createSideThread<MailToParse, ParsedMails[keyof ParsedMails]>(
+      createWorkerThread<MailToParse, ParsedMails[keyof ParsedMails]>(
         new URL("parse-thread.ts", import.meta.url),
         limits,
       ),
@@ -97,7 +97,7 @@ class ThreadPool implements MailParser {
       // A copy, because the mail may be part of a larger buffer, all of which would be moved.
       const copy = new Uint8Array(raw);
       const answer = await thread.ask({ kind, raw: copy }, [copy.buffer]);
-      return answer as SideAnswer<ParsedMails[Kind]>;
+      return answer as ThreadAnswer<ParsedMails[Kind]>;
     } finally {
       this.#give(thread);
     }

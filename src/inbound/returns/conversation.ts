@@ -14,8 +14,8 @@ import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
+import { limitSentence } from "#platform/limits/limit-errors.ts";
 import { limits } from "#platform/limits/limits.ts";
-import { limitSentence } from "#platform/limits/refusal.ts";
 import {
   type InboundAddress,
   type InboundAddressDeps,

@@ -4,12 +4,16 @@
  */
 import { hash } from "node:crypto";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
-import { createSideThread, type SideThread, type SideThreadLimits } from "#platform/process/worker-thread.ts";
+import {
+  createWorkerThread,
+  type WorkerThread,
+  type WorkerThreadLimits,
+} from "#platform/process/worker-thread.ts";
 import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
 
 /** Octets up to which a message is read on the event loop, which takes about a millisecond then. */
 export const SMALL_MESSAGE = 256 * 1024;
-const LIMITS: SideThreadLimits = { deadlineMs: 20_000, heapMb: 512 };
+const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512 };
 
 /** What the thread is asked. */
 export interface GivenSubmission {
@@ -33,10 +37,10 @@ export interface ReadWithDigest extends ReadSubmission {
 }
 
 export class SubmissionReader {
-  readonly #thread: SideThread<GivenSubmission, ReadAnswer>;
+  readonly #thread: WorkerThread<GivenSubmission, ReadAnswer>;
 
-  constructor(limits: SideThreadLimits = LIMITS) {
-    this.#thread = createSideThread(new URL("submission-thread.ts", import.meta.url), limits);
+  constructor(limits: WorkerThreadLimits = LIMITS) {
+    this.#thread = createWorkerThread(new URL("submission-thread.ts", import.meta.url), limits);
   }
 
   /** @throws SmtpReply that says what is wrong with the message, 451 when it takes too long to read */

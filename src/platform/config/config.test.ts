@@ -48,12 +48,12 @@ describe("SENDING_IPS", () => {
   );
 });
 
-test("an own installation has no commercial limit unless its operator sets one", () => {
+test("an installation has no commercial limits unless its operator sets them", () => {
   expect(readConfig({}).BOOTSTRAP_PLAN).toBe("enterprise");
   expect(readConfig({ BOOTSTRAP_PLAN: "free" }).BOOTSTRAP_PLAN).toBe("free");
 });
 
-test("mail that names no sender has one while nothing leaves the machine, or where the operator set it", () => {
+test("mail without a sender gets one in capture mode, or if the operator has set it", () => {
   const MAIL_HOSTNAME = "mail.example.com";
   const sender = (environment: Record<string, string>) =>
     readConfig({ MAIL_HOSTNAME, ...environment }).DEFAULT_SENDER;
@@ -68,7 +68,7 @@ test.each(["INBOX_TOKEN", "METRICS_TOKEN"])("%s is long enough not to be guessed
   expect(() => readConfig({ [name]: "a token with blanks" })).toThrow(name);
 });
 
-test("without a name of its own the service has a host name nevertheless", () => {
+test("without MAIL_HOSTNAME the service uses the name of the machine", () => {
   expect(readConfig({}).MAIL_HOSTNAME).toMatch(/^[a-z0-9.-]+$/i);
 });
 

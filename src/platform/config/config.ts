@@ -1,6 +1,6 @@
 /**
- * The configuration: the settings, read once at start, and what follows from them. The environment is read nowhere else
- * (main.ts hands it in).
+ * The configuration: the settings, read once at start, and values derived from them. Only main.ts reads the
+ * environment.
  */
 import { hostname } from "node:os";
 import { parse } from "tldts";
@@ -16,16 +16,13 @@ export interface Config extends SettingValues {
   readonly TRACKING_HOST: string;
   /** Sender of the service's own mail. */
   readonly PLATFORM_SENDER: string;
-  /** Sender of messages that name none, which every workspace may name as well; null: there is none. */
+  /** Sender of messages without a sender; every workspace may also name it. Null if there is none. */
   readonly DEFAULT_SENDER: string | null;
-  /**
-   * The name of this machine, which takes the place of MAIL_HOSTNAME while that is not set, where it is none that others
-   * could look up; else null.
-   */
+  /** The name of this machine, if it is used for want of MAIL_HOSTNAME and is not a public DNS name; otherwise null. */
   readonly PRIVATE_NAME: string | null;
 }
 
-/** Reads and checks every setting; throws one ConfigError that lists all faults. */
+/** Reads and checks every setting. @throws ConfigError that lists all faults */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
@@ -57,25 +54,25 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     PLATFORM_SPF_DOMAIN: read.PLATFORM_SPF_DOMAIN ?? `spf.${mailHostname}`,
     TRACKING_HOST: (read.TRACKING_HOST ?? hostNameOf(read.PUBLIC_URL) ?? mailHostname).toLowerCase(),
     PLATFORM_SENDER: platformSender,
-    // Nothing leaves the machine in capture mode, so that any address will do.
+    // In capture mode no mail leaves the machine, so any address is allowed.
     DEFAULT_SENDER: read.PLATFORM_FROM ?? (read.MAIL_MODE === "capture" ? platformSender : null),
     PRIVATE_NAME: read.MAIL_HOSTNAME === null && !isPublicName(mailHostname) ? mailHostname : null,
   };
 }
 
-/** Whether the name is below a top-level domain of the world's DNS. */
+/** Whether the name is below a public suffix of the ICANN section of the list. */
 function isPublicName(name: string): boolean {
   const { isIcann, domain } = parse(name);
   return isIcann === true && domain !== null;
 }
 
-/** Null for an address, and for localhost: nothing elsewhere can be an alias of them. */
+/** Null for an IP address and for localhost, because no CNAME can point to them. */
 function hostNameOf(url: URL | null): string | null {
   const host = url?.hostname ?? "";
   return host.includes(".") && HOST_NAME.test(host) ? host : null;
 }
 
-/** Machines may be called what no host is called; then nobody would believe the name anyway. */
+/** The machine's name may be no valid host name; then localhost is used. */
 function machineName(): string {
   return HOST_NAME.test(hostname()) ? hostname() : "localhost";
 }

@@ -1,10 +1,10 @@
-/** What a setting is, and how its text becomes its value. Each reader refuses what makes no sense, and says what would. */
+/** Settings and the readers that parse them. A reader rejects invalid text with a sentence that says what is valid. */
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
 import { parseRing, type SecretKeyRing } from "#platform/secrets/key-ring.ts";
 
-/** @throws ConfigError that goes on after the name of the setting */
+/** @throws ConfigError whose message continues after the name of the setting: "must be …" */
 export type Reader<Value> = (text: string) => Value;
 
 export interface Setting<Value> {
@@ -15,7 +15,7 @@ export interface Setting<Value> {
   readonly secret?: true;
 }
 
-/** Keeps the type of the value. */
+/** Declares a setting and keeps the type of its value. */
 export const setting = <Value>(definition: Setting<Value>): Setting<Value> => definition;
 
 export interface RateLimit {
@@ -23,14 +23,14 @@ export interface RateLimit {
   readonly burst: number;
 }
 
-/** Refused configuration: the process says so in one sentence per fault and exits. */
+/** Invalid configuration, one line a fault. The process prints it and exits. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
 export const text: Reader<string> = (value) => value;
 export const optionalText: Reader<string | null> = (value) => (value === "" ? null : value);
-/** RFC 1123 section 2.1; a number at the end would be an address. */
+/** RFC 1123 section 2.1; a name whose last label is a number would be an IP address. */
 export const HOST_NAME =
   /^(?=.{1,253}$)(?!.*\.\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 export const optionalHostName: Reader<string | null> = (value) => {
@@ -66,18 +66,18 @@ export const integer =
     return number;
   };
 
-/** Above 0, up to 100; a fraction may stand behind the point. */
-export const percent: Reader<number> = (value) => {
+/** Above 0 and up to 100, with up to four decimals. */
+export const percentSetting: Reader<number> = (value) => {
   const number = Number(value);
   if (!/^\d{1,3}(?:\.\d{1,4})?$/.test(value) || number <= 0 || number > 100) {
-    throw new ConfigError("must be a share such as 10 or 0.5, above 0 and up to 100");
+    throw new ConfigError("must be a percentage such as 10 or 0.5, above 0 and up to 100");
   }
   return number;
 };
 
-/** To listen on; 0: any that is free. */
+/** A port to listen on; 0: any free port. */
 export const port = integer(0, 65_535);
-/** Somebody else's. */
+/** A port of another host. */
 export const remotePort = integer(1, 65_535);
 const days = integer(1, 3_650);
 export const optionalDays: Reader<number | null> = (value) => (value === "" ? null : days(value));
@@ -172,7 +172,7 @@ export const secretKeys: Reader<SecretKeyRing | null> = (value) => {
   }
 };
 
-/** One domain a line; what begins with # is a comment. */
+/** One domain a line; lines that start with # are comments. */
 export const domainsFile: Reader<readonly string[]> = (path) => {
   if (path === "") return [];
   let lines: string[];
@@ -183,7 +183,8 @@ export const domainsFile: Reader<readonly string[]> = (path) => {
   }
   const domains = lines.map((line) => line.trim().toLowerCase()).filter((line) => !/^(#|$)/.test(line));
   const wrong = domains.find((domain) => !HOST_NAME.test(domain));
-  if (wrong !== undefined) throw new ConfigError(`must hold one domain a line, which ${wrong} is not`);
+  if (wrong !== undefined)
+    throw new ConfigError(`must contain one domain a line, but "${wrong}" is not a domain`);
   return domains;
 };
 

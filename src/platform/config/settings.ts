@@ -1,6 +1,6 @@
 /**
- * Every setting: one table with name, default and a sentence each. `posthaste config` prints it, and docs/configuration.md
- * is generated from it.
+ * The table of all settings with their defaults and descriptions. `posthaste config` prints it, and docs/configuration.md is
+ * generated from it.
  */
 import {
   accessToken,
@@ -20,7 +20,7 @@ import {
   optionalServer,
   optionalText,
   optionalUrl,
-  percent,
+  percentSetting,
   port,
   rateLimit,
   remotePort,
@@ -30,7 +30,7 @@ import {
   text,
 } from "./setting-readers.ts";
 
-/** Every setting by its environment name. The order is the order of the docs. */
+/** By the name of the environment variable, in the order of the docs. */
 export const settings = {
   HOST: setting({ default: "127.0.0.1", read: text, about: "Address the HTTP API listens on." }),
   PORT: setting({
@@ -41,7 +41,7 @@ export const settings = {
   PUBLIC_URL: setting({
     default: "",
     read: optionalUrl("http:", "https:"),
-    about: "Where people reach this service, used in links it mails. Empty: http://HOST:PORT.",
+    about: "Public URL of this service, used for links in mails. Empty: http://HOST:PORT.",
   }),
   DATABASE_URL: setting({
     default: "",
@@ -53,7 +53,7 @@ export const settings = {
     default: "6",
     read: integer(5, 50),
     about:
-      "Connections each process keeps; jobs may hold four of them for long. More than 8 on a small machine makes every request slower.",
+      "Database connections of each process; jobs may hold four of them for long. More than 8 on a small machine makes every request slower.",
   }),
   DATA_DIR: setting({
     default: "./data",
@@ -64,7 +64,7 @@ export const settings = {
     default: "",
     read: secretKeys,
     about:
-      "Encrypts DKIM keys and signs tokens; all machines of one installation share it. Several keys with commas between them: the first seals and signs, all open and verify (docs/operations.md#rotate-the-secret-key). Empty: made at first start and kept in DATA_DIR.",
+      "Encrypts DKIM keys and signs tokens; all machines of one installation share it. Several keys, comma-separated: the first encrypts and signs, all decrypt and verify (docs/operations.md#rotate-the-secret-key). Empty: generated at first start and kept in DATA_DIR.",
     secret: true,
   }),
   BOOTSTRAP_API_KEY: setting({
@@ -77,7 +77,7 @@ export const settings = {
   BOOTSTRAP_PLAN: setting({
     default: "enterprise",
     read: oneOf("free", "growth", "scale", "enterprise"),
-    about: "Plan of the first workspace: enterprise is unlimited. An operator who bills sets free.",
+    about: "Plan of the first workspace: enterprise is unlimited. Set free if you bill workspaces.",
   }),
   RATE_LIMIT: setting({
     default: "100/200",
@@ -87,7 +87,8 @@ export const settings = {
   REDIS_URL: setting({
     default: "",
     read: optionalUrl("redis:", "rediss:"),
-    about: "Redis or Valkey that shares the rate limit between API machines. Empty: each counts for itself.",
+    about:
+      "Redis or Valkey that shares the rate limit between API machines. Empty: each machine counts its own requests.",
     secret: true,
   }),
   MAIL_MODE: setting({
@@ -100,14 +101,14 @@ export const settings = {
     default: "",
     read: accessToken,
     about:
-      "Token that opens the local inbox of MAIL_MODE=capture. Empty: made at first start, kept in DATA_DIR/inbox.token and printed at every start.",
+      "Token for the local inbox of MAIL_MODE=capture. Empty: generated at first start, kept in DATA_DIR/inbox.token and printed at every start.",
     secret: true,
   }),
   METRICS_TOKEN: setting({
     default: "",
     read: accessToken,
     about:
-      "Token that /metrics wants as Authorization: Bearer. Empty: /metrics answers callers on this machine, and no caller where PUBLIC_URL is set, because what a proxy passes on comes from this machine too.",
+      "Token that /metrics requires as Authorization: Bearer. Empty: /metrics answers callers on this machine only, and none if PUBLIC_URL is set, because requests through a proxy also come from this machine.",
     secret: true,
   }),
   RELAY_URL: setting({
@@ -120,7 +121,7 @@ export const settings = {
     default: "",
     read: optionalUrl("smpp:", "smpps:", "http:", "https:"),
     about:
-      "What carries SMS campaigns: smpp://system_id:password@host:2775?source=Name (smpps for TLS) or https://:secret@host/path#source=Name (docs/sms.md). Empty: none can be sent.",
+      "Gateway for SMS campaigns: smpp://system_id:password@host:2775?source=Name (smpps for TLS) or https://:secret@host/path#source=Name (docs/sms.md). Empty: SMS cannot be sent.",
     secret: true,
   }),
   SMS_DEFAULT_COUNTRY: setting({
@@ -132,7 +133,7 @@ export const settings = {
   SMTP_PORT: setting({
     default: "25",
     read: remotePort,
-    about: "Port of remote MXs; only tests use another.",
+    about: "Port of remote MXs; only tests change it.",
   }),
   ALLOW_PRIVATE_MX: setting({
     default: "false",
@@ -148,19 +149,19 @@ export const settings = {
     default: "",
     read: servers,
     about:
-      "DNS servers (host:port, comma-separated) that answer every look-up, the first before the others (docs/operations.md). Empty: the system's.",
+      "DNS servers (host:port, comma-separated) for every look-up, in order of preference (docs/operations.md). Empty: those of the system.",
   }),
   MTA_STS: setting({
     default: "on",
     read: oneOf("on", "off"),
     about:
-      "Whether recipients' domains may demand valid certificates by MTA-STS (docs/delivery.md). Only with MAIL_MODE=direct.",
+      "Whether the MTA-STS policies of recipients' domains are enforced (docs/delivery.md). Only with MAIL_MODE=direct.",
   }),
   DANE_RESOLVER: setting({
     default: "",
     read: optionalServer,
     about:
-      "DNS server (host:port) on this machine or its network that validates DNSSEC: it finds the mail hosts, and their TLSA records bind (docs/delivery.md). Only with MAIL_MODE=direct. Empty: no DANE.",
+      "DNSSEC-validating resolver (host:port) on this machine or its network, used to look up MX hosts and enforce their TLSA records (docs/delivery.md). Only with MAIL_MODE=direct. Empty: no DANE.",
   }),
   MAIL_HOSTNAME: setting({
     default: "",
@@ -176,13 +177,13 @@ export const settings = {
   BOUNCE_DOMAIN: setting({
     default: "",
     read: optionalHostName,
-    about: "Domain of return paths, whose MX is this service. Empty: bounce.MAIL_HOSTNAME.",
+    about: "Domain of return paths; its MX must be this service. Empty: bounce.MAIL_HOSTNAME.",
   }),
   TRACKING_HOST: setting({
     default: "",
     read: optionalHostName,
     about:
-      "Host that customers' tracking domains are aliases of. Empty: the host of PUBLIC_URL, or MAIL_HOSTNAME when that is no host name.",
+      "Host to which customers' tracking domains point by CNAME. Empty: the host of PUBLIC_URL, or MAIL_HOSTNAME if that is not a host name.",
   }),
   PLATFORM_FROM: setting({
     default: "",
@@ -200,61 +201,61 @@ export const settings = {
     default: "",
     read: optionalDays,
     about:
-      "Days after which an address that was suppressed because it does not exist may be written to again. Empty: never.",
+      "Days after which the suppression of an address that did not exist (hard bounce) ends. Empty: never.",
   }),
   BRAKE_ATTEMPTS: setting({
     default: "500",
     read: integer(1, 1_000_000),
-    about: "Attempts of a campaign from which on the two shares below may pause it (docs/campaigns.md).",
+    about: "Attempts of a campaign before the two percentages below may pause it (docs/campaigns.md).",
   }),
   BRAKE_BOUNCE_PERCENT: setting({
     default: "10",
-    read: percent,
-    about: "Hard bounces in a hundred attempts beyond which a campaign is paused; 100: never.",
+    read: percentSetting,
+    about: "Hard bounces per hundred attempts above which a campaign is paused; 100: never.",
   }),
   BRAKE_COMPLAINT_PERCENT: setting({
     default: "0.5",
-    read: percent,
-    about: "Complaints in a hundred attempts beyond which a campaign is paused; 100: never.",
+    read: percentSetting,
+    about: "Complaints per hundred attempts above which a campaign is paused; 100: never.",
   }),
   BRAKE_FAILURES: setting({
     default: "50",
     read: integer(1, 1_000_000),
-    about: "Failures of our own, one after the other, at which a campaign is paused.",
+    about: "Consecutive internal failures at which a campaign is paused.",
   }),
   MESSAGE_CONTENT_DAYS: setting({
     default: "30",
     read: optionalDays,
-    about: "Days for which the contents of messages are kept, rounded up to whole months. Empty: for ever.",
+    about: "Days for which the contents of messages are kept, rounded up to whole months. Empty: forever.",
   }),
   MESSAGE_LOG_DAYS: setting({
     default: "180",
     read: optionalDays,
     about:
-      "Days for which the message log and its events are kept, rounded up to whole months. Empty: for ever.",
+      "Days for which the message log and its events are kept, rounded up to whole months. Empty: forever.",
   }),
   VALIDATION_PROBE: setting({
     default: "on",
     read: oneOf("on", "off"),
     about:
-      "Whether a validation asks the address's mail server if it takes mail for it. Only with MAIL_MODE=direct; others ask the DNS alone.",
+      "Whether validations ask the mail server of an address if it accepts the recipient. Only with MAIL_MODE=direct; other modes use the DNS only.",
   }),
   RDAP_URL: setting({
     default: "",
     read: optionalUrl("https:", "http:"),
     about:
-      "RDAP server (RFC 9224) that validations ask how long a domain has been registered, such as https://rdap.org/. Empty: nobody is asked.",
+      "RDAP server (RFC 9224) that validations ask for the age of a domain, such as https://rdap.org/. Empty: the age is not checked.",
   }),
   TRAP_DOMAINS_FILE: setting({
     default: "",
     read: domainsFile,
     about:
-      "File of domains, one a line, that are known to be spam traps: validations show them as is_honeypot. Empty: none.",
+      "File of spam-trap domains, one a line; validations mark their addresses as is_honeypot. Empty: none.",
   }),
   INBOUND_PORT: setting({
     default: "",
     read: optionalPort,
-    about: "Port for mail that comes back: bounces, complaints, reports (docs/inbound.md). Empty: off.",
+    about: "Port for inbound mail: bounces, complaints, reports (docs/inbound.md). Empty: off.",
   }),
   SUBMISSION_PORT: setting({
     default: "",
@@ -264,7 +265,7 @@ export const settings = {
   SUBMISSIONS_PORT: setting({
     default: "",
     read: optionalPort,
-    about: "Port for SMTP submission over TLS from the first byte, such as 465. Empty: off.",
+    about: "Port for SMTP submission with implicit TLS, such as 465. Empty: off.",
   }),
   INBOUND_HOST: setting({
     default: "",
@@ -275,7 +276,7 @@ export const settings = {
     default: "",
     read: optionalText,
     about:
-      "PEM file with the certificate and chain of the SMTP ports; read again when it changes. Empty: self-signed, made at first start and kept in DATA_DIR.",
+      "PEM file with the certificate and chain of the SMTP ports; reloaded when it changes. Empty: self-signed, generated at first start and kept in DATA_DIR.",
   }),
   TLS_KEY_FILE: setting({
     default: "",
@@ -285,7 +286,7 @@ export const settings = {
   TRUSTED_PROXIES: setting({
     default: "",
     read: list,
-    about: "Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated.",
+    about: "Addresses or networks of proxies whose X-Forwarded-For is trusted, comma-separated.",
   }),
   CORS_ORIGINS: setting({
     default: "",
@@ -295,12 +296,13 @@ export const settings = {
   LOG_LEVEL: setting({
     default: "info",
     read: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
-    about: "Least severity that is logged.",
+    about: "Lowest severity that is logged.",
   }),
   DELIVERY_WORKERS: setting({
     default: "1",
     read: integer(1, 64),
-    about: "Delivery processes. One uses every core of a small machine, for signing runs in threads.",
+    about:
+      "Number of delivery processes. One uses all cores of a small machine, because signing runs in threads.",
   }),
   BLACKLIST_ZONES_FILE: setting({
     default: "",
@@ -315,25 +317,25 @@ export const settings = {
   STRIPE_SECRET_KEY: setting({
     default: "",
     read: optionalText,
-    about: "Stripe's secret key, with which top-ups are taken by card (docs/billing.md). Empty: none are.",
+    about: "Secret key of Stripe, for top-ups by card (docs/billing.md). Empty: no top-ups by card.",
     secret: true,
   }),
   STRIPE_WEBHOOK_SECRET: setting({
     default: "",
     read: optionalText,
-    about: "Secret (whsec_...) with which Stripe signs what it tells to PUBLIC_URL/payments/stripe.",
+    about: "Secret (whsec_...) of the Stripe webhook to PUBLIC_URL/payments/stripe.",
     secret: true,
   }),
   STRIPE_API_URL: setting({
     default: "https://api.stripe.com",
     read: optionalUrl("http:", "https:"),
-    about: "Where Stripe's API is; only tests use another.",
+    about: "Base URL of Stripe's API; only tests change it.",
   }),
   GOOGLE_POSTMASTER_CREDENTIALS: setting({
     default: "",
     read: jsonFile,
     about:
-      "JSON file with a service account's key, or the refresh token of a person, that may read Google Postmaster Tools (docs/reporting.md). Empty: not connected.",
+      "JSON file with a service account's key or a user's refresh token for Google Postmaster Tools (docs/reporting.md). Empty: not connected.",
   }),
   LANES_FILE: setting({
     default: "",

@@ -1,12 +1,12 @@
 /**
- * Code pages, each with the letters that the languages written in it have beside ASCII, the most used first. A text of one
- * language keeps to its letters in the right encoding only.
+ * Code pages, the most common first, with the non-ASCII letters of each language that uses them. A text of one language
+ * consists of the letters of that language only if it is decoded with the right encoding.
  */
 import type { Encoding } from "./encodings.ts";
 
 export interface Alphabet {
   readonly encoding: Encoding;
-  /** Small letters; their capitals belong to them. */
+  /** Lower-case letters; their upper-case forms are included implicitly. */
   readonly letters: ReadonlySet<string>;
   readonly script: "Latin" | "Cyrillic" | "Greek" | "Hebrew" | "Arabic" | "Thai";
 }
@@ -53,7 +53,7 @@ function of(
   );
 }
 
-/** Of texts that fit several equally well the first is believed. */
+/** If several fit a text equally well, the first is chosen. */
 export const alphabets: readonly Alphabet[] = [
   ...of("Latin", western, "windows-1252"),
   ...of("Latin", central, "windows-1250", "iso-8859-2"),
@@ -67,7 +67,7 @@ export const alphabets: readonly Alphabet[] = [
   ...of("Hebrew", hebrew, "windows-1255", "iso-8859-8"),
   ...of("Arabic", arabic, "windows-1256", "iso-8859-6"),
   ...of("Thai", thai, "windows-874"),
-  // People of several countries in one list.
+  // Files with people from several countries.
   ...of("Latin", [western.join("")], "windows-1252", "macintosh"),
   ...of("Latin", [central.join("") + western.join("")], "windows-1250", "iso-8859-2"),
 ];

@@ -1,4 +1,4 @@
-/** Which column of a CSV file is which, however its header is spelled. */
+/** Finds columns of a CSV file by name, regardless of spelling. */
 
 /** The letters and digits of a column's name: "E-Mail Address" and "email_address" are `emailaddress`. */
 export function columnKey(name: string): string {
@@ -8,7 +8,7 @@ export function columnKey(name: string): string {
     .replaceAll(/[^\p{L}\p{N}]/gu, "");
 }
 
-/** The place of the first column whose key (columnKey) is one of these. */
+/** The index of the first column whose `columnKey` is one of these. */
 export function findColumn(header: readonly string[], keys: ReadonlySet<string>): number | undefined {
   const place = header.findIndex((name) => keys.has(columnKey(name)));
   return place < 0 ? undefined : place;

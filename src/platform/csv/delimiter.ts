@@ -1,6 +1,6 @@
 /**
- * What stands between the cells of a CSV file: commas, semicolons (spreadsheets of countries whose decimals have
- * commas), tabs or bars. It is the one by which the first rows have the same number of cells, and most of them.
+ * Detects the delimiter of a CSV file: comma, semicolon (used in countries with decimal commas), tab or bar. The delimiter is
+ * the one with which most of the first rows have the same number of cells; if several qualify, the one with more cells.
  */
 
 const candidates = [",", ";", "\t", "|"] as const;
@@ -8,17 +8,17 @@ export type Delimiter = (typeof candidates)[number];
 
 const MOST_ROWS = 50;
 
-/** A line by which Excel is told, and tells, the delimiter; it is no row. */
+/** A first line in which Excel declares the delimiter ("sep=;"); it is not a row. */
 const excelHint = /^\ufeff?"?sep=(.|\\t)"?[,;\t|]*(?:\r\n?|\n|$)/i;
 
-export interface Layout {
+export interface CsvLayout {
   readonly delimiter: Delimiter;
-  /** The first line is Excel's `sep=;`. */
+  /** Whether the first line is Excel's `sep=;`. */
   readonly hasHint: boolean;
 }
 
 /** @param sample the beginning of the file, perhaps cut off in the middle of a row */
-export function detectLayout(sample: string): Layout {
+export function detectLayout(sample: string): CsvLayout {
   const [, hinted] = excelHint.exec(sample) ?? [];
   const hint = candidates.find((candidate) => candidate === (hinted === "\\t" ? "\t" : hinted));
   if (hint !== undefined) return { delimiter: hint, hasHint: true };
@@ -39,13 +39,13 @@ export function detectLayout(sample: string): Layout {
   return { delimiter: best?.delimiter ?? ",", hasHint: false };
 }
 
-/** Of the rows behind a header, so many have as many delimiters as it has. */
+/** Share of the rows after the header that must have as many delimiters as the header. */
 const LEAST_ALIKE = 0.8;
 const MOST_TITLES = 9;
 
 /**
- * The rows from the header on. Programs write a title, a date or a line of their own above it; a file of one column has no
- * delimiter that most of its rows have in the same number.
+ * The rows from the header on, without a title or date that programs write above it. In a file with one column no header is
+ * found, and all rows are kept.
  */
 function withoutTitles(rows: Map<string, number>[]): Map<string, number>[] {
   const numbers = (row: Map<string, number>) => candidates.map((candidate) => row.get(candidate) ?? 0);
@@ -62,7 +62,7 @@ function withoutTitles(rows: Map<string, number>[]): Map<string, number>[] {
   return first < 0 ? rows : rows.slice(first);
 }
 
-/** How many of each stand outside of quotes in each of the first rows, blank ones left out. */
+/** Counts each delimiter outside quotes in each of the first rows, without blank ones. */
 function countDelimiters(text: string): Map<string, number>[] {
   const rows: Map<string, number>[] = [];
   let row = new Map<string, number>();
@@ -70,7 +70,7 @@ function countDelimiters(text: string): Map<string, number>[] {
   let isQuoted = false;
   for (let at = 0; at < text.length && rows.length < MOST_ROWS; at++) {
     const character = text[at] ?? "";
-    // A quote opens at the start of a cell; one that is doubled closes and opens again.
+    // A quote opens at the start of a cell; a doubled quote closes and opens again.
     if (character === '"') isQuoted = !isQuoted && (at === start || /[",;\t|]/.test(text[at - 1] ?? ""));
     else if (isQuoted) continue;
     else if (character === "\n" || character === "\r") {
@@ -79,7 +79,7 @@ function countDelimiters(text: string): Map<string, number>[] {
       start = at + 1;
     } else if (isCandidate(character)) row.set(character, (row.get(character) ?? 0) + 1);
   }
-  // What the sample ends in may be half a row: it counts only as the header.
+  // The last row of the sample may be incomplete, so it counts only if it is the header.
   return rows.length === 0 ? [row] : rows;
 }
 

@@ -1,21 +1,21 @@
 /**
- * In which encoding a text file is written. A byte order mark decides; without one a file is what its sender says, else
- * UTF-8 where its bytes speak for that, UTF-16 when every other byte is NUL, and any other encoding is guessed.
+ * Detects the encoding of a text file: from its byte order mark; else as the sender says; else UTF-8 if most of it is valid
+ * UTF-8, and UTF-16 if every other byte is NUL. Any other encoding is guessed.
  */
 import { open } from "node:fs/promises";
 import { ApiError } from "#platform/errors.ts";
 import { decoderOf, type Encoding } from "./encodings.ts";
+import { readFileChunks } from "./file-chunks.ts";
 import { guessEncoding } from "./guess-encoding.ts";
-import { readPieces } from "./pieces.ts";
 import { Utf8Evidence } from "./utf8-evidence.ts";
 
 export interface FoundEncoding {
   readonly encoding: Encoding;
-  /** Neither the sender nor the file says so. */
+  /** Neither the sender nor the file names the encoding. */
   readonly isGuessed: boolean;
-  /** Some bytes may be none of this encoding: the rows that hold them cannot be read. */
+  /** Some bytes may be invalid in this encoding: rows that contain them cannot be read. */
   readonly mayBeBroken: boolean;
-  /** Sentences for the sender. */
+  /** Sentences to show to the sender. */
   readonly warnings: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const SAMPLE_BYTES = 64 * 1024;
 
 const NOT_CSV = "Save the table as CSV (in a spreadsheet: Save as, or Download) and send that file";
 
-/** How files begin that are often sent in place of a CSV file. */
+/** First bytes of files that are often sent instead of a CSV file. */
 const signatures: readonly (readonly [beginning: readonly number[], kind: string])[] = [
   [[0x50, 0x4b, 0x03, 0x04], "a spreadsheet (xlsx, ods, numbers) or a ZIP archive"],
   [[0xd0, 0xcf, 0x11, 0xe0], "an old spreadsheet (xls)"],
@@ -36,7 +36,7 @@ const signatures: readonly (readonly [beginning: readonly number[], kind: string
   [[0x00, 0x00, 0xfe, 0xff], "text in UTF-32"],
 ];
 
-/** How text begins that is often sent in place of a table. */
+/** Beginnings of text files that are often sent instead of a table. */
 const otherTexts: readonly (readonly [beginning: RegExp, kind: string])[] = [
   [/^\s*<(?:!--|(?:!doctype|html|head|body|table)[\s>])/i, "a web page (HTML)"],
   [/^\s*<\?xml\s/i, "an XML document"],
@@ -50,9 +50,9 @@ const byteOrderMarks: readonly (readonly [mark: readonly number[], encoding: Enc
 ];
 
 /**
- * Reads the whole file once, and twice when it is not UTF-8.
- * @param given what the sender says
- * @throws ApiError BAD_REQUEST for a file that is no text, or is not the UTF-16 that its mark names
+ * Reads the whole file once, or twice if it is not UTF-8.
+ * @param given the encoding that the sender names
+ * @throws ApiError BAD_REQUEST if the file is not text, or is marked as UTF-16 and is not
  */
 export async function detectEncoding(path: string, given?: Encoding): Promise<FoundEncoding> {
   const sample = await beginningOf(path);
@@ -96,28 +96,28 @@ function guessed(encoding: Encoding): FoundEncoding {
   return { encoding, isGuessed: true, mayBeBroken: true, warnings: [warning] };
 }
 
-/** The mark of a file, or its NULs, say more than its sender. */
+/** Warnings if the byte order mark or NUL bytes contradict the sender; the file decides. */
 function overruled(encoding: Encoding, given: Encoding | undefined): string[] {
   if (given === undefined || given === encoding) return [];
-  return [`The file is marked as ${encoding} and was read so, not as ${given}`];
+  return [`The file is marked as ${encoding} and was read as such, not as ${given}`];
 }
 
 function brokenText(encoding: Encoding): string {
-  return `The file is ${encoding}, but some of its bytes are not: the rows that hold them are refused`;
+  return `The file is ${encoding}, but some of its bytes are invalid: the rows that contain them are refused`;
 }
 
 function brokenUtf8(lines: number): string {
-  const where = lines === 1 ? "1 line holds" : `${lines} lines hold`;
-  return `The file is UTF-8, but ${where} bytes that are not: save it as UTF-8, or name its encoding in the form field encoding`;
+  const where = lines === 1 ? "1 line contains" : `${lines} lines contain`;
+  return `The file is UTF-8, but ${where} invalid bytes: save it as UTF-8, or name its encoding in the form field encoding`;
 }
 
-/** Lines of UTF-8 that a file of another encoding holds by chance, of all that are not ASCII. */
+/** Share of the non-ASCII lines that are valid UTF-8 by chance in a file of another encoding. */
 const CHANCE = 0.01;
-/** The same for Chinese and Korean encodings, whose bytes are more alike. */
+/** That share for East Asian encodings, whose byte pairs resemble UTF-8 more often. */
 const CHANCE_IN_PAIRS = 0.2;
 const pairEncodings = new Set<Encoding>(["gb18030", "big5", "euc-kr", "euc-jp", "shift_jis"]);
 
-/** What the file is in place of UTF-8; undefined where it is UTF-8 with some broken lines. */
+/** The encoding of a file that is not valid UTF-8; undefined if it is UTF-8 with some invalid lines. */
 function otherThanUtf8(evidence: Utf8Evidence): Encoding | undefined {
   const { validLines, brokenLines, characters, strayBytes } = evidence;
   const share = validLines / (validLines + brokenLines);
@@ -126,19 +126,21 @@ function otherThanUtf8(evidence: Utf8Evidence): Encoding | undefined {
   return share > (pairEncodings.has(guess) ? CHANCE_IN_PAIRS : CHANCE) ? undefined : guess;
 }
 
-/** ISO-2022-JP is ASCII to the eye: sequences that begin with ESC change the character set. */
+/** ISO-2022-JP consists of ASCII bytes; escape sequences switch the character set. */
 function hasJapaneseEscapes(sample: Uint8Array): boolean {
   const text = Buffer.from(sample).toString("latin1");
   return text.includes("\u001b$@") || text.includes("\u001b$B");
 }
 
 function brokenUtf16(encoding: Encoding): ApiError {
-  return refusal(`The file begins as ${encoding.toUpperCase()} but is not: save it again as CSV in UTF-8`);
+  return refusal(
+    `The file starts like ${encoding.toUpperCase()} but is not valid: save it again as CSV in UTF-8`,
+  );
 }
 
-/** Text may hold a stray NUL; a file of NULs, as a broken disk leaves it, is no text. */
+/** Largest share of NUL bytes in text. A file full of NULs, as after a disk fault, is not text. */
 const MOST_NULS = 0.1;
-/** NULs on one side of the byte pairs of Western text in UTF-16; on the other side there are none. */
+/** Smallest share of byte pairs of Western text in UTF-16 that have NUL on one side; the other side has none. */
 const LEAST_NULS = 0.4;
 
 function utf16WithoutMark(sample: Uint8Array): Encoding | undefined {
@@ -152,7 +154,7 @@ function utf16WithoutMark(sample: Uint8Array): Encoding | undefined {
 async function isValid(path: string, encoding: Encoding): Promise<boolean> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   try {
-    for await (const piece of readPieces(path)) decoder.decode(piece, { stream: true });
+    for await (const piece of readFileChunks(path)) decoder.decode(piece, { stream: true });
     decoder.decode();
     return true;
   } catch (fault) {
@@ -161,10 +163,10 @@ async function isValid(path: string, encoding: Encoding): Promise<boolean> {
   }
 }
 
-/** Characters of a file that is UTF-16 all the same; in another file nearly all are odd. */
+/** Largest share of invalid characters in a file that counts as UTF-16. In other files nearly all are invalid. */
 const MOST_REPLACED = 0.01;
 
-/** How many of the characters stand for bytes that are none of the encoding. */
+/** The share of characters that replace invalid bytes (U+FFFD). */
 async function replacedShare(path: string, encoding: Encoding): Promise<number> {
   const decoder = new TextDecoder(encoding);
   let [replaced, all] = [0, 0];
@@ -172,12 +174,12 @@ async function replacedShare(path: string, encoding: Encoding): Promise<number> 
     all += text.length;
     replaced += text.match(/\ufffd/g)?.length ?? 0;
   };
-  for await (const piece of readPieces(path)) count(decoder.decode(piece, { stream: true }));
+  for await (const piece of readFileChunks(path)) count(decoder.decode(piece, { stream: true }));
   count(decoder.decode());
   return replaced / Math.max(1, all);
 }
 
-/** Programs that join files, or convert one twice, leave byte order marks, or what Windows-1252 makes of them. */
+/** Removes byte order marks, also several or wrongly decoded ones, which programs leave that join or convert files. */
 export function withoutMarks(text: string): string {
   return text.replace(/^(?:\ufeff|ï»¿)+/, "");
 }
@@ -189,11 +191,11 @@ async function beginningOf(path: string): Promise<Uint8Array> {
 }
 
 /**
- * The first characters of a file, for a look at how it is laid out.
- * @throws ApiError BAD_REQUEST for text that is plainly no table
+ * The first characters of a file, to detect its layout.
+ * @throws ApiError BAD_REQUEST for HTML, XML and JSON
  */
 export async function sampleOf(path: string, encoding: Encoding): Promise<string> {
-  // Cut where it may be in the middle of a character, which is then left out.
+  // The sample may end within a character, which is then left out.
   const decoded = decoderOf(encoding).decode(await beginningOf(path), { stream: true });
   const sample = withoutMarks(decoded);
   const [, kind] = otherTexts.find(([beginning]) => beginning.test(sample)) ?? [];

@@ -1,4 +1,4 @@
-/** The encodings of text files that can be read, and the names people give them. */
+/** The encodings of text files that can be read, and their common names. */
 import iconv from "iconv-lite";
 import { invalid } from "#platform/errors.ts";
 
@@ -21,7 +21,7 @@ const dosPages = [
   "cp869",
 ] as const;
 
-/** Labels of the WHATWG Encoding Standard, as TextDecoder takes them, and code pages of DOS. */
+/** Labels of the WHATWG Encoding Standard (TextDecoder), and code pages of DOS (iconv-lite). */
 const encodings = [
   "utf-8",
   "utf-16le",
@@ -66,7 +66,7 @@ const encodings = [
 ] as const;
 export type Encoding = (typeof encodings)[number];
 
-/** Other names in use, by the letters and digits of each. */
+/** Other names in use, reduced to letters and digits. */
 const aliases = new Map<string, Encoding>([
   ["utf16", "utf-16le"],
   ["unicode", "utf-16le"],
@@ -110,14 +110,14 @@ const aliases = new Map<string, Encoding>([
 
 const isDosPage = (encoding: Encoding) => dosPages.some((page) => page === encoding);
 
-/** Decodes a text piece by piece: `stream` where more may come. */
+/** Decodes a text in chunks; set `stream` for all but the last. */
 export interface TextPieces {
   decode(piece?: Uint8Array, options?: { readonly stream?: boolean }): string;
 }
 
 export function decoderOf(encoding: Encoding): TextPieces {
   if (!isDosPage(encoding)) return new TextDecoder(encoding);
-  // One byte is one character: no piece ends within one.
+  // One byte is one character, so no chunk ends within a character.
   return { decode: (piece = new Uint8Array()) => iconv.decode(Buffer.from(piece), encoding) };
 }
 
@@ -127,10 +127,10 @@ const byKey = new Map<string, Encoding>([
   ...aliases,
   ...encodings.flatMap((encoding): [string, Encoding][] => {
     const key = keyOf(encoding);
-    // windows-1252 is also cp1252, iso-8859-1 also 8859-1.
+    // Also cp1252 for windows-1252, and 8859-1 for iso-8859-1.
     const short = key.replace(/^windows/, "cp").replace(/^iso(?=8859)/, "");
     const names = [key, short];
-    // cp850 is also ibm850 and dos850, and the number alone.
+    // Also ibm850, dos850, oem850 and 850 for cp850.
     if (isDosPage(encoding))
       names.push(...["ibm", "dos", "oem", ""].map((start) => key.replace("cp", start)));
     return names.map((name) => [name, encoding]);
@@ -138,9 +138,9 @@ const byKey = new Map<string, Encoding>([
 ]);
 
 export const encodingDescription =
-  "In which encoding the file is written, such as utf-8, windows-1252 or shift_jis. Without it a file that is UTF-8 is read as such, and any other encoding is guessed.";
+  "Encoding of the file, such as utf-8, windows-1252 or shift_jis. If omitted, UTF-8 is detected and any other encoding is guessed.";
 
-/** The encoding of this name; undefined where none is given. @throws ApiError VALIDATION_ERROR for an unknown name */
+/** The encoding with this name; undefined for no name. @throws ApiError VALIDATION_ERROR for an unknown name */
 export function readEncodingName(name: string | undefined): Encoding | undefined {
   if (name === undefined || name.trim() === "") return undefined;
   const encoding = byKey.get(keyOf(name));

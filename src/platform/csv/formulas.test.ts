@@ -7,7 +7,7 @@ const text = fc.string({
   maxLength: 6,
 });
 
-test("no guarded text begins a formula, and each comes back as it was", () => {
+test("no guarded text is a formula, and each is restored unchanged", () => {
   fc.assert(
     fc.property(text, (given) => {
       expect(guardFormula(given)).not.toMatch(/^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/);
@@ -17,7 +17,7 @@ test("no guarded text begins a formula, and each comes back as it was", () => {
   );
 });
 
-test("a text that is no formula stays as it is", () => {
+test("a text that is not a formula is unchanged", () => {
   for (const plain of ["", "a", "'", "'a", "O'Neill", "1-2", " =1"]) {
     expect(guardFormula(plain)).toBe(plain);
     expect(unguardFormula(plain)).toBe(plain);

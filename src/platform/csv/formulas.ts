@@ -1,20 +1,20 @@
 /**
- * Cells that a spreadsheet would run as formulas. An export puts an apostrophe before them, which spreadsheets take as
- * "this is text"; an import takes it away again. So that a text that had one before keeps it, apostrophes before such a
- * beginning get one more: whatever is written comes back as it was.
+ * Protects cells that a spreadsheet would run as formulas (CSV injection). An export prefixes them with an apostrophe, which
+ * spreadsheets read as "this is text"; an import removes it. A text that already starts with apostrophes before such a sign
+ * gets one more, so every exported text is imported unchanged.
  *
- * Some spreadsheets of East Asia take the full-width signs for the plain ones.
+ * East Asian spreadsheets also treat full-width signs as the start of a formula.
  */
 
 const dangerous = /^'*[=+\-@\t\r＝＋－＠]/;
 const guarded = /^'+[=+\-@\t\r＝＋－＠]/;
 
-/** The text as it can stand in a spreadsheet. */
+/** The text, safe to be opened in a spreadsheet. */
 export function guardFormula(text: string): string {
   return dangerous.test(text) ? `'${text}` : text;
 }
 
-/** The text that guardFormula was given; any other as it is. */
+/** Undoes guardFormula; any other text is unchanged. */
 export function unguardFormula(text: string): string {
   return text.startsWith("'") && guarded.test(text) ? text.slice(1) : text;
 }

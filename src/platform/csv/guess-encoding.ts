@@ -1,9 +1,9 @@
-/** Which encoding a text has that is not UTF-8 and says nothing about itself. It stays a guess. */
+/** Guesses the encoding of a text that is not UTF-8 and has no byte order mark. */
 import chardet from "chardet";
 import type { Encoding } from "./encodings.ts";
 import { plausibleEncoding } from "./plausible-encoding.ts";
 
-/** What chardet calls them: encodings of other scripts, and those of Latin letters, which it tells apart less well. */
+/** chardet's names for encodings of non-Latin scripts. */
 const otherScripts = new Map<string, Encoding>([
   ["windows-1251", "windows-1251"],
   ["ISO-8859-5", "iso-8859-5"],
@@ -21,6 +21,7 @@ const otherScripts = new Map<string, Encoding>([
   ["Big5", "big5"],
   ["EUC-KR", "euc-kr"],
 ]);
+/** chardet's names for encodings of Latin scripts, which it distinguishes less reliably. */
 const latinPages = new Map<string, Encoding>([
   ["ISO-8859-2", "iso-8859-2"],
   ["windows-1250", "windows-1250"],
@@ -30,20 +31,20 @@ const latinPages = new Map<string, Encoding>([
 ]);
 const western = new Set(["ISO-8859-1", "windows-1252"]);
 
-/** Confidences of chardet, of 100. */
+/** Confidences of chardet, out of 100. */
 const LEAST_FOR_A_SCRIPT = 12;
 const LEAD_OVER_WESTERN = 15;
-/** Fewer letters beyond ASCII tell Western and other Latin code pages apart by chance only. */
+/** With fewer non-ASCII letters, Western and other Latin code pages cannot be distinguished reliably. */
 const LEAST_LATIN_LETTERS = 8;
 
-/** @param sample lines that are not ASCII */
+/** @param sample lines with non-ASCII bytes */
 export function guessEncoding(sample: Uint8Array): Encoding {
   if (isWritten(sample, "euc-kr", korean)) return "euc-kr";
   const matches = chardet.analyse(sample);
   const places = new Map(matches.map(({ name }, at) => [otherScripts.get(name) ?? latinPages.get(name), at]));
   const plausible = plausibleEncoding(sample, (encoding) => places.get(encoding) ?? matches.length);
   if (plausible !== undefined) return plausible;
-  // Few of these letters tell chardet little, and are none of anything else.
+  // A few Japanese letters are too little for chardet, but are valid in no other encoding.
   if (isWritten(sample, "shift_jis", japanese)) return "shift_jis";
   const confidenceOf = (name: string) => matches.find((match) => match.name === name)?.confidence ?? 0;
   const westernConfidence = Math.max(...[...western].map(confidenceOf));
@@ -68,7 +69,7 @@ export function guessEncoding(sample: Uint8Array): Encoding {
   return leastOdd(sample, candidates);
 }
 
-/** The small letters of Windows-1251 are pairs of GB18030 too, but of rare characters. */
+/** Lower-case letters of Windows-1251 are also valid pairs of GB18030, but of rare characters. */
 function hasManyHighBytes(sample: Uint8Array): boolean {
   const bytes = sample.filter((byte) => byte >= 0x80);
   return bytes.filter((byte) => byte >= 0xe0).length > bytes.length / 2;
@@ -76,7 +77,7 @@ function hasManyHighBytes(sample: Uint8Array): boolean {
 
 function isDecodable(bytes: Uint8Array, encoding: Encoding): boolean {
   try {
-    // The sample may be cut in the middle of a character.
+    // The sample may end within a character.
     new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true });
     return true;
   } catch {
@@ -84,14 +85,14 @@ function isDecodable(bytes: Uint8Array, encoding: Encoding): boolean {
   }
 }
 
-/** Letters of these scripts come side by side; by chance they stand alone between letters of ASCII. */
+/** Share of letters that must be adjacent. In the wrong encoding, such letters occur singly between ASCII letters. */
 const LEAST_ADJACENT = 0.6;
 const korean = /\p{Script=Hangul}/gu;
 const japanese = /[\p{Script=Han}\p{Script=Hiragana}ァ-ヶー\u3000々]/gu;
 const cyrillic = /[А-яЁёЄєІіЇїҐґ№]/gu;
 const chinese = /\p{Script=Han}/gu;
 
-/** Whether all that is not ASCII are such letters, and most of them side by side. */
+/** Whether all non-ASCII characters are such letters, and most of them are adjacent. */
 function isWritten(sample: Uint8Array, encoding: Encoding, letters: RegExp): boolean {
   if (!isDecodable(sample, encoding)) return false;
   const text = new TextDecoder(encoding).decode(sample, { stream: true });
@@ -102,7 +103,7 @@ function isWritten(sample: Uint8Array, encoding: Encoding, letters: RegExp): boo
   return found === count && adjacent >= LEAST_ADJACENT * count;
 }
 
-/** Signs within words, and capitals within small letters: "Pawe³", "RenŽe". Quotation marks and dashes are none. */
+/** Signs and capitals within words, as the wrong encoding produces them: "Pawe³", "RenŽe". */
 const odd =
   /\p{L}[\p{Sk}\p{No}\p{Sc}\p{Sm}¦§¶¿¡\u0080-\u009f\ufffd]|[\p{Sk}\p{Sc}\p{Sm}\u0080-\u009f\ufffd]\p{L}|\p{Ll}(?![\0-\x7f])[\p{Lu}‘“”„†‡•…‰‹›ˆ˜™](?=\p{L}|[\s,;"]|$)/gu;
 

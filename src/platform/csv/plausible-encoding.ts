@@ -1,27 +1,27 @@
 /**
- * The encoding in which a text reads as words of one language: all its letters are of that language's alphabet, capitals stand
- * where they may, and no word mixes scripts. Lists of names are too short for the statistics of chardet.
+ * Finds the encoding in which a text reads as words of one language: all letters are in its alphabet, capitals occur only
+ * where they may, and no word mixes scripts. This works for lists of names, which are too short for chardet's statistics.
  */
 import { type Alphabet, alphabets } from "./alphabets.ts";
 import type { Encoding } from "./encodings.ts";
 
-/** Of the letters beyond ASCII; the rest may be somebody's foreign name. */
+/** Share of the non-ASCII letters that must fit; the rest may be foreign names. */
 const LEAST_SHARE = 0.97;
-/** Bytes that are looked at: each alphabet takes its time. */
+/** Bytes that are examined; the time grows with the number of alphabets. */
 const MOST_BYTES = 8_192;
-/** Alphabets within this of the best fit as well. */
+/** Alphabets whose share differs by less from the best are a tie. */
 const TIE = 0.01;
-/** Letters and what stands between them as a part of the word. */
+/** Words, including signs within them. */
 const WORD = /[^\0-\x7f]*(?:[A-Za-z]|[^\0-\x7f\s])+/gu;
 /**
- * Signs of ordinary text that are in no alphabet. An opening quotation mark or a bullet right behind a letter is a letter of
- * another encoding ("Zo‘" is "Zoë" of Macintosh), unless it closes a German quotation („so“).
+ * Punctuation, which is in no alphabet. An opening quotation mark or a bullet directly after a letter is not included: it is
+ * a wrongly decoded letter ("Zo‘" is "Zoë" of Macintosh), unless it closes a German quotation („so“).
  */
 const PUNCTUATION = /[’”„‚«»‹›–—…€№\u00a0]|(?<!\p{L})[‘“•]|(?<=„[^„“]{1,100})“|(?<=‚[^‚‘]{1,100})‘/gu;
 
 /**
- * @param rank how far down another judge puts an encoding, for texts that fit several scripts
- * @returns undefined where the text fits none
+ * @param rank of an encoding by another detector (0 is best), for texts that fit several scripts
+ * @returns undefined if the text fits no alphabet
  */
 export function plausibleEncoding(
   sample: Uint8Array,
@@ -42,13 +42,13 @@ export function plausibleEncoding(
   return best.toSorted((one, other) => rank(one.encoding) - rank(other.encoding))[0]?.encoding;
 }
 
-/** The words that hold something beyond ASCII, without punctuation. */
+/** The words with non-ASCII characters, without punctuation. */
 function wordsIn(sample: Uint8Array, encoding: Encoding): readonly string[] {
   const text = new TextDecoder(encoding).decode(sample.subarray(0, MOST_BYTES)).replace(PUNCTUATION, " ");
   return (text.match(WORD) ?? []).filter((word) => /[^\0-\x7f]/.test(word));
 }
 
-/** Which share of what is beyond ASCII fits the alphabet. */
+/** The share of non-ASCII characters that fit the alphabet. */
 function shareOf(words: readonly string[], { letters, script }: Alphabet): number {
   let fits = 0;
   let all = 0;
@@ -61,10 +61,10 @@ function shareOf(words: readonly string[], { letters, script }: Alphabet): numbe
   return all === 0 ? 0 : fits / all;
 }
 
-/** Words of one case, which names of Cyrillic and Greek are not: letters of Hebrew and Arabic read so are. */
+/** Weight of words in one case: names in Cyrillic and Greek are capitalised, wrongly decoded Hebrew and Arabic is not. */
 const ODD_CASE = 0.98;
 
-/** How much a word is shaped as one of the script, from 0 to 1. */
+/** How well the form of a word fits the script, from 0 to 1. */
 function shapeOf(word: string, beyond: number, script: Alphabet["script"]): number {
   if (script === "Latin") {
     const isForeign = beyond >= 3 && beyond === word.length;
@@ -77,7 +77,10 @@ function shapeOf(word: string, beyond: number, script: Alphabet["script"]): numb
   return /^\p{Ll}|^\p{Lu}{2}/u.test(word) ? ODD_CASE : 1;
 }
 
-/** A capital behind a small letter, or between a capital and a small one, where one of the first two is beyond ASCII. */
+/**
+ * A capital after a lower-case letter, or between a capital and a lower-case letter, with a non-ASCII letter among the
+ * first two.
+ */
 const CAPITAL_INSIDE = /\p{Ll}(?![\0-\x7f])\p{Lu}|(?![\0-\x7f])\p{Ll}\p{Lu}|\p{Lu}(?![\0-\x7f])\p{Lu}\p{Ll}/u;
-/** Consonants, each with a vowel before, on or behind it and a sign of tone. */
+/** Consonants, each with an optional vowel before, above, below or after it, and a tone mark. */
 const THAI = /^(?:[เ-ไ]?[ก-ฮ][\u0e31\u0e34-\u0e3a]?[\u0e47-\u0e4e]?[ะาำๅ]?)+$/u;

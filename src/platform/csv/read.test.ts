@@ -57,7 +57,7 @@ describe("encodings", () => {
     expect(await cellsOf(bytes)).toEqual(table);
   });
 
-  it("are not changed by one odd byte: the row that holds it is broken, the others are whole", async () => {
+  it("are not changed by one invalid byte: only its row is broken", async () => {
     const rows = Array.from({ length: 800 }, (_, at) => `j${at}@x.example,Jürgen Müller\n`).join("");
     const bytes = Buffer.concat([Buffer.from(`email,name\n${rows}`), latin("odd@x.example,M\xfcller\n")]);
     for (const content of [bytes, Buffer.concat([Buffer.from("\ufeff"), bytes])]) {
@@ -65,7 +65,7 @@ describe("encodings", () => {
       expect([file.encoding, file.isGuessed, file.warnings]).toEqual([
         "utf-8",
         false,
-        [expect.stringContaining("1 line holds bytes that are not")],
+        [expect.stringContaining("1 line contains invalid bytes")],
       ]);
       const read = await Array.fromAsync(file.rows());
       expect(read[1]?.cells[1]).toBe("Jürgen Müller");
@@ -129,7 +129,7 @@ describe("encodings", () => {
     );
   });
 
-  it("ISO-2022-JP, which is ASCII to the eye, is recognised by its escapes", async () => {
+  it("ISO-2022-JP, which consists of ASCII bytes, is detected by its escapes", async () => {
     const bytes = latin("name\n\x1b$B;3ED\x1b(B\n");
     expect([(await csvOf(bytes)).encoding, await cellsOf(bytes)]).toEqual([
       "iso-2022-jp",
@@ -160,14 +160,14 @@ describe("encodings", () => {
     expect((await Array.fromAsync(file.rows())).map(({ cells }) => cells[0])).toEqual(["name", text]);
   });
 
-  it("that nobody knows are refused with those that are known", () => {
+  it("that are unknown are refused with a list of known ones", () => {
     expect(readEncodingName("CP1252")).toBe("windows-1252");
     expect(readEncodingName("Latin 1")).toBe("iso-8859-1");
     expect(["CP850", "IBM-850", "DOS 850", "850"].map(readEncodingName)).toEqual(Array(4).fill("cp850"));
     expect(() => readEncodingName("klingon")).toThrow(/must be one of utf-8, .*shift_jis/);
   });
 
-  it("characters on the border of two chunks stay whole", async () => {
+  it("characters on the border of two chunks are decoded", async () => {
     const cell = "é€😀".repeat(70_000);
     for (const shift of ["", "a", "ab", "abc"]) {
       const rows = [
@@ -180,7 +180,7 @@ describe("encodings", () => {
     }
   });
 
-  it("a stray NUL is text like any other", async () => {
+  it("a single NUL is text", async () => {
     expect(
       await cellsOf("email,name\na@b.example,x\0y\nc@d.example,z z z z z z z z z z z z z z z z"),
     ).toEqual([
@@ -191,7 +191,7 @@ describe("encodings", () => {
   });
 });
 
-describe("what is no CSV file is refused with a word on what to do", () => {
+describe("a file that is not CSV is refused with advice", () => {
   it.each([
     ["nothing", "", /empty/],
     ["blanks", " \r\n\t\n", /empty/],
@@ -217,13 +217,13 @@ describe("what is no CSV file is refused with a word on what to do", () => {
     [
       "UTF-16 of an odd length",
       Buffer.concat([utf16("\ufeffemail\na@b"), Buffer.from("x")]),
-      /begins as UTF-16LE/,
+      /starts like UTF-16LE/,
     ],
   ])("%s", async (_name, content, sentence) => {
     expect(await refusal(content)).toMatch(sentence);
   });
 
-  it("but UTF-16 with one odd character is read, and its row can be told", async () => {
+  it("but UTF-16 with one invalid character is read, and its row is known", async () => {
     const file = await csvOf(utf16(`\ufeffname\n${"Zoë\n".repeat(100)}Ann\ud800\nBob\n`));
     expect([file.encoding, file.warnings]).toEqual(["utf-16le", [expect.stringContaining("refused")]]);
     const broken = (await Array.fromAsync(file.rows())).filter(({ cells }) =>
@@ -242,7 +242,7 @@ describe("what is no CSV file is refused with a word on what to do", () => {
     },
   );
 
-  it("but brackets and angles that a table begins with are cells", async () => {
+  it("but brackets at the start of a table are cells", async () => {
     const rows = [["[Email]"], ["{ada}@example.com"], ["<bob@example.com>"], ["<table@example.com>"]];
     for (const row of rows) expect(await cellsOf(row.join())).toEqual([row]);
   });
@@ -259,9 +259,9 @@ describe("what is no CSV file is refused with a word on what to do", () => {
 });
 
 describe("a file is refused by the line of", () => {
-  it("a text behind a closing quotation mark, which two stray ones leave", async () => {
+  it("text after a closing quotation mark", async () => {
     expect(await refusal('a,b,c\nr1,"foo,A\nr2,x,B\nr3,"y",C\n')).toMatch(
-      /line 2 has a text behind a closing quotation mark/,
+      /line 2 has text after a closing quotation mark/,
     );
   });
 
@@ -296,7 +296,7 @@ describe("delimiters", () => {
     expect((await csvOf(content)).delimiter).toBe(delimiter);
   });
 
-  it("Excel's own line about it is no row", async () => {
+  it("Excel's line sep= is not a row", async () => {
     expect(await cellsOf("sep=;\r\nEmail;Name\r\na@b.example;A\r\n")).toEqual([
       ["Email", "Name"],
       ["a@b.example", "A"],
@@ -331,7 +331,7 @@ describe("rows", () => {
     ]);
   });
 
-  it("hold quotes where people forgot to double them", async () => {
+  it("may contain quotes that are not doubled", async () => {
     expect(await cellsOf('a,b\nBob "The" Smith,"x ""y"" z"\n')).toEqual([
       ["a", "b"],
       ['Bob "The" Smith', 'x "y" z'],
@@ -342,7 +342,7 @@ describe("rows", () => {
     expect(await linesOf('a,b\n\n1,2\n"x\ny\r\nz",2\r\n\r\n3,4\n')).toEqual([1, 3, 4, 8]);
   });
 
-  it("leave no file open when nobody reads on", async () => {
+  it("leave no file open if the reader stops", async () => {
     const file = await csvOf("abc,def\n".repeat(200_000));
     for await (const { line } of file.rows()) if (line === 3) break;
     await expect.poll(openFiles).toEqual([]);
@@ -357,7 +357,7 @@ async function openFiles(): Promise<string[]> {
   return paths.filter((path) => path.startsWith(folder));
 }
 
-test("any table that is written comes back, whatever delimiter, line end and encoding", async () => {
+test("every written table is read back, whatever its delimiter, line end and encoding", async () => {
   const cell = fc.oneof(
     fc.string({
       unit: fc.constantFrom("a", "é", "1", " ", ",", ";", "\t", "|", '"', "\n", "\r", "\r\n", "'"),
@@ -395,7 +395,7 @@ describe.skipIf(!existsSync(spectrum))("csv-spectrum", async () => {
   const names = existsSync(spectrum)
     ? (await readdir(join(spectrum, "csvs"))).filter((name) => name !== "location_coordinates.csv")
     : [];
-  it.each(names)("%s is read as it should be", async (name) => {
+  it.each(names)("%s is read correctly", async (name) => {
     const [header = [], ...rows] = await cellsOf(readFileSync(join(spectrum, "csvs", name)));
     const expected: unknown = JSON.parse(
       readFileSync(join(spectrum, "json", name.replace(/csv$/, "json")), "utf8"),

@@ -1,37 +1,44 @@
-/** CSV files as people have them: in any usual encoding, with any of four delimiters. */
+/** Reads CSV files in any usual encoding, with any of four delimiters. */
 import { ApiError } from "#platform/errors.ts";
 import { type Delimiter, detectLayout } from "./delimiter.ts";
 import { detectEncoding, sampleOf, withoutMarks } from "./encoding.ts";
 import { decoderOf, type Encoding } from "./encodings.ts";
-import { readPieces } from "./pieces.ts";
+import { readFileChunks } from "./file-chunks.ts";
 import { type CsvRow, createRecordReader, type RowFault } from "./records.ts";
 
 export interface CsvFile {
   readonly encoding: Encoding;
-  /** Neither the sender nor the file says the encoding. */
+  /** Neither the sender nor the file names the encoding. */
   readonly isGuessed: boolean;
-  /** What the sender should know about how the file was read. */
+  /** Sentences for the sender about how the file was read. */
   readonly warnings: readonly string[];
   readonly delimiter: Delimiter;
-  /** Reads the file from its beginning; blank lines are no rows. @throws ApiError BAD_REQUEST where it breaks off, or a row has too many cells */
+  /**
+   * Reads the file from its start, without blank lines. @throws ApiError BAD_REQUEST if a row does not end, or has too
+   * many cells
+   */
   rows(): AsyncGenerator<CsvRow>;
-  /** The same some hundred rows at a time, which is quicker. */
+  /** Like `rows`, in batches of some hundred, which is faster. */
   batches(): AsyncGenerator<CsvRow[]>;
-  /** Whether a cell holds bytes that are none of the encoding; each is U+FFFD then. */
+  /** Whether a cell contains bytes that are invalid in the encoding; each is decoded as U+FFFD. */
   isBroken(cell: string): boolean;
 }
 
-/** What a decoder puts in the place of bytes that are none of the encoding. */
+/** The replacement for invalid bytes. */
 const REPLACEMENT = "\ufffd";
 
-export const BROKEN = "holds bytes that are not in the encoding of the file";
+export const BROKEN = "contains bytes that are invalid in the encoding of the file";
 
-/** Characters of a row. A quote that is never closed would otherwise make one row of the rest of the file. */
+/** Characters of a row. Without a limit, a missing closing quote would make the rest of the file one row. */
 const LONGEST_ROW = 1_000_000;
-/** Cells of a row: columns of a table. */
+/** Cells of a row. */
 const MOST_CELLS = 1_000;
 
-/** Looks how the file is written; `given` is the encoding that its sender names. @throws ApiError BAD_REQUEST for one that is empty or no text */
+/**
+ * Detects encoding and delimiter of a file.
+ * @param given the encoding that the sender names
+ * @throws ApiError BAD_REQUEST if the file is empty or not text
+ */
 export async function openCsv(path: string, given?: Encoding): Promise<CsvFile> {
   const { encoding, isGuessed, mayBeBroken, warnings } = await detectEncoding(path, given);
   const sample = await sampleOf(path, encoding);
@@ -50,7 +57,7 @@ export async function openCsv(path: string, given?: Encoding): Promise<CsvFile> 
       return rows;
     };
     let isFirst = true;
-    for await (const piece of readPieces(path)) {
+    for await (const piece of readFileChunks(path)) {
       const text = decoder.decode(piece, { stream: true });
       yield withoutHint(reader.push(isFirst ? withoutMarks(text) : text));
       isFirst = false;
@@ -85,17 +92,17 @@ function tooLong(line: number | undefined): ApiError {
 function neverEnds(line: number | undefined): ApiError {
   return new ApiError(
     "BAD_REQUEST",
-    `The row on line ${line} does not end: a quotation mark in it, or behind it, may never be closed`,
+    `The row on line ${line} does not end: a quotation mark in it, or after it, may never be closed`,
   );
 }
 
-/** A row has more cells than a table may have columns. */
+/** Thrown when a row has more than MOST_CELLS cells. */
 export class TooManyCells extends ApiError {
   constructor(line: number) {
     const most = MOST_CELLS.toLocaleString("en-GB");
     super(
       "BAD_REQUEST",
-      `The row on line ${line} has more than ${most} cells: delete the columns that are not needed, also empty ones behind the table`,
+      `The row on line ${line} has more than ${most} cells: delete columns that are not needed, including empty ones after the table`,
     );
   }
 }
@@ -104,6 +111,6 @@ function refusalOf({ kind, line }: RowFault): ApiError {
   if (kind === "too many cells") return new TooManyCells(line);
   return new ApiError(
     "BAD_REQUEST",
-    `The row on line ${line} has a text behind a closing quotation mark: a quotation mark in it may never be closed. One that belongs to a text is written twice, within quotation marks`,
+    `The row on line ${line} has text after a closing quotation mark: a quotation mark in it may never be closed. Write a quotation mark within a quoted text twice`,
   );
 }

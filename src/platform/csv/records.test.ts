@@ -19,7 +19,7 @@ function read(text: string, delimiter: string, lengths: readonly number[] = []) 
 const alphabet = ["a", "b", "é", ",", ";", '"', '""', "\n", "\r\n", "\r", "\n\n", '","', '"\n'];
 const text = fc.array(fc.constantFrom(...alphabet), { maxLength: 40 }).map((parts) => parts.join(""));
 
-test("rows are those of csv-parse, and a quote that never closes, or closes too early, is missed by neither", () => {
+test("rows are those of csv-parse, and both find quotes that never close or close too early", () => {
   const options = {
     delimiter: ",",
     record_delimiter: ["\r\n", "\n", "\r"],
@@ -47,7 +47,7 @@ test("rows are those of csv-parse, and a quote that never closes, or closes too 
   );
 });
 
-test("rows and lines are the same in whatever pieces the text comes", () => {
+test("rows and lines do not depend on the chunks of the text", () => {
   fc.assert(
     fc.property(text, fc.array(fc.integer({ min: 0, max: 5 }), { maxLength: 40 }), (content, lengths) => {
       expect(read(content, ",", lengths)).toEqual(read(content, ","));
@@ -56,7 +56,7 @@ test("rows and lines are the same in whatever pieces the text comes", () => {
   );
 });
 
-test("a long row is gone through again when there is twice as much of it, not for each piece", () => {
+test("a long row is parsed again when it has doubled, not for each chunk", () => {
   const reader = createRecordReader(",", 1_000_000);
   const looks = new Set<number>();
   for (let piece = 0; piece < 100; piece++) {
@@ -101,7 +101,7 @@ test.each(["x,".repeat(1_000), `"x",${"x,".repeat(999)}`])(
   },
 );
 
-test("blanks round a quoted cell are not part of it", () => {
+test("spaces around a quoted cell are not part of it", () => {
   expect(read('a, "b, c" ,d\n"e"\t,f', ",").rows.map(({ cells }) => cells)).toEqual([
     ["a", "b, c", "d"],
     ["e", "f"],

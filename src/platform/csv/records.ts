@@ -1,58 +1,57 @@
 /**
- * Text to rows of cells (RFC 4180), for files of a million rows: a line without quotes, as nearly all are, is split at
- * its delimiters; only the others are read character by character. (csv-parse, which the tests take for an oracle, needs
- * five times as long, a fifth of the time of an import.)
+ * Parses CSV text into rows of cells (RFC 4180), fast enough for files of a million rows: lines without quotes, which are
+ * nearly all, are split at their delimiters; only the others are read character by character. (csv-parse, the oracle of the
+ * tests, takes five times as long, a fifth of the time of an import.)
  *
- * Where people and programs bend the rules, the rows stay as whole as can be: line ends may be CRLF, LF or CR, mixed;
- * blanks may stand round a quoted cell; a quote inside a cell that does not begin with one is a letter like any other; a
- * quote may be escaped by a backslash where it cannot be the closing one; and a cell that goes on behind its closing quote
- * is taken as it is. If it holds a delimiter or a line break, two stray quotes may have made one cell of several cells or
- * rows: then the reader stops with a fault.
+ * Deviations that are accepted: line ends may be CRLF, LF or CR, mixed; spaces may surround a quoted cell; a quote inside an
+ * unquoted cell is an ordinary character; a quote may be escaped by a backslash where it cannot be the closing one; and a
+ * quoted cell with text after its closing quote is taken literally. If such a cell contains a delimiter or a line break, two
+ * stray quotes may have joined several cells or rows, so the reader stops with a fault.
  */
 
 export interface CsvRow {
-  /** Line of the file on which the row begins, from 1. */
+  /** Line of the file on which the row starts, from 1. */
   readonly line: number;
-  /** As they stand in the file, without the quotes round them. */
+  /** The text of the cells, without enclosing quotes. */
   readonly cells: readonly string[];
 }
 
 export interface RecordReader {
-  /** The rows that are known to have ended in the text so far, blank lines left out; behind a long one they come later. */
+  /** The rows that are complete so far, without blank lines. After a long row they may be returned by a later call. */
   push(text: string): CsvRow[];
-  /** What is left, with the row that the text ends in, if it ends in one. */
+  /** The remaining rows, including a last one without a line end. */
   end(): CsvRow[];
-  /** Line on which the row begins that has not ended; undefined when it waits for nothing but more rows. */
+  /** Line on which the incomplete row starts; undefined if there is none. */
   readonly openLine: number | undefined;
-  /** Characters of that row that were looked at. */
+  /** Characters of the incomplete row that were examined. */
   readonly openLength: number;
-  /** Why no row is read behind the last one that was returned. */
+  /** Why no further row can be read. */
   readonly fault: RowFault | undefined;
 }
 
 export interface RowFault {
   readonly kind: "text behind a closing quote" | "too many cells";
-  /** Line on which the row begins. */
+  /** Line on which the row starts. */
   readonly line: number;
 }
 
 /**
- * Reads the text from its beginning; `delimiter` is one character.
- * @param longest characters of a row beyond which the caller will not read on
- * @param mostCells cells of a row beyond which it is a fault
+ * @param delimiter one character
+ * @param longest characters of a row above which the caller stops reading
+ * @param mostCells cells of a row above which it is a fault
  */
 export function createRecordReader(
   delimiter: string,
   longest: number,
   mostCells = Number.POSITIVE_INFINITY,
 ): RecordReader {
-  /** The row that has not ended, and its line. */
+  /** The incomplete row, and its line. */
   let rest = "";
   let line = 1;
-  /** What has come since, and was not looked at. */
+  /** Text that was pushed since and not examined. */
   let unread = "";
   let fault: RowFault | undefined;
-  /** What a split has to return for a row with too many cells to be seen. */
+  /** Limit for `split`: one more cell than allowed, so that too many are noticed. */
   const mostSplit = Math.min(mostCells + 1, 2 ** 32 - 1);
 
   const read = (text: string, isLast: boolean): CsvRow[] => {
@@ -88,7 +87,7 @@ export function createRecordReader(
     return rows;
   };
 
-  /** A row is gone through from its beginning each time: only when there is twice as much of it, not for every piece. */
+  /** An incomplete row is parsed from its start each time, so wait until its text has doubled. */
   const isWorthReading = () => unread.length >= rest.length || rest.length + unread.length > longest;
   const readOn = (isLast: boolean) => {
     const text = rest + unread;
@@ -116,13 +115,13 @@ export function createRecordReader(
 
 interface Record {
   readonly cells: string[];
-  /** Where the next one begins. */
+  /** Index at which the next row starts. */
   readonly next: number;
-  /** Line breaks, the one at its end included. */
+  /** Number of line breaks, including the one at its end. */
   readonly breaks: number;
 }
 
-/** One row, however it is written; undefined when the text ends before it does, or what is wrong with it. */
+/** Reads one row character by character. @returns undefined if it is incomplete, or the kind of fault */
 function readRecord(
   text: string,
   from: number,
@@ -160,7 +159,7 @@ function readRecord(
       at++;
       continue;
     }
-    // The line feed behind a carriage return may come with the next piece of the text.
+    // The line feed after this carriage return may be in the next chunk.
     if (text[at] === "\r" && at + 1 === text.length && !isLast) return undefined;
     const next = at + (text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1);
     return { cells, next, breaks: breaks + 1 };
@@ -179,8 +178,8 @@ function skipBlanks(text: string, from: number, delimiter: string): number {
 }
 
 /**
- * What stands between the quote at `opening` and the one that closes it; undefined without one. A quote behind a backslash
- * that no end of the cell follows is an escaped one, and so are those that come later in that cell.
+ * The text between the quote at `opening` and its closing quote; undefined if that is missing. A quote after a backslash is
+ * escaped if the cell does not end after it; from then on, all quotes after a backslash in this cell are.
  */
 function readQuoted(
   text: string,
@@ -192,7 +191,7 @@ function readQuoted(
   let hasEscapes = false;
   for (;;) {
     const quote = text.indexOf('"', at);
-    // Whether a quote at the very end is doubled cannot be told before there is more, or nothing more.
+    // A quote at the end of the text may turn out to be doubled; the caller reads the row again with more text.
     if (quote < 0) return undefined;
     content += text.slice(at, quote);
     const isDoubled = text[quote + 1] === '"';

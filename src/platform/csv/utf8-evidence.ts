@@ -1,19 +1,19 @@
 /**
- * How much of a file that is not valid UTF-8 is UTF-8 all the same. One wrong byte does not change the encoding of a
- * file; in a file of another encoding, lines whose bytes happen to be valid UTF-8 are rare.
+ * Measures how much of an invalid UTF-8 file is valid. A few invalid bytes do not change the encoding of a file, and in
+ * a file of another encoding few non-ASCII lines are valid UTF-8.
  */
-import { readPieces } from "./pieces.ts";
+import { readFileChunks } from "./file-chunks.ts";
 
-/** Bytes kept of lines that are not ASCII: from them another encoding is guessed. */
+/** Bytes of non-ASCII lines that are kept to guess another encoding. */
 const SAMPLE_BYTES = 64 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 
 export class Utf8Evidence {
-  /** Lines that are not ASCII, by whether all of the line is valid UTF-8. */
+  /** Non-ASCII lines that are valid UTF-8, and those that are not. */
   validLines = 0;
   brokenLines = 0;
-  /** Characters of several bytes, and bytes that belong to none. */
+  /** Multi-byte characters, and invalid bytes. */
   characters = 0;
   strayBytes = 0;
   readonly #sample: Buffer[] = [];
@@ -22,21 +22,21 @@ export class Utf8Evidence {
   #hasOpenLine = false;
   #charactersInLine = 0;
   #strayInLine = 0;
-  /** Continuation bytes that the open character still needs, and the range of the next one. */
+  /** Continuation bytes that the current character still needs, and the range of the next one. */
   #needed = 0;
   #from = 0x80;
   #to = 0xbf;
-  /** Bytes of the open character that have come. */
+  /** Bytes of the current character so far. */
   #open = 0;
 
   static async of(path: string): Promise<Utf8Evidence> {
     const evidence = new Utf8Evidence();
-    for await (const piece of readPieces(path)) evidence.#read(piece);
+    for await (const piece of readFileChunks(path)) evidence.#read(piece);
     evidence.#endLine();
     return evidence;
   }
 
-  /** Lines that are not ASCII, up to 64 KiB. */
+  /** Non-ASCII lines, up to SAMPLE_BYTES. */
   get sample(): Buffer {
     return Buffer.concat(this.#sample);
   }

@@ -1,17 +1,17 @@
-/** CSV as spreadsheets and programs read it alike (RFC 4180): commas, CRLF, UTF-8, and no cell that is a formula. */
+/** Writes CSV that spreadsheets and programs read alike (RFC 4180): commas, CRLF, and no cell that is a formula. */
 import { guardFormula } from "./formulas.ts";
 
-/** What has to stand in quotes: what ends a cell or a row, and blanks at an end, which some readers drop. */
+/** Texts that must be quoted: with delimiters, quotes or line ends, and with outer spaces, which some readers drop. */
 const needsQuotes = /[",\r\n\t;|]|^\s|\s$/;
 
-/** Digits of a number as they are to be written: no formula, also below zero. */
+/** A number in its given notation, written without protection against formulas even if it is negative. */
 export interface Digits {
   readonly digits: string;
 }
 
 type Cell = string | number | Digits;
 
-/** One row. What is a number stays one, also below zero. */
+/** One row with its line end. Numbers are not guarded as formulas, even if they are negative. */
 export function csvLine(cells: readonly Cell[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }

@@ -6,7 +6,7 @@ import { byteaArray, integerArray, textArray, timestamptzArray, uuidArray } from
 
 const database = await testDatabase();
 
-/** What PostgreSQL understands. */
+/** The array as PostgreSQL reads it. */
 const read = async (array: Sql) =>
   (await database.row<{ value: unknown }>(sql`select ${array} as value`))?.value;
 
@@ -27,7 +27,7 @@ test.each<[string, fc.Arbitrary<unknown[]>, (values: never[]) => Sql]>([
     fc.array(fc.uint8Array().map((octets) => Buffer.from(octets))),
     (values) => sql`${byteaArray(values)}::bytea[]`,
   ],
-])("%s arrive as they are", async (_what, arrays, send) => {
+])("%s are unchanged", async (_what, arrays, send) => {
   await fc.assert(
     fc.asyncProperty(arrays, async (values) => {
       expect(await read(send(values as never[]))).toEqual(values);
@@ -36,13 +36,13 @@ test.each<[string, fc.Arbitrary<unknown[]>, (values: never[]) => Sql]>([
   );
 });
 
-test("a text with what literals escape arrives as it is", async () => {
+test("a text with characters that literals escape is unchanged", async () => {
   const values = ['"', "\\", "{,}", "", "NULL", "null", null, "\ud800", "ä𝄞"];
   const understood = values.map((value) => value?.toWellFormed() ?? null);
   expect(await read(sql`${textArray(values)}::text[]`)).toEqual(understood);
 });
 
-test("an empty array arrives as one", async () => {
+test("an empty array is empty", async () => {
   for (const empty of [
     sql`${textArray([])}::text[]`,
     sql`${uuidArray([])}::uuid[]`,
@@ -61,9 +61,9 @@ test.each([
   "0190a1b2-0000-7000-8000-00000000000",
   "0190a1b2-0000-7000-8000-00000000000g",
   "0190a1b2-0000-7000-8000-0000000000000000",
-])("what is no id is not sent as one: %j", (value) => {
+])("an invalid id is not sent: %j", (value) => {
   const id = "0190a1b2-0000-7000-8000-000000000000";
   for (const ids of [[value], [value, id], [id, value], [value, null]]) {
-    expect(() => uuidArray(ids)).toThrow("is no id");
+    expect(() => uuidArray(ids)).toThrow("is not a UUID");
   }
 });

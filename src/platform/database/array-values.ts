@@ -1,18 +1,17 @@
 /**
- * Arrays as PostgreSQL reads them without parsing: in its binary form (array_recv), which the driver sends as it is. For
- * statements that take whole batches: a literal is escaped here, and read there, a character at a time. In the statement
- * such an array needs its cast like any other.
+ * Arrays in PostgreSQL's binary format (array_recv), for statements that take large batches: an array literal would be
+ * escaped here, and parsed there, character by character. In the statement such an array needs a cast like any other.
  */
 
-/** Types of elements, as pg_type numbers them: the same in every version. */
+/** Type OIDs of the elements (pg_type); the same in every version. */
 const OID = { bytea: 17, integer: 23, text: 25, timestamptz: 1184, uuid: 2950 };
-/** Number of dimensions, flags, type; length and lower bound of the one dimension: 32 bits each. */
+/** Number of dimensions, flags, element type, length and lower bound of the one dimension: 32 bits each. */
 const HEAD = 20;
 const LENGTH = 4;
 const NULL_LENGTH = -1;
 const UUID_LENGTH = 16;
 const TIMESTAMP_LENGTH = 8;
-/** Timestamps are microseconds from here. */
+/** Timestamps are microseconds since this time. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 
 /** @param values texts, or their octets in UTF-8 */
@@ -39,7 +38,7 @@ export function byteaArray(values: readonly Buffer[]): Buffer {
   return array;
 }
 
-/** Each in its usual form of 36 characters. @throws an Error when one is no id */
+/** @param values UUIDs in the usual form of 36 characters @throws Error if one is not a UUID */
 export function uuidArray(values: readonly (string | null)[]): Buffer {
   const array = begin(OID.uuid, values.length, values.length * UUID_LENGTH);
   let at = HEAD;
@@ -49,13 +48,13 @@ export function uuidArray(values: readonly (string | null)[]): Buffer {
     at = array.writeInt32BE(value === null ? NULL_LENGTH : UUID_LENGTH, at);
     if (value === null) continue;
     if (value === last) {
-      // Nearly every batch is of one workspace.
+      // Fast path: most batches repeat the id of one workspace.
       at += array.copy(array, at, lastAt, lastAt + UUID_LENGTH);
       continue;
     }
     const digits = value.replaceAll("-", "");
     const written = digits.length === 2 * UUID_LENGTH ? array.write(digits, at, "hex") : 0;
-    if (written !== UUID_LENGTH) throw new Error(`"${value}" is no id`);
+    if (written !== UUID_LENGTH) throw new Error(`"${value}" is not a UUID`);
     last = value;
     lastAt = at;
     at += written;
@@ -80,10 +79,10 @@ export function timestamptzArray(values: readonly Date[]): Buffer {
   return array;
 }
 
-/** An array whose elements are still to be written, each as its length and its octets. */
+/** An array with its head; the caller writes the elements, each as its length and its octets. */
 function begin(type: number, length: number, octets: number): Buffer {
   const array = Buffer.allocUnsafe(HEAD + length * LENGTH + octets);
-  // Of the flags, which would say that there are nulls, PostgreSQL only wants that they are not wrong in form.
+  // The flags (0: no nulls) need not match the elements; PostgreSQL checks only that they are 0 or 1.
   for (const [index, value] of [1, 0, type, length, 1].entries()) array.writeInt32BE(value, index * 4);
   return array;
 }

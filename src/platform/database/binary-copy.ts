@@ -1,17 +1,17 @@
-/** Rows of `copy … (format binary)`, to and from: head, rows, end (PostgreSQL's manual, COPY, "Binary Format"). */
+/** Writes and reads rows of `copy … (format binary)`: header, rows, trailer (PostgreSQL manual, COPY, "Binary Format"). */
 
-/** The signature, no flags, no extension. */
+/** The signature, without flags and extension. */
 export const BINARY_HEAD = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 export const BINARY_END = Buffer.from([0xff, 0xff]);
 
-/** The pieces of a row. Each field in its type's binary form; a long one goes out from where it lies. */
+/** A row as a list of buffers. @param fields in the binary format of their types; they are not copied */
 export function binaryRow(fields: readonly Buffer[]): Buffer[] {
   const count = Buffer.allocUnsafe(2);
   count.writeInt16BE(fields.length);
   return [count, ...fields.flatMap((field) => [int4Octets(field.length), field])];
 }
 
-/** @param id in its usual form of 36 characters */
+/** @param id a UUID in the usual form of 36 characters */
 export function uuidOctets(id: string): Buffer {
   return Buffer.from(id.replaceAll("-", ""), "hex");
 }
@@ -23,14 +23,14 @@ export function int4Octets(value: number): Buffer {
 }
 
 /**
- * The octets of a query's one column, of which no value is null, in pieces as they come.
- * @throws an Error where they break off
+ * The octets of the values of a query with one column without nulls, in chunks as they arrive.
+ * @throws Error if the data ends early
  */
 export async function* binaryValues(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  /** Head, or what stands before a value, as far as it has come. */
+  /** The received part of the header, or of the head of a row. */
   let before = Buffer.alloc(0);
   let wanted = BINARY_HEAD.length;
-  /** Octets of the value that are still to come. */
+  /** Octets of the current value that have not arrived. */
   let left = 0;
   for await (let chunk of chunks) {
     while (chunk.length > 0) {
@@ -50,8 +50,8 @@ export async function* binaryValues(chunks: AsyncIterable<Buffer>): AsyncGenerat
       wanted = ROW_HEAD;
     }
   }
-  if (!before.equals(BINARY_END)) throw new Error("a copy breaks off before its end");
+  if (!before.equals(BINARY_END)) throw new Error("the COPY data ended before its trailer");
 }
 
-/** The number of fields, which is one, and the length of its value. */
+/** Octets of the number of fields (one) and of the length of its value. */
 const ROW_HEAD = 6;

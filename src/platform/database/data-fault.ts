@@ -1,15 +1,16 @@
-/** Values that PostgreSQL refuses: with them another try would fail alike, and nobody else's may wait for that. */
+/** Errors for values that PostgreSQL rejects: a retry would fail in the same way, so it must not block other items. */
 
-/** SQLSTATE classes 22 (data exception) and 23 (integrity constraint violation). */
+/** Whether it is an error of SQLSTATE class 22 (data exception) or 23 (integrity constraint violation). */
 export function isDataFault(fault: unknown): boolean {
   return fault instanceof Error && "code" in fault && /^2[23]/.test(String(fault.code));
 }
 
 /**
- * Does something about all items together; where PostgreSQL refuses a value of one of them, about one after the other.
- * `onRefused` hears of those that are refused by themselves; whatever else goes wrong is thrown.
+ * Runs `work` for all items at once, and if PostgreSQL rejects a value, for each item alone.
+ * @param onRefused called for each item that is rejected alone
+ * @throws any other error
  */
-export async function togetherOrApart<Item>(
+export async function batchOrOneByOne<Item>(
   items: readonly Item[],
   work: (items: readonly Item[]) => Promise<void>,
   onRefused: (item: Item, fault: unknown) => Promise<void> | void,
@@ -20,6 +21,6 @@ export async function togetherOrApart<Item>(
     if (!isDataFault(fault)) throw fault;
     const [only, ...others] = items;
     if (only !== undefined && others.length === 0) await onRefused(only, fault);
-    else for (const item of items) await togetherOrApart([item], work, onRefused);
+    else for (const item of items) await batchOrOneByOne([item], work, onRefused);
   }
 }

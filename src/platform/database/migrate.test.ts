@@ -6,13 +6,13 @@ import { migrate } from "./migrate.ts";
 const db = await testDatabase();
 const digests = () => db.rows(sql`select name, digest from schema_migrations order by name`);
 
-test("a database that is up to date stays as it is", async () => {
+test("a database that is up to date is unchanged", async () => {
   const before = await digests();
   expect(await migrate(db)).toEqual([]);
   expect(await digests()).toEqual(before);
 });
 
-test("one from before digests were kept takes those of the files", async () => {
+test("a database from before digests gets those of the files", async () => {
   const before = await digests();
   await db.run(sql`update schema_migrations set digest = null`);
   expect(await migrate(db)).toEqual([]);
@@ -22,9 +22,9 @@ test("one from before digests were kept takes those of the files", async () => {
 test.each([
   ["another state of a migration", sql`update schema_migrations set digest = 'x' where name like '0003-%'`],
   ["a migration of a newer version", sql`insert into schema_migrations (name) values ('9999-later.sql')`],
-])("one with %s is refused, with a sentence", async (_, change) => {
+])("a database with %s is refused with a sentence", async (_, change) => {
   await db.run(change);
   await expect(migrate(db)).rejects.toThrow(
-    /another state of migration 0003-.*run that version|9999-later.sql, which/,
+    /migration 0003-.*another content.*run that version|9999-later.sql, which/,
   );
 });

@@ -1,8 +1,8 @@
 /**
- * Forward-only migrations: the files of db/migrations in the order of their numbers, each in one transaction, all
- * under one advisory lock, so that machines that start together wait for each other. A database that knows a
- * migration which this version does not is refused: an old program must not write into a newer schema. So is one whose
- * migrations are others by content, and a PostgreSQL that is too old for them.
+ * Forward-only migrations: the files of db/migrations in numerical order, each in one transaction, all under one advisory
+ * lock, so that machines that start together wait for each other. Refused are a database with a migration that this version
+ * does not know (an old program must not write into a newer schema), one whose migrations have another content, and a
+ * PostgreSQL that is too old.
  */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
@@ -33,7 +33,7 @@ export async function migrate(database: Database): Promise<string[]> {
     );
     await client.query("alter table schema_migrations add column if not exists digest text");
     const { missing, undigested } = await compareSchema(client);
-    // Databases from before digests were kept take those of the files that they meet.
+    // Databases from before digests were stored get those of the present files.
     for (const name of undigested) {
       const digest = digestOf(await readMigration(name));
       await client.query(sql`update schema_migrations set digest = ${digest} where name = ${name}`);
@@ -49,13 +49,13 @@ export async function migrate(database: Database): Promise<string[]> {
     }
     return missing;
   } finally {
-    // Closing the connection also ends the lock and whatever transaction a failed migration left open.
+    // Closing the connection also releases the lock and rolls back a failed migration.
     await client.end();
   }
 }
 
 /**
- * Which migrations `migrate` would apply. Changes nothing, and waits for nobody who does.
+ * The migrations that `migrate` would apply. Changes nothing, and does not wait for the lock.
  * @throws what `migrate` would throw before it applies any
  */
 export async function findMissingMigrations(database: Database): Promise<string[]> {
@@ -82,16 +82,16 @@ async function requireServer(client: Session): Promise<void> {
 }
 
 interface SchemaDifference {
-  /** In the order in which they are applied. */
+  /** In the order of application. */
   readonly missing: string[];
-  /** Applied when digests were not kept. */
+  /** Applied before digests were stored. */
   readonly undigested: string[];
 }
 
-/** The files beside what the database says it has. Throws where they contradict each other. */
+/** Compares the migration files with those applied to the database. @throws Error if they contradict each other */
 async function compareSchema(client: Session): Promise<SchemaDifference> {
   const files = await migrationFiles();
-  // By way of JSON: a table from before digests were kept has no such column.
+  // Through JSON, because an old table may not have the column `digest`.
   const { rows } = await client.query<{ name: string; digest: string | null }>(
     "select name, to_jsonb(m) ->> 'digest' as digest from schema_migrations m order by name",
   );
@@ -105,7 +105,7 @@ async function compareSchema(client: Session): Promise<SchemaDifference> {
   for (const { name, digest } of rows) {
     if (digest !== null && digest !== digestOf(await readMigration(name))) {
       throw new Error(
-        `the database was made by another state of migration ${name}, by a version between releases: run that version, or begin with an empty database`,
+        `migration ${name} was applied to the database with another content, by a version between releases: run that version, or start with an empty database`,
       );
     }
   }

@@ -1,67 +1,65 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createPositions, type Position, STRIDE } from "./page-anchors.ts";
+import { PageAnchors, type PageStart, STRIDE } from "./page-anchors.ts";
 
 const rows = Array.from({ length: 12_345 }, (_, at) => `row ${at}`);
-const landmarksOf = (all: readonly string[]) => async () => all.filter((_, at) => at % STRIDE === 0);
-/** What the page's statement does with a position. */
-const rowAt = (all: readonly string[], { from, skip }: Position) =>
+const anchorsOf = (all: readonly string[]) => async () => all.filter((_, at) => at % STRIDE === 0);
+/** The row at which the statement of a page starts. */
+const rowAt = (all: readonly string[], { from, skip }: PageStart) =>
   all[(from === null ? 0 : all.indexOf(from)) + skip];
 
-test("a position leads to the row that OFFSET would give, in fewer than STRIDE steps when it is deep", async () => {
-  const positions = createPositions();
+test("a page starts at the row that OFFSET would give, after fewer than STRIDE steps", async () => {
+  const anchors = new PageAnchors();
   await fc.assert(
     fc.asyncProperty(fc.nat({ max: rows.length - 1 }), async (offset) => {
-      const position = await positions.find("a", 1, offset, landmarksOf(rows));
-      expect(rowAt(rows, position)).toBe(rows[offset]);
-      if (offset >= 5_000) expect(position.skip).toBeLessThan(STRIDE);
+      const start = await anchors.find("a", 1, offset, anchorsOf(rows));
+      expect(rowAt(rows, start)).toBe(rows[offset]);
+      if (offset >= 5_000) expect(start.skip).toBeLessThan(STRIDE);
     }),
   );
 });
 
-test("an order is read once for each of its revisions, and by one of many who ask at once", async () => {
+test("the anchors of an order are read once for each revision, also by concurrent calls", async () => {
   let time = 0;
   let readings = 0;
-  const positions = createPositions(() => time);
+  const anchors = new PageAnchors(() => time);
   const read = async () => {
     readings++;
-    return landmarksOf(rows)();
+    return anchorsOf(rows)();
   };
-  await Promise.all(Array.from({ length: 20 }, () => positions.find("a", 1, 9_000, read)));
+  await Promise.all(Array.from({ length: 20 }, () => anchors.find("a", 1, 9_000, read)));
   expect(readings).toBe(1);
   time += 60_000;
-  await positions.find("a", 2, 9_000, read);
-  await positions.find("a", 2, 11_000, read);
+  await anchors.find("a", 2, 9_000, read);
+  await anchors.find("a", 2, 11_000, read);
   expect(readings).toBe(2);
 });
 
-test("an order that changes all the time is walked, never read from what it was", async () => {
+test("an order that keeps changing uses OFFSET, never old anchors", async () => {
   let time = 0;
-  const positions = createPositions(() => time);
-  await positions.find("a", 1, 9_000, landmarksOf(rows));
+  const anchors = new PageAnchors(() => time);
+  await anchors.find("a", 1, 9_000, anchorsOf(rows));
   time += 1_000;
-  expect(await positions.find("a", 2, 9_000, landmarksOf(rows))).toEqual({ from: null, skip: 9_000 });
+  expect(await anchors.find("a", 2, 9_000, anchorsOf(rows))).toEqual({ from: null, skip: 9_000 });
 });
 
-test("a reading that fails is not remembered", async () => {
-  const positions = createPositions();
-  await expect(positions.find("a", 1, 9_000, () => Promise.reject(new Error("away")))).rejects.toThrow(
-    "away",
-  );
-  expect((await positions.find("a", 1, 9_000, landmarksOf(rows))).from).toBe("row 9000");
+test("a failed read is not cached", async () => {
+  const anchors = new PageAnchors();
+  await expect(anchors.find("a", 1, 9_000, () => Promise.reject(new Error("away")))).rejects.toThrow("away");
+  expect((await anchors.find("a", 1, 9_000, anchorsOf(rows))).from).toBe("row 9000");
 });
 
-test("the order that nobody asked for longest makes room", async () => {
-  const positions = createPositions();
+test("the order that was unused longest is dropped", async () => {
+  const anchors = new PageAnchors();
   let readings = 0;
   const read = async () => {
     readings++;
-    return landmarksOf(rows)();
+    return anchorsOf(rows)();
   };
-  for (let key = 0; key <= 100; key++) await positions.find(`order ${key}`, 1, 9_000, read);
+  for (let key = 0; key <= 100; key++) await anchors.find(`order ${key}`, 1, 9_000, read);
   expect(readings).toBe(101);
-  await positions.find("order 100", 1, 9_000, read);
+  await anchors.find("order 100", 1, 9_000, read);
   expect(readings).toBe(101);
-  await positions.find("order 0", 1, 9_000, read);
+  await anchors.find("order 0", 1, 9_000, read);
   expect(readings).toBe(102);
 });

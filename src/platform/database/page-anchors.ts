@@ -1,66 +1,74 @@
 /**
- * Deep pages at the price of the first. OFFSET walks over all entries before the page: 60 ms at the end of a million.
- * So for an order that is paged deeply every thousandth id is remembered, and a page begins at the nearest of them.
+ * Offset pagination whose deep pages cost as much as the first. OFFSET walks over all entries before the page: 60 ms at the
+ * end of a million. For an order that is paged deeply, the id of every thousandth row is cached as an anchor, and a page
+ * starts from the nearest anchor.
  *
- * What is remembered holds for one revision of the counters, which rises with every change of the members, so a page is
- * always what OFFSET would give. While a list keeps changing, its deep pages are walked to as before.
+ * Anchors are valid for one revision of the counters, which changes with every change of the members, so a page is always
+ * the one that OFFSET would give. While a list keeps changing, its deep pages use OFFSET.
  */
 
-/** A page begins `skip` rows behind the row `from`, or behind the start of the order. */
-export interface Position {
+/** Where a page starts: `skip` rows after the row with the id `from`, or after the start of the order if it is null. */
+export interface PageStart {
   readonly from: string | null;
   readonly skip: number;
 }
 
-export interface Positions {
-  /**
-   * Where the row number `offset` (from 0) of an order stands. `key` names the order, `revision` its state, and
-   * `landmarks` reads the ids at 0, STRIDE, 2·STRIDE, … of it.
-   */
-  find(key: string, revision: number, offset: number, landmarks: () => Promise<string[]>): Promise<Position>;
-}
-
-/** Rows between two remembered ids. */
+/** Rows between two anchors. */
 export const STRIDE = 1_000;
-/** Pages up to here are walked to: half a millisecond. */
+/** Pages before this offset use OFFSET: half a millisecond. */
 const SHALLOW = 5_000;
-/** Orders remembered at a time, at most a megabyte each for ten million rows. */
+/** Orders cached at a time, each at most a megabyte for ten million rows. */
 const MOST_ORDERS = 100;
-/** An order that changes more often than it is read is not worth reading from end to end again. */
-const REST_MS = 10_000;
+/** Shortest time between two reads of the anchors of an order that changes. */
+const REREAD_MS = 10_000;
 
-interface Remembered {
+interface CachedOrder {
   readonly revision: number;
   readonly readAt: number;
-  readonly landmarks: Promise<readonly string[]>;
+  readonly anchors: Promise<readonly string[]>;
 }
 
-export function createPositions(monotonicMs: () => number = () => performance.now()): Positions {
-  const orders = new Map<string, Remembered>();
+export class PageAnchors {
+  readonly #orders = new Map<string, CachedOrder>();
+  readonly #monotonicMs: () => number;
 
-  const remember = (key: string, order: Remembered) => {
-    orders.delete(key);
-    orders.set(key, order);
-    const oldest = orders.size > MOST_ORDERS ? orders.keys().next() : undefined;
-    if (oldest?.value !== undefined) orders.delete(oldest.value);
-  };
+  constructor(monotonicMs: () => number = () => performance.now()) {
+    this.#monotonicMs = monotonicMs;
+  }
 
-  return {
-    async find(key, revision, offset, landmarks) {
-      const walk = { from: null, skip: offset };
-      if (offset < SHALLOW) return walk;
-      let order = orders.get(key);
-      if (order?.revision !== revision) {
-        if (order !== undefined && monotonicMs() - order.readAt < REST_MS) return walk;
-        order = { revision, readAt: monotonicMs(), landmarks: landmarks() };
-        // A failed reading is not remembered.
-        order.landmarks.catch(() => orders.delete(key));
-      }
-      remember(key, order);
-      const ids = await order.landmarks;
-      const nearest = Math.min(Math.floor(offset / STRIDE), ids.length - 1);
-      const from = ids[nearest];
-      return from === undefined ? walk : { from, skip: offset - nearest * STRIDE };
-    },
-  };
+  /**
+   * @param key names the order
+   * @param revision of the order's rows
+   * @param offset of the page's first row, from 0
+   * @param readAnchors reads the ids of the rows 0, STRIDE, 2·STRIDE, …
+   */
+  async find(
+    key: string,
+    revision: number,
+    offset: number,
+    readAnchors: () => Promise<string[]>,
+  ): Promise<PageStart> {
+    const plainOffset = { from: null, skip: offset };
+    if (offset < SHALLOW) return plainOffset;
+    let order = this.#orders.get(key);
+    if (order?.revision !== revision) {
+      if (order !== undefined && this.#monotonicMs() - order.readAt < REREAD_MS) return plainOffset;
+      order = { revision, readAt: this.#monotonicMs(), anchors: readAnchors() };
+      // A failed read is not cached.
+      order.anchors.catch(() => this.#orders.delete(key));
+    }
+    this.#cache(key, order);
+    const ids = await order.anchors;
+    const nearest = Math.min(Math.floor(offset / STRIDE), ids.length - 1);
+    const from = ids[nearest];
+    return from === undefined ? plainOffset : { from, skip: offset - nearest * STRIDE };
+  }
+
+  /** Makes it the most recent order, and drops the least recent one beyond MOST_ORDERS. */
+  #cache(key: string, order: CachedOrder): void {
+    this.#orders.delete(key);
+    this.#orders.set(key, order);
+    const oldest = this.#orders.size > MOST_ORDERS ? this.#orders.keys().next() : undefined;
+    if (oldest?.value !== undefined) this.#orders.delete(oldest.value);
+  }
 }

@@ -1,8 +1,8 @@
-/** Which rows of a sorted list a statement is to bring. */
+/** A part of a sorted list. */
 export interface Page {
   readonly limit: number;
-  /** Rows before the first. */
+  /** Rows to skip. */
   readonly offset: number;
-  /** Only rows that come after the one with this id. */
+  /** Only rows after the one with this id. */
   readonly after?: string;
 }

@@ -18,13 +18,13 @@ function open(deadlines: Partial<Deadlines> = {}, url = db.url, name = "pool tes
   return database;
 }
 
-test("a statement can be run again: its values are its own", async () => {
+test("a statement can be run again with its values", async () => {
   const statement = sql`select ${"ada"} as word`;
   const runs = [await db.row(statement), await db.row(statement)];
   expect(runs).toEqual([{ word: "ada" }, { word: "ada" }]);
 });
 
-test("a connection that the server ends while the pool closes is no fault", async () => {
+test("a connection that the server ends while the pool closes is not an error", async () => {
   const faults: Error[] = [];
   const database = createDatabase(db.url, { size: 1, name: "pool", onError: (fault) => faults.push(fault) });
   const client = await database.connect();
@@ -39,7 +39,7 @@ test("a connection that the server ends while the pool closes is no fault", asyn
 });
 
 describe("a transaction", () => {
-  test("that throws leaves nothing behind, and its connection is used again", async () => {
+  test("that throws is rolled back, and its connection is reused", async () => {
     const database = open();
     const failing = database.transaction(async (tx) => {
       await tx.run(sql`insert into letters values ('rolled back')`);
@@ -50,7 +50,7 @@ describe("a transaction", () => {
     expect(await words()).toEqual(["committed"]);
   });
 
-  test("takes rows in bulk, in chunks as they come", async () => {
+  test("writes rows in bulk, in chunks as they arrive", async () => {
     const rows = ["b\nc\n", Buffer.from("a "), "b\n"];
     await db.run(sql`create table bulk (word text)`);
     await db.transaction((tx) => tx.copy("copy bulk from stdin", rows));
@@ -61,7 +61,7 @@ describe("a transaction", () => {
     ]);
   });
 
-  test("whose bulk breaks, at either end, leaves nothing behind, and its connection is used again", async () => {
+  test("whose COPY fails, on either side, is rolled back, and its connection is reused", async () => {
     const database = open();
     async function* broken() {
       yield "copied\n";
@@ -76,7 +76,7 @@ describe("a transaction", () => {
     expect(await database.rows(sql`select word from letters`)).toEqual([{ word: "committed" }]);
   });
 
-  test("gives rows in bulk, and loses only its connection to a reader who breaks off", async () => {
+  test("reads rows in bulk, and closes only its connection if the reader stops", async () => {
     const database = open();
     const read = (take: (pieces: AsyncIterable<Buffer>) => Promise<string>) =>
       database.transaction((tx) => tx.copyOut("copy (select generate_series(1, 100000)) to stdout", take));
@@ -87,7 +87,7 @@ describe("a transaction", () => {
       return "";
     });
     await expect(broken).rejects.toThrow("disk full");
-    await expect(read(async () => "not read at all")).rejects.toThrow("broken off");
+    await expect(read(async () => "not read at all")).rejects.toThrow("COPY was not read to its end");
     const refused = database.transaction((tx) =>
       tx.copyOut("copy (select 1 / 0) to stdout", (pieces) => Array.fromAsync(pieces)),
     );
@@ -95,7 +95,7 @@ describe("a transaction", () => {
     expect(await database.row(sql`select 1 as one`)).toEqual({ one: 1 });
   });
 
-  test("that may be repeated is done again when it had to give way in a deadlock", async () => {
+  test("that may be repeated is repeated after a deadlock", async () => {
     await db.run(sql`create table pairs (id int primary key, times int not null default 0)`);
     await db.run(sql`insert into pairs values (1), (2)`);
     const bump = (tx: Queryable, id: number) =>
@@ -120,7 +120,7 @@ describe("a transaction", () => {
     expect(await db.rows(sql`select times from pairs`)).toEqual([{ times: 3 }, { times: 3 }]);
   });
 
-  test("that forgets itself is ended by the server, with its locks", async () => {
+  test("that stays idle is ended by the server, with its locks", async () => {
     const database = open({ idleTransactionMs: 100 }, db.url, "forgetful");
     const isThere = () => db.row(sql`select from pg_stat_activity where application_name = 'forgetful'`);
     let isEnded = false;
@@ -136,8 +136,8 @@ describe("a transaction", () => {
   });
 });
 
-describe("a server that says nothing any more", () => {
-  test("fails the statement in time, and the next one gets a connection of its own", async () => {
+describe("a server that no longer answers", () => {
+  test("fails the statement in time, and the next one gets a new connection", async () => {
     const way = await openWay(db.url);
     const database = open({ answerMs: 300 }, way.url);
     expect(await database.run(sql`select 1`)).toBe(1);
@@ -147,7 +147,7 @@ describe("a server that says nothing any more", () => {
     expect(await database.run(sql`select 1`)).toBe(1);
   });
 
-  test("fails the transaction in time, without waiting for a rollback that nobody hears", async () => {
+  test("fails the transaction in time, without a rollback that would not be answered", async () => {
     const way = await openWay(db.url);
     const database = open({ answerMs: 1_000 }, way.url);
     const begun = performance.now();
@@ -164,7 +164,7 @@ describe("a server that says nothing any more", () => {
   });
 });
 
-test("the server asks after a silent minute whether we are still there", async () => {
+test("the server uses TCP keepalive after a minute", async () => {
   const row = await open().row(sql`
     select reset_val from pg_settings where name = 'tcp_keepalives_idle'`);
   expect(row).toEqual({ reset_val: "60" });
@@ -177,7 +177,7 @@ describe("listening", () => {
       select pid from pg_stat_activity
       where application_name = 'listener' and query = 'listen "news"' and state = 'idle'`);
 
-  test("goes on after every break, and leaves nothing at the signal that ends it", async () => {
+  test("continues after every break, and leaves nothing when it is aborted", async () => {
     const database = open({}, db.url, "listener");
     const stopping = new AbortController();
     const heard: string[] = [];

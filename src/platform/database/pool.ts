@@ -1,7 +1,7 @@
 /**
- * The one way to PostgreSQL: statements are `sql` templates (values are always bound), a transaction is a function.
+ * All access to PostgreSQL. Statements are `sql` templates, whose values are always bound; a transaction is a function.
  *
- * Pools stay small on purpose: on two cores 40 connections gave half the rate and ten times the p99 of 6.
+ * Pools are small on purpose: on two cores, 40 connections had half the throughput and ten times the p99 of 6.
  */
 import { once } from "node:events";
 import { Readable } from "node:stream";
@@ -10,26 +10,26 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import type { Sql } from "sql-template-tag";
-import { PiecewiseSocket } from "./piecewise-socket.ts";
+import { ChunkedSocket } from "./chunked-socket.ts";
 import { isUnanswered, type Query, TimeLeft } from "./time-left.ts";
 
-/** Something that runs statements: the pool, or one transaction. */
+/** Runs statements: the pool, or one transaction. */
 export interface Queryable {
-  /** All rows. Pass a `name` for a statement of constant text on a hot path: it is parsed and planned once. */
+  /** All rows. With a `name`, PostgreSQL parses the statement once (prepared statement); its text must be constant. */
   rows<Row>(statement: Sql, name?: string): Promise<Row[]>;
   /** The first row, if there is one. */
   row<Row>(statement: Sql, name?: string): Promise<Row | undefined>;
-  /** Runs it and says how many rows it touched. */
+  /** Runs the statement and gives the number of affected rows. */
   run(statement: Sql): Promise<number>;
 }
 
-/** One transaction: statements, and rows in bulk. */
+/** One transaction, with COPY for rows in bulk. */
 export interface Transaction extends Queryable {
-  /** Runs a `copy … from stdin` of constant text over rows in the format it names. */
+  /** Runs `copy … from stdin` with rows in the format that the statement names. */
   copy(statement: string, rows: Iterable<Buffer | string> | AsyncIterable<Buffer | string>): Promise<void>;
   /**
-   * Runs a `copy … to stdout` and hands `read` what it gives, in pieces. For readers who keep up: the connection waits for
-   * them, and is thrown away when they break off.
+   * Runs `copy … to stdout` and hands the data to `read` in chunks. The connection waits for a slow reader, and is closed if
+   * the reader stops before the end.
    */
   copyOut<Result>(
     statement: string,
@@ -39,45 +39,44 @@ export interface Transaction extends Queryable {
 
 export interface Database extends Queryable {
   /**
-   * Commits when `work` resolves, rolls back when it throws. Everybody locks in one order, but PostgreSQL may still end
-   * one of two that wait for each other: `work` that does nothing outside its transaction may say that it can simply
-   * be done again.
+   * Commits when `work` resolves, rolls back when it throws. With `mayRepeat`, `work` is run again after a deadlock or a
+   * serialisation failure; it must have no effect outside the transaction.
    */
   transaction<Result>(
     work: (tx: Transaction) => Promise<Result>,
     options?: { readonly mayRepeat?: boolean },
   ): Promise<Result>;
-  /** One connection of the pool; the caller gives it back with `release()`. */
+  /** A connection of the pool, to be given back with `release()`. */
   connect(): Promise<pg.PoolClient>;
   /**
-   * A connection outside the pool, for what lasts (LISTEN, session locks): held from the pool, it would be missing
-   * there. It may break at any time, which ends it; the caller ends it otherwise.
+   * A connection outside the pool, for long use (LISTEN, session locks). It emits "end" when it breaks; the caller must
+   * end it otherwise.
    */
   openSession(): Promise<pg.Client>;
-  /** Where it is, for a process that connects by itself. */
+  /** The connection URL, for processes that connect themselves. */
   readonly url: string;
-  /** For libraries that want the pool itself. */
+  /** For libraries that need the pool itself. */
   readonly pool: pg.Pool;
   close(): Promise<void>;
 }
 
-// int8 comes as a number: no count of ours reaches 2^53. Money is numeric and stays a string.
+// int8 is read as a number: no count reaches 2^53. Amounts of money are numeric and stay strings.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-/** How long we wait for whom. */
+/** Time limits of a database. */
 export interface Deadlines {
   readonly connectMs: number;
-  /** The server ends a statement that takes longer. */
+  /** statement_timeout: the server cancels a statement that takes longer. */
   readonly statementMs: number;
-  /** The server ends a statement that waits longer for one lock; null: as long as for the statement. */
+  /** lock_timeout: the server cancels a statement that waits longer for one lock; null: no limit of its own. */
   readonly lockMs: number | null;
-  /** We give a statement up when the server says nothing at all, and with it the connection. */
+  /** A statement without an answer fails after this time on our side, and its connection is closed. */
   readonly answerMs: number;
-  /** The server ends a transaction that waits for us so long: its locks are in everybody's way. */
+  /** idle_in_transaction_session_timeout: the server ends a transaction that waits for us longer, to free its locks. */
   readonly idleTransactionMs: number;
   /**
-   * The most that a transaction, or a statement outside of one, takes altogether, the wait for a connection included;
-   * null: each statement of a transaction has `answerMs`.
+   * For a whole transaction, or a statement outside one, including the wait for a connection; null: only the limits of the
+   * single statements apply.
    */
   readonly wholeMs: number | null;
 }
@@ -90,11 +89,11 @@ const DEADLINES: Deadlines = {
   idleTransactionMs: 60_000,
   wholeMs: null,
 };
-/** Both sides ask a silent connection after a minute whether anybody is there: a broken one is missed by nobody else. */
+/** TCP keepalive on both sides, after a minute of silence: nothing else detects a broken idle connection. */
 const KEEPALIVE_MS = 60_000;
 const SERVER_KEEPALIVE = "-c tcp_keepalives_idle=60 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=6";
 const RECONNECT_MS = 1_000;
-/** A transaction that may be repeated is tried so often, after a pause that grows by this much each time. */
+/** Attempts of a transaction with `mayRepeat`; the longest pause before each grows by REPEAT_MS. */
 const MOST_TRIES = 5;
 const REPEAT_MS = 100;
 
@@ -104,8 +103,8 @@ function queryable(run: Query): Queryable {
     try {
       return await run({ text: statement.text, values, ...(name && { name }) });
     } finally {
-      // What the driver's time-out holds of a statement lives on until a full collection: with the contents of a batch
-      // in it that came every second, and halted everybody.
+      // The driver's timer keeps the statement until a full garbage collection. With the contents of batches in it, those
+      // came every second and stopped the process.
       values.length = 0;
     }
   };
@@ -117,40 +116,40 @@ function queryable(run: Query): Queryable {
   };
 }
 
-/** @param onLost hears why its connection is of no more use */
+/** @param onLost called with the reason when the connection cannot be used again */
 function transactionOn(client: pg.PoolClient, run: Query, onLost: (fault: Error) => void): Transaction {
   return {
     ...queryable(run),
     copy: (statement, rows) => pipeline(Readable.from(rows), client.query(copyFrom(statement))),
     async copyOut(statement, read) {
-      // Who reads hears of a fault; where nobody does it would end the process.
+      // The reader gets errors, too; without a listener they would end the process.
       const pieces = client.query(copyTo(statement)).on("error", () => {});
       try {
         return await read(pieces);
       } finally {
-        // The driver's time-out, which ends with whatever else has this.
+        // Clears the driver's timer for this query.
         if ("callback" in pieces && typeof pieces.callback === "function") pieces.callback();
-        // Whoever did not read to the end leaves it between two messages of the protocol.
-        if (!pieces.readableEnded) onLost(new Error("a copy was broken off"));
+        // If the data was not read to its end, the connection is in the middle of the COPY protocol.
+        if (!pieces.readableEnded) onLost(new Error("COPY was not read to its end"));
       }
     },
   };
 }
 
-/** What was to be written is there already. */
+/** Whether it is a unique violation (SQLSTATE 23505). */
 export function isDuplicate(fault: unknown): boolean {
   return fault instanceof Error && "code" in fault && fault.code === "23505";
 }
 
-/** PostgreSQL ended it in favour of another one: a deadlock, or a serialisation failure. */
-function gaveWay(fault: unknown): boolean {
+/** Whether PostgreSQL rolled the transaction back because of others: a deadlock, or a serialisation failure. */
+function isRepeatable(fault: unknown): boolean {
   return fault instanceof Error && "code" in fault && (fault.code === "40P01" || fault.code === "40001");
 }
 
-/** Values without blanks: they are handed over as words of a command line. */
+/** PostgreSQL settings by name. Values must not contain spaces: they are passed as command-line options. */
 export type ConnectionSettings = Readonly<Record<string, string>>;
 
-/** Opens nothing until the first statement. `onError` hears of idle connections that broke; the pool replaces them. */
+/** Connects with the first statement. `onError` is called for idle connections that broke; the pool replaces them. */
 export function createDatabase(
   url: string,
   options: {
@@ -158,7 +157,7 @@ export function createDatabase(
     readonly name: string;
     readonly onError: (error: Error) => void;
     readonly deadlines?: Partial<Deadlines>;
-    /** Settings of PostgreSQL for all its connections, by name. */
+    /** PostgreSQL settings for all connections. */
     readonly settings?: ConnectionSettings;
   },
 ): Database {
@@ -170,7 +169,7 @@ export function createDatabase(
     connectionTimeoutMillis: deadlines.connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_MS,
-    stream: () => new PiecewiseSocket(),
+    stream: () => new ChunkedSocket(),
     options: [
       SERVER_KEEPALIVE,
       ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
@@ -185,13 +184,13 @@ export function createDatabase(
     idle_in_transaction_session_timeout: deadlines.idleTransactionMs,
   });
   let isClosing = false;
-  /** While the pool closes, the server may end first: nothing is lost by that. */
+  /** Errors are ignored while the pool closes, because the server may end first. */
   const onError = (fault: Error) => {
     if (!isClosing) options.onError(fault);
   };
   pool.on("error", onError);
-  // A connection that breaks while it is lent out reports to the statement under way; without a listener of its own
-  // a break between two statements would end the process.
+  // A break between two statements of a transaction emits "error" on the client; without a listener it would end the
+  // process.
   pool.on("connect", (client) => client.on("error", onError));
 
   const attempt = async <Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> => {
@@ -209,8 +208,8 @@ export function createDatabase(
       await run({ text: "commit" });
       return result;
     } catch (error) {
-      // A connection that cannot roll back is thrown away, never handed to the next caller; one whose last statement
-      // is still unanswered is not even asked.
+      // A connection that cannot roll back is closed and not reused. If the last statement is unanswered, no rollback
+      // is tried.
       if (isUnanswered(error)) broken = error;
       if (broken === undefined) {
         await run({ text: "rollback" }).catch((fault: Error) => {
@@ -223,7 +222,7 @@ export function createDatabase(
     }
   };
 
-  /** One statement outside of a transaction. */
+  /** Runs one statement outside a transaction. */
   const runAlone: Query = async (query) => {
     if (deadlines.wholeMs === null) return pool.query(query);
     const left = new TimeLeft(deadlines.wholeMs);
@@ -232,7 +231,7 @@ export function createDatabase(
     try {
       return await left.limit(client)(query);
     } catch (fault) {
-      // Thrown away, as the pool does: of its last statement nothing is known.
+      // The connection is closed, as the pool does: the state of its last statement is unknown.
       broken = fault as Error;
       throw fault;
     } finally {
@@ -260,7 +259,7 @@ export function createDatabase(
         try {
           return await attempt(work);
         } catch (fault) {
-          if (!mayRepeat || tries === MOST_TRIES || !gaveWay(fault)) throw fault;
+          if (!mayRepeat || tries === MOST_TRIES || !isRepeatable(fault)) throw fault;
           await delay(REPEAT_MS * tries * Math.random());
         }
       }
@@ -268,7 +267,7 @@ export function createDatabase(
   };
 }
 
-/** Notifications of one channel, over a session that is renewed for as long as `signal` lives. */
+/** Calls `onNotice` for each notification of a channel. Reconnects until `signal` is aborted. */
 export async function listen(
   database: Database,
   channel: string,
@@ -284,7 +283,7 @@ export async function listen(
   }
 }
 
-/** Until the session ends; throws when it breaks or `signal` is aborted. */
+/** Listens until the session ends. @throws when it breaks or `signal` is aborted */
 async function listenOnce(
   database: Database,
   channel: string,

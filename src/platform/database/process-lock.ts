@@ -1,83 +1,101 @@
 /**
- * The mark of a living process: an advisory lock of a session of its own. A kill -9 closes that session within the kernel; a network
- * that goes silent is found out by asking.
+ * A lock that a process holds while it lives: an advisory lock in a session of its own. When the process is killed, the
+ * kernel closes the session, and PostgreSQL frees the lock. A broken network is detected by `check`.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Database } from "./pool.ts";
 
 const RETRY_MS = 1_000;
-/** A session that is silent for so long is given up: the database may have done so long ago, and freed its lock. */
+/** A session without an answer for this long is closed: the database may have closed it long ago, and freed the lock. */
 const ANSWER_MS = 5_000;
 
 type Session = Awaited<ReturnType<Database["openSession"]>>;
 
-/** That a process lives. */
 export interface ProcessLock {
-  /** Not while the database is away, and a moment longer: then others may take the process for dead. */
+  /**
+   * False while the database is unreachable and until the lock is held again. Others may then treat the process as
+   * dead.
+   */
   readonly isHeld: boolean;
-  /** Asks whether the database still knows it, and makes a new one where there is no answer. To be called now and then. */
+  /** Asks the database whether the session still exists, and opens a new one if there is no answer. Call it regularly. */
   check(): Promise<void>;
   end(): Promise<void>;
 }
 
 /**
- * Marks a process as alive, again and again when the database was away; resolves once the mark is there for the first
- * time.
+ * Takes the lock, and takes it again whenever its session was lost. Resolves once it is held for the first time.
  *
- * @param lock of its own (advisory-lock.ts)
- * @param onRenewed told when it was missing, right before it counts again: what the process holds may have been given to
- * others meanwhile
+ * @param lock a key of its own (advisory-lock.ts)
+ * @param onRenewed called when the lock was lost and is held again, right before `isHeld` is true: other processes may have
+ * taken over what this one held
  */
 export async function holdProcessLock(
   db: Database,
   lock: number,
   onRenewed = () => {},
 ): Promise<ProcessLock> {
-  let isOver = false;
-  let isHeld = true;
-  /** The one with the lock, or that waits for it: whoever takes over from a dead process may have it for a while. */
-  let session: Session | undefined;
-  const mark = async () => {
-    const opened = await db.openSession();
-    session = opened;
-    await opened.query(sql`select pg_advisory_lock(${lock})`);
-    opened.once("end", () => {
-      isHeld = false;
-      if (!isOver) void markAgain();
+  const held = new RenewedLock(db, lock, onRenewed);
+  await held.take();
+  return held;
+}
+
+class RenewedLock implements ProcessLock {
+  readonly #db: Database;
+  readonly #lock: number;
+  readonly #onRenewed: () => void;
+  #isHeld = true;
+  #isEnded = false;
+  /** The session with the lock, or one that waits for it while another process takes over from a dead one. */
+  #session: Session | undefined;
+
+  constructor(db: Database, lock: number, onRenewed: () => void) {
+    this.#db = db;
+    this.#lock = lock;
+    this.#onRenewed = onRenewed;
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  async take(): Promise<void> {
+    const session = await this.#db.openSession();
+    this.#session = session;
+    await session.query(sql`select pg_advisory_lock(${this.#lock})`);
+    session.once("end", () => {
+      this.#isHeld = false;
+      if (!this.#isEnded) void this.#takeAgain();
     });
-  };
-  const markAgain = async () => {
-    while (!isOver) {
+  }
+
+  async check(): Promise<void> {
+    if (!this.#isHeld) return;
+    const session = this.#session;
+    const answer = session?.query(sql`select`).then(
+      () => true,
+      () => false,
+    );
+    const isAnswered = await Promise.race([answer, delay(ANSWER_MS, false, { ref: false })]);
+    if (!isAnswered) await session?.end();
+  }
+
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await this.#session?.end();
+  }
+
+  async #takeAgain(): Promise<void> {
+    while (!this.#isEnded) {
       try {
-        await mark();
-        onRenewed();
-        isHeld = true;
+        await this.take();
+        this.#onRenewed();
+        this.#isHeld = true;
         return;
       } catch {
-        void session?.end();
+        void this.#session?.end();
         await delay(RETRY_MS);
       }
     }
-  };
-  await mark();
-  return {
-    get isHeld() {
-      return isHeld;
-    },
-    async check() {
-      if (!isHeld) return;
-      const asked = session;
-      const answer = asked?.query(sql`select`).then(
-        () => true,
-        () => false,
-      );
-      const isHeard = await Promise.race([answer, delay(ANSWER_MS, false, { ref: false })]);
-      if (!isHeard) await asked?.end();
-    },
-    async end() {
-      isOver = true;
-      await session?.end();
-    },
-  };
+  }
 }

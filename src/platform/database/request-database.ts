@@ -1,8 +1,8 @@
 /**
- * The database as requests see it. A caller waits for the answer, so a statement that gets none ends within four
- * seconds, and the caller is told. What reads much (reports, exports, uploads) runs with `patiently` and has the time
- * that background work has, but waits no longer for a lock. Each of the two has connections apart from each other and
- * from background work, so that neither takes the connections that accepting a message needs.
+ * The database for requests, with short deadlines because a caller waits: a statement without an answer fails within four
+ * seconds. Requests that read much (reports, exports, uploads) run with `patiently` and have the deadlines of background
+ * work, except for locks. Quick requests, patient requests and background work have separate pools, so that none takes the
+ * connections that accepting a message needs.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import { createDatabase, type Database, type Deadlines } from "./pool.ts";
@@ -21,12 +21,12 @@ const PATIENT_DEADLINES: Partial<Deadlines> = { lockMs: LOCK_MS };
 
 const patience = new AsyncLocalStorage<true>();
 
-/** What `work` asks of a request database may take as long as background work. */
+/** Runs `work` with the deadlines of background work for its statements on a request database. */
 export function patiently<Result>(work: () => Promise<Result>): Promise<Result> {
   return patience.run(true, work);
 }
 
-/** Opens nothing until the first statement. `size` is that of the pool for quick statements; the other has half of it. */
+/** Connects with the first statement. `options.size` is the size of the quick pool; the patient pool has half of it. */
 export function createRequestDatabase(
   url: string,
   options: Omit<Parameters<typeof createDatabase>[1], "deadlines">,

@@ -2,23 +2,23 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { type Room, requireRoom } from "./row-limit-store.ts";
+import { requireBelowRowLimit, type WorkspaceRowLimit } from "./row-limit-store.ts";
 
 const database = await testDatabase();
 await database.run(sql`create table boxes (workspace_id uuid not null, is_gone boolean not null)`);
 
-const boxes: Room = { table: sql`boxes`, what: "boxes", most: 3, counted: sql`and not is_gone` };
+const boxes: WorkspaceRowLimit = { table: sql`boxes`, what: "boxes", most: 3, counted: sql`and not is_gone` };
 
 const newWorkspaceId = () => asWorkspaceId(newId());
 
 function add(workspaceId: WorkspaceId, room = boxes): Promise<number> {
   return database.transaction(async (tx) => {
-    await requireRoom(tx, workspaceId, room);
+    await requireBelowRowLimit(tx, workspaceId, room);
     return tx.run(sql`insert into boxes values (${workspaceId}, false)`);
   });
 }
 
-test("of many who add one at the same time, only those get through for whom there is room", async () => {
+test("of many concurrent inserts, only as many succeed as are allowed", async () => {
   const workspaceId = newWorkspaceId();
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => add(workspaceId)));
   expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(3);
@@ -31,16 +31,16 @@ test("of many who add one at the same time, only those get through for whom ther
   }
 });
 
-test("room is not taken by another workspace's rows, nor by rows that do not count", async () => {
+test("rows of another workspace, and rows that do not count, are not limited", async () => {
   const [full, own] = [newWorkspaceId(), newWorkspaceId()];
   for (let added = 0; added < 3; added++) await add(full);
   await database.run(sql`insert into boxes select ${own}, true from generate_series(1, 3)`);
   expect(await add(own)).toBe(1);
 });
 
-test.each<[string, Partial<Room>, string, string]>([
+test.each<[string, Partial<WorkspaceRowLimit>, string, string]>([
   [
-    "a way of its own",
+    "an advice of its own",
     { way: "delete one for good first" },
     "BAD_REQUEST",
     "There can be 3 boxes; delete one for good first",
@@ -51,7 +51,7 @@ test.each<[string, Partial<Room>, string, string]>([
     "CONFLICT",
     "There are 3 boxes; delete one that is not needed any more",
   ],
-])("a full room is refused as it says: %s", async (_what, changes, code, message) => {
+])("a row above the limit is refused as it says: %s", async (_what, changes, code, message) => {
   const workspaceId = newWorkspaceId();
   const room = { ...boxes, ...changes };
   for (let added = 0; added < 3; added++) await add(workspaceId, room);

@@ -1,21 +1,21 @@
-/** The bound of what a workspace may have of one kind, exact however many are added at the same time. */
+/** Limits on the number of rows that a workspace may have in a table, exact even for concurrent inserts. */
 import sql, { empty, type Sql } from "sql-template-tag";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { lockKey } from "./advisory-lock.ts";
 import type { Queryable } from "./pool.ts";
 
-/** How many rows of a table a workspace may have; the table's own noun says so. */
-export interface Room {
+/** The largest number of rows of a table that a workspace may have. */
+export interface WorkspaceRowLimit {
   readonly table: Sql;
-  /** A condition of the rows that count, which begins with `and`; all of them without. */
+  /** Condition of the rows that count, starting with `and`; without it all rows count. */
   readonly counted?: Sql;
   readonly most: number;
-  /** What they are called, in the plural; the lock has its name from it. */
+  /** Plural name of the rows, for the error message and the name of the lock. */
   readonly what: string;
-  /** Of the refusal; BAD_REQUEST where nothing is said. */
+  /** Code of the error; default: BAD_REQUEST. */
   readonly code?: keyof typeof refusals;
-  /** What the caller can do, where it is not the usual. */
+  /** What the caller can do, if it differs from the default of the code. */
   readonly way?: string;
 }
 
@@ -24,29 +24,36 @@ const refusals = {
   CONFLICT: { begin: "There are", way: "delete one that is not needed any more" },
 } as const;
 
-/** Nobody else adds one of the kind to the workspace before this transaction ends. */
-export async function lockRoom(
+/** Makes other transactions that add such a row to the workspace wait for the end of this one. */
+export async function lockRowLimit(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { what }: Pick<Room, "what">,
+  { what }: Pick<WorkspaceRowLimit, "what">,
 ): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`${what} of ${workspaceId}`)})`);
 }
 
 /**
- * Before one is added: nobody else adds one before this transaction ends.
- * @throws ApiError BAD_REQUEST, or what the room says, when there are as many as there may be
+ * Call before adding a row: takes the lock of the limit and counts the rows.
+ * @throws ApiError with the code of the limit if the workspace has as many rows as allowed
  */
-export async function requireRoom(tx: Queryable, workspaceId: WorkspaceId, room: Room): Promise<void> {
-  await lockRoom(tx, workspaceId, room);
-  await requireRoomUnderLock(tx, workspaceId, room);
-}
-
-/** The same for those who wait for each other by a lock that is also for something else. @throws as requireRoom */
-export async function requireRoomUnderLock(
+export async function requireBelowRowLimit(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { table, counted = empty, most, what, code = "BAD_REQUEST", way = refusals[code].way }: Room,
+  limit: WorkspaceRowLimit,
+): Promise<void> {
+  await lockRowLimit(tx, workspaceId, limit);
+  await requireBelowRowLimitUnderLock(tx, workspaceId, limit);
+}
+
+/**
+ * Counts the rows like `requireBelowRowLimit`, for callers that already hold a lock against other inserts. @throws
+ * ApiError
+ */
+export async function requireBelowRowLimitUnderLock(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { table, counted = empty, most, what, code = "BAD_REQUEST", way = refusals[code].way }: WorkspaceRowLimit,
 ): Promise<void> {
   const row = await tx.row<{ count: number }>(sql`
     select count(*) as count from ${table} where workspace_id = ${workspaceId} ${counted}`);

@@ -1,8 +1,8 @@
-/** How much of its time a transaction, or a statement outside of one, still has. */
+/** The time that a transaction, or a statement outside one, has left. */
 import type pg from "pg";
 import { inTime } from "#platform/in-time.ts";
 
-/** What the driver takes beside text and values; its types leave this one out. */
+/** An option of the driver that is missing in its types. */
 interface TimedQuery extends pg.QueryConfig {
   readonly query_timeout?: number;
 }
@@ -10,14 +10,14 @@ interface TimedQuery extends pg.QueryConfig {
 /** Runs one statement. */
 export type Query = (query: TimedQuery) => Promise<pg.QueryResult>;
 
-/** What the driver says when a statement got no answer in time. */
+/** The driver's message for a statement without an answer in time. */
 const UNANSWERED = "Query read timeout";
 
 export function isUnanswered(fault: unknown): fault is Error {
   return fault instanceof Error && fault.message === UNANSWERED;
 }
 
-/** Counts from when it is made. */
+/** Counts from its construction. */
 export class TimeLeft {
   readonly #end: number | null;
 
@@ -25,7 +25,7 @@ export class TimeLeft {
     this.#end = wholeMs === null ? null : performance.now() + wholeMs;
   }
 
-  /** Null where there is no end. @throws Error as the driver does for a statement without an answer */
+  /** Milliseconds left; null without a limit. @throws Error, as the driver does for a timeout, if none is left */
   get ms(): number | null {
     if (this.#end === null) return null;
     const left = Math.floor(this.#end - performance.now());
@@ -33,7 +33,7 @@ export class TimeLeft {
     return left;
   }
 
-  /** The statements of one connection, which end in time. */
+  /** Runs statements on one connection within the time left. */
   limit(client: pg.PoolClient): Query {
     return async (query) => {
       const left = this.ms;
@@ -41,7 +41,7 @@ export class TimeLeft {
     };
   }
 
-  /** A connection of the pool, in time; one that comes too late goes back. */
+  /** A connection of the pool within the time left; one that comes later is given back. */
   async connect(pool: pg.Pool): Promise<pg.PoolClient> {
     const left = this.ms;
     const connecting = pool.connect();

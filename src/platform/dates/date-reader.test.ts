@@ -160,7 +160,7 @@ test.each([
   "n/a",
   "-",
   "never",
-])("%s says that there is no date", (text) => {
+])("%s means that there is no date", (text) => {
   expect(read(text)).toBe("nothing");
 });
 
@@ -170,7 +170,7 @@ describe("a date whose day and month can be exchanged", () => {
     expect(read(one)).toBe("ambiguous");
   });
 
-  test("is read where the sender or the file says which is which", () => {
+  test("is read if the sender or the file shows the order", () => {
     expect(read(text, { format: "DMY" })).toBe("2019-04-03");
     expect(read(text, { format: "MDY" })).toBe("2019-03-04");
     expect(read("03.04.2019", { format: "MDY" })).toBe("2019-03-04");
@@ -195,12 +195,12 @@ describe("a date whose day and month can be exchanged", () => {
     },
   );
 
-  test("is refused where it does not fit what the sender says", () => {
+  test("is refused if it does not match the format of the sender", () => {
     expect(read("25/12/2018", { format: "MDY" })).toBe("unreadable");
   });
 });
 
-test("a year of two digits is read only where the sender says the order", () => {
+test("a year of two digits is read only if the sender names the order", () => {
   for (const text of ["11/10/18", "11.10.18", "11-Oct-18"]) expect(read(text)).toBe("short_year");
   expect(read("11/10/18", { format: "DMY" })).toBe(DAY);
   expect(read("10/11/18 09:55", { format: "MDY" })).toBe(MINUTE);
@@ -258,15 +258,15 @@ test.each([
   true,
   null,
   {},
-])("%j is no date", (value) => {
+])("%j is not a date", (value) => {
   expect(read(value)).toBe("unreadable");
 });
 
-test("a text of ten thousand characters is no date", () => {
+test("a text of ten thousand characters is not a date", () => {
   expect(read(`2030-01-31T12:00:00.${"0".repeat(10_000)}Z`)).toBe("unreadable");
 });
 
-test("a day is the moment at which it begins in the zone", () => {
+test("the moment of a day is its start in the zone", () => {
   const reader = new DateReader({ timeZone: "Asia/Kathmandu" });
   expect(reader.readMoment("2027-01-31")?.toISOString()).toBe("2027-01-30T18:15:00.000Z");
   expect(new DateReader({ timeZone: "UTC" }).readMoment("0001-01-01")).toBeDefined();
@@ -307,6 +307,6 @@ test.each([
   expect(readDateFormat(text)).toBe(format);
 });
 
-test("a date_format that is unknown is refused with those that are known", () => {
+test("an unknown date_format is refused with a list of known ones", () => {
   expect(() => readDateFormat("klingon")).toThrow(/must be one of DMY, MDY/);
 });

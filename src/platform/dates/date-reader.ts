@@ -1,56 +1,62 @@
 /**
- * The one reader of dates as people and programs write them: ISO 8601 and what is near it, day, month and year with
- * slashes, dots or hyphens, names of months, AM and PM, offsets, seconds since 1970. It serves files, the API, schedules and
- * rules. A time without an offset is one of the time zone that the reader is made for.
+ * Reads dates as people and programs write them: ISO 8601 and its variants; day, month and year with slashes, dots or
+ * hyphens; names of months; AM and PM; offsets; seconds since 1970. Used for files, the API, schedules and segment rules. A
+ * time without an offset is in the time zone of the reader.
  */
 
 import { isNoValue } from "#platform/no-value.ts";
 import { type DateFormat, type DateOrder, isDateOrder } from "./date-format.ts";
-import { dateNames, fillers, foldedDate, leadingHalves, namedOffsets } from "./date-words.ts";
+import {
+  type DateParts,
+  isZero,
+  localOf,
+  offsetParts,
+  partsOf,
+  timeOf,
+  wholeYear,
+  zoneOffset,
+  zoneOffsetOf,
+} from "./date-parts.ts";
+import { dateFillers, dateNames, foldedDate, plainNumerals } from "./date-words.ts";
 import { ZoneClock } from "./zone-clock.ts";
 
 export type DateReading =
   | { readonly kind: "day" /** YYYY-MM-DD */; readonly day: string }
   | { readonly kind: "moment"; readonly at: Date }
-  /** A zero date, or a word for none. `at` is the moment of a zero date that is a day of the calendar. */
+  /** A zero date such as 0000-00-00, or a word for "none". `at` is its moment if the zero date exists in the calendar. */
   | { readonly kind: "nothing"; readonly at?: Date }
   | { readonly kind: "fault"; readonly fault: DateFault };
 
 export type DateFault =
   | "unreadable"
-  /** Day and month can be exchanged. */
+  /** Day and month cannot be told apart. */
   | "ambiguous"
-  /** The year has two digits, and the order of the parts is not given. */
+  /** The year has two digits, and the order of the parts is unknown. */
   | "short_year";
 
-/** What is wrong, to complete "<field> …". */
+/** Error messages, to follow the name of the field. */
 export const dateFaults: Readonly<Record<DateFault, string>> = {
   unreadable: "must be a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z",
   ambiguous:
-    "must tell the day from the month: write 2019-04-03 for 3 April 2019, or name the order in date_format (DMY or MDY) where a file is imported",
+    "must be unambiguous: write 2019-04-03 for 3 April 2019, or for a file import set date_format to DMY or MDY",
   short_year:
-    "must have a year of four digits: write 2019-04-03, or name the order in date_format (DMY, MDY or YMD) where a file is imported",
+    "must have a year of four digits: write 2019-04-03, or for a file import set date_format to DMY, MDY or YMD",
 };
 
 export interface DateRules {
   /** IANA name. */
   readonly timeZone: string;
-  /** What the sender says about the dates. */
+  /** The format that the sender names. */
   readonly format?: DateFormat | null | undefined;
-  /** What other dates of the same column show, where the sender says nothing. */
+  /** The order that other dates of the same column show; used without a format. */
   readonly foundOrder?: DateOrder | undefined;
-  /** What other columns of the same file show, where the column itself shows nothing. A date with dots does not follow them. */
+  /** The order that other columns of the file show; used if the column shows none, but not for dates with dots. */
   readonly orderElsewhere?: DateOrder | undefined;
 }
 
-/** Year, month, day; the year may be shortened to two digits. */
-type Parts = readonly [year: number, month: number, day: number];
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 86_400_000;
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
-/** Texts are written into sentences and read by regular expressions: no date is as long. */
+/** Characters; no date is longer. It bounds the time of the regular expressions. */
 const LONGEST = 100;
 
 const isoDay = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -64,18 +70,15 @@ const serial = /^(\d{1,7})(?:[.,](\d{1,15}))?$/;
 const clock =
   /(?<![\d:.])(\d{1,2})[:h](\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s?([ap])\.?\s?m\b\.?)?(?![\d:])/;
 const hourAlone = /(?<![\d:.])(\d{1,2})()()()\s?([ap])\.?\s?m\b\.?/;
-/** Only behind a whole date: "11.10.2018 9.55". */
+/** A time with dots, only after a complete date: "11.10.2018 9.55". */
 const dottedClock = /(?<=\d{4}\.?,? (?:\p{L}+\.? )?)(\d{1,2})\.(\d{2})(?:\.(\d{2}))?$/u;
-const zone = new RegExp(
-  `^ *(?:(${Object.keys(namedOffsets).join("|")})(?![a-z]))? ?(?:([+-])(\\d{1,2})(?::?(\\d{2}))?(?!\\d)(?: (?:utc|gmt)(?![a-z]))?)?`,
-);
 const numbersAlone = /^(\d{1,4})([-/. ] ?)(\d{1,2})\2(\d{1,4})\.?$/;
 const ordinal = /^(\d{1,4})(?:st|nd|rd|th|er|ste|de|e|o|a)$/;
 
 const fault = (name: DateFault): DateReading => ({ kind: "fault", fault: name });
 const unreadable = fault("unreadable");
 const nothing: DateReading = { kind: "nothing" };
-/** Of dates alone; other words for no value are those of all types. */
+/** Words for "no date"; those for "no value" of any type are in no-value.ts. */
 const noDate = new Set(["0", "never", "invalid date"]);
 
 export class DateReader {
@@ -105,21 +108,21 @@ export class DateReader {
     return this.#readFolded(foldedDate(text));
   }
 
-  /** The moment at which a time is, or a day begins; undefined for anything else. */
+  /** The moment of a time, or of the start of a day; undefined for anything else. */
   readMoment(value: unknown): Date | undefined {
     return this.momentOf(this.read(value));
   }
 
-  /** The same of what was read. */
+  /** Like `readMoment`, for a reading. */
   momentOf(reading: DateReading): Date | undefined {
     if (reading.kind === "fault") return undefined;
     if (reading.kind === "day") return this.#toMoment(Date.parse(`${reading.day}T00:00:00Z`));
-    // A bound of a rule is always meant: there 0001-01-01 is a day like any other.
+    // As the bound of a rule, 0001-01-01 is a normal day.
     return reading.at;
   }
 
   #readFolded(text: string): DateReading {
-    // What PHP makes of MySQL's zero date.
+    // -0001-11-30 is what PHP makes of MySQL's zero date.
     if (noDate.has(text) || isNoValue(text) || /^-0001-11-30(?:[t ].*)?$/.test(text)) return nothing;
     const number = this.#readNumber(text);
     if (number !== undefined) return number;
@@ -127,7 +130,7 @@ export class DateReader {
     if (short !== null) {
       const parts = partsOf(short);
       if (short[4] === undefined) return this.#dayOf(parts);
-      return this.#at(parts, timeOf(short[4], short[5], short[6], short[7]), offsetOf(short[8] ?? ""));
+      return this.#at(parts, timeOf(short[4], short[5], short[6], short[7]), zoneOffsetOf(short[8] ?? ""));
     }
     return this.#readWords(plainNumerals(text));
   }
@@ -140,7 +143,7 @@ export class DateReader {
     return seconds.test(text) ? sinceEpoch(text) : undefined;
   }
 
-  /** A day of a spreadsheet. Excel takes 1900 for a leap year, so that days before March 1900 count one less. */
+  /** A serial number of a spreadsheet. Excel treats 1900 as a leap year, so days before March 1900 count one less. */
   #fromSerial(days: number, fraction: number): DateReading {
     if (days === 0 && this.#format === "excel") return nothing;
     if (days === 60 && this.#format === "excel") return unreadable;
@@ -152,21 +155,21 @@ export class DateReader {
     return this.#moment(local + Math.round(fraction * 86_400) * 1_000);
   }
 
-  /** The time and its offset are taken out; what is left is the date. */
+  /** Removes the time and its offset, and reads the rest as the date. */
   #readWords(text: string): DateReading {
     const found = clock.exec(text) ?? hourAlone.exec(text) ?? dottedClock.exec(text);
     if (found === null) return this.#readDate(text, (parts) => this.#dayOf(parts));
     const behind = text.slice(found.index + found[0].length);
-    const offset = zone.exec(behind);
+    const offset = zoneOffset.exec(behind);
     const before = text.slice(0, found.index).replace(/(?<=\d)t$/, "");
     const rest = `${before} ${behind.slice(offset?.[0].length ?? 0)}`;
     const time = timeOf(found[1], found[2], found[3], found[4], found[5]);
-    return this.#readDate(rest, (parts) => this.#at(parts, time, offsetOf(offset?.[0].trim() ?? "")));
+    return this.#readDate(rest, (parts) => this.#at(parts, time, zoneOffsetOf(offset?.[0].trim() ?? "")));
   }
 
-  #readDate(text: string, take: (parts: Parts) => DateReading): DateReading {
+  #readDate(text: string, take: (parts: DateParts) => DateReading): DateReading {
     const plain = text
-      .replaceAll(/(?<![\p{L}\d])\p{L}+\.?/gu, (word) => (saysNothing(word) ? " " : word))
+      .replaceAll(/(?<![\p{L}\d])\p{L}+\.?/gu, (word) => (isIgnorable(word) ? " " : word))
       .replaceAll(/ +/g, " ")
       .replaceAll(/^[ ,]+|[ ,]+$/g, "");
     const days = compact.exec(plain);
@@ -176,8 +179,10 @@ export class DateReader {
     return typeof parts === "string" ? fault(parts) : take(parts);
   }
 
-  /** Three numbers: which of them is what. */
-  #inOrder([, first = "", separator = "", second = "", third = ""]: readonly string[]): Parts | DateFault {
+  /** Assigns three numbers to year, month and day. */
+  #inOrder([, first = "", separator = "", second = "", third = ""]: readonly string[]):
+    | DateParts
+    | DateFault {
     const [a, b, c] = [Number(first), Number(second), Number(third)];
     if (first.length > 2) {
       if (first.length !== 4 || third.length > 2) return "unreadable";
@@ -193,15 +198,15 @@ export class DateReader {
     return a > 12 || a === 0 ? [c, b, a] : "ambiguous";
   }
 
-  #withShortYear(numbers: readonly number[]): Parts | DateFault {
+  #withShortYear(numbers: readonly number[]): DateParts | DateFault {
     if (numbers.filter((number) => number === 0).length > 1) return [0, 0, 0];
     if (!isDateOrder(this.#format)) return "short_year";
     const part = (name: string) => numbers[(this.#format ?? "").indexOf(name)] ?? 0;
     return [wholeYear(part("Y")), part("M"), part("D")];
   }
 
-  /** A month by its name, a day and a year, in any order that can be told. */
-  #byName(text: string): Parts | DateFault {
+  /** A date with the name of its month, and day and year in any unambiguous order. */
+  #byName(text: string): DateParts | DateFault {
     const apart = text.replaceAll(/(?<=\d)(?=\p{L}{3})|(?<=\p{L}{3})(?=\d)/gu, " ");
     const words = apart.match(/\d+[\p{L}]+|\d+|[\p{L}]+/gu) ?? [];
     if (/[^\p{L}\d\s,./\-'’]/u.test(text)) return "unreadable";
@@ -213,9 +218,9 @@ export class DateReader {
       const number = /^\d+$/.test(word) ? word : ordinal.exec(word)?.[1];
       if (number !== undefined) numbers.push(number);
       else if (month !== undefined && month !== null) named.push({ month, isWeekday: weekdays.has(word) });
-      else if (!weekdays.has(word) && !fillers.has(word)) return "unreadable";
+      else if (!weekdays.has(word) && !dateFillers.has(word)) return "unreadable";
     }
-    // "mar" is Tuesday in French and March in English: beside another month it is the weekday.
+    // "mar" is Tuesday in French and March in English: next to another month it is the weekday.
     const sure = named.length > 1 ? named.filter(({ isWeekday }) => !isWeekday) : named;
     const [month] = sure;
     const [first = "", second = "", ...more] = numbers;
@@ -231,7 +236,7 @@ export class DateReader {
     return [wholeYear(Number(year)), month.month, Number(day)];
   }
 
-  #dayOf(parts: Parts): DateReading {
+  #dayOf(parts: DateParts): DateReading {
     if (isZero(parts)) return this.#at(parts, 0, undefined);
     const [year, month, day] = parts;
     if (localOf(parts) === undefined) return unreadable;
@@ -243,14 +248,17 @@ export class DateReader {
     return this.#at(partsOf(iso), timeOf(iso[4], iso[5], iso[6], iso[7]), offset);
   }
 
-  /** @param offset milliseconds; undefined for a time of the zone */
-  #at(parts: Parts, time: number | undefined, offset: number | undefined): DateReading {
+  /** @param offset milliseconds; undefined for a time in the reader's zone */
+  #at(parts: DateParts, time: number | undefined, offset: number | undefined): DateReading {
     if (isZero(parts)) return this.#atZero(parts, time, offset);
     return this.#atDay(localOf(parts), time, offset);
   }
 
-  /** East of Greenwich the first day begins in the year 0, which is not stored: its moment is the first of the year 1. */
-  #atZero(parts: Parts, time: number | undefined, offset: number | undefined): DateReading {
+  /**
+   * East of Greenwich, 0001-01-01 starts in the year 0, which cannot be stored; its moment is then the start of the
+   * year 1.
+   */
+  #atZero(parts: DateParts, time: number | undefined, offset: number | undefined): DateReading {
     const day = localOf(parts);
     if (day === undefined || time === undefined || Number.isNaN(offset)) return nothing;
     const milliseconds = offset === undefined ? this.#zone.momentOf(day + time) : day + time - offset;
@@ -273,7 +281,7 @@ export class DateReader {
   }
 }
 
-/** Years that have four digits, so that what is stored can be read again. */
+/** Whether the year has at most four digits, so that the stored value can be read again. */
 function hasYear(moment: Date): boolean {
   const year = moment.getUTCFullYear();
   return year >= 1 && year <= 9_999;
@@ -290,81 +298,11 @@ function sinceEpoch(text: string): DateReading {
   return inYears(Math.floor(Math.abs(number) >= 1e11 ? number : number * 1_000));
 }
 
-/** Dates by which programs say that there is none. Microsoft's counting of days begins with 30 December 1899. */
-function isZero([year, month, day]: Parts): boolean {
-  if (month === 0 && day === 0) return true;
-  if (year <= 1) return month === 1 && day === 1;
-  if (day === 0) return year === 1900 && month === 1;
-  return year === 1899 && month === 12 && day === 30;
-}
-
-/** Midnight as if it were in UTC; undefined for 31 February. */
-function localOf([year, month, day]: Parts): number | undefined {
-  const date = new Date(0);
-  date.setUTCFullYear(year, month - 1, day);
-  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && year >= 1;
-  return isDay ? date.getTime() : undefined;
-}
-
-function partsOf(found: readonly (string | undefined)[]): Parts {
-  return [Number(found[1]), Number(found[2]), Number(found[3])];
-}
-
-/** Milliseconds since midnight; undefined for a quarter past 25. 24:00 is the midnight at the end of the day. */
-function timeOf(hour = "0", minute = "0", second = "0", fraction = "0", half?: string): number | undefined {
-  const [h, m, s] = [Number(hour), Number(minute || 0), Math.min(59, Number(second || 0))];
-  if (m > 59 || Number(second) > 60) return undefined;
-  const millis = Number(fraction.padEnd(3, "0").slice(0, 3));
-  const rest = m * MINUTE_MS + s * 1_000 + millis;
-  if (half === undefined) return h < 24 || (h === 24 && rest === 0) ? h * HOUR_MS + rest : undefined;
-  // "14:30 PM" says more than it has to.
-  if (h > 12 && half === "p" && h < 24) return h * HOUR_MS + rest;
-  return h <= 12 ? ((h % 12) + (half === "p" ? 12 : 0)) * HOUR_MS + rest : undefined;
-}
-
-/** Milliseconds; undefined where none is written, NaN for one that no place on Earth has. */
-function offsetOf(text: string): number | undefined {
-  const [, name, sign, hours, minutes] = zone.exec(text) ?? [];
-  if (sign !== undefined) return offsetParts(sign, hours, minutes);
-  return name === undefined ? undefined : (namedOffsets[name] ?? 0) * HOUR_MS;
-}
-
-function offsetParts(sign?: string, hours = "0", minutes = "0"): number | undefined {
-  if (sign === undefined) return undefined;
-  const [h, m] = [Number(hours), Number(minutes)];
-  if (h > 23 || m > 59) return Number.NaN;
-  return (sign === "-" ? -1 : 1) * (h * HOUR_MS + m * MINUTE_MS);
-}
-
-/** As PostgreSQL and POSIX have it: 70 to 99 are of the last century. */
-function wholeYear(year: number): number {
-  return year + (year >= 70 ? 1_900 : 2_000);
-}
-
-/** Without the signs of East Asia between the numbers, and without the name of a zone in brackets behind an offset. */
-function plainNumerals(text: string): string {
-  let plain = text
-    .replace(/(?<=z|utc|gmt|[+-]\d{2}:?\d{2}) ?(?:\([^)]*\)|\[[^\]]*\])$/, "")
-    // A weekday or UTC in brackets is one without; the log of a web server has a colon before the time.
-    .replaceAll(/[()]/g, " ")
-    .replace(/(?<=\d{4}):(?=\d{2}:\d{2})/, " ")
-    .replace(/(\d+) ?[年년] ?(\d+) ?[月월] ?(\d+) ?[日일]/, "$1-$2-$3 ");
-  for (const [word, half] of leadingHalves) {
-    if (plain.includes(word)) plain = `${plain.replace(word, " ")} ${half}`;
-  }
-  return plain
-    .replace(/(\d+) ?[時时點点시] ?(\d+) ?[分분](?: ?(\d+) ?[秒초])?/, (_, hour, minute, second) =>
-      [hour, String(minute).padStart(2, "0"), String(second ?? 0).padStart(2, "0")].join(":"),
-    )
-    .replaceAll(/ +/g, " ")
-    .trim();
-}
-
-/** Whether a word is the name of a weekday and of no month, or only stands between the parts. */
-function saysNothing(word: string): boolean {
+/** Whether a word can be ignored: the name of a weekday that is not also a month, or a filler. */
+function isIgnorable(word: string): boolean {
   const name = word.replaceAll(".", "");
   const { months, weekdays } = dateNames();
-  return fillers.has(name) || (weekdays.has(name) && !months.has(name));
+  return dateFillers.has(name) || (weekdays.has(name) && !months.has(name));
 }
 
 const padded = (number: number, digits: number) => String(number).padStart(digits, "0");

@@ -1,12 +1,12 @@
-/** The words of dates: names of months and weekdays in many languages, halves of the day, names of offsets. */
+/** Words in dates: names of months and weekdays in many languages, AM and PM, names of offsets. */
 
-/** Languages whose names of months are understood. A name that means two months in two of them means none. */
+/** Languages whose month names are read. A name for different months in two of them is not. */
 const languages =
   "en de de-AT fr es it nl pt pl sv da nb fi cs sk sl hr hu ro tr ru uk bg el et lv lt ca eu gl id".split(
     " ",
   );
 
-/** A text without what people and programs vary: case, accents, full-width forms, blanks of every kind. */
+/** Normalises a text: lower case, no accents, no full-width forms, single spaces. */
 export function foldedDate(text: string): string {
   return text
     .normalize("NFKD")
@@ -18,13 +18,13 @@ export function foldedDate(text: string): string {
     .trim();
 }
 
-/** Words that say nothing about the date. */
-export const fillers = new Set(
+/** Words without meaning for the date. */
+export const dateFillers = new Set(
   "of the de del d den di da le el am at um uhr om kl alle a las o г года р рік".split(" ").map(foldedDate),
 );
 
-/** What the halves of the day are called where they stand before the hour. */
-export const leadingHalves = new Map([
+/** East Asian words for AM and PM, which stand before the hour. */
+const leadingHalves = new Map([
   ["午前", "am"],
   ["上午", "am"],
   ["오전", "am"],
@@ -33,7 +33,7 @@ export const leadingHalves = new Map([
   ["오후", "pm"],
 ]);
 
-/** Hours of offsets by their names (RFC 5322 section 4.3, and Europe's). Names of several zones are left out. */
+/** Named offsets in hours (RFC 5322 section 4.3, and European ones), without names of several zones. */
 export const namedOffsets: Readonly<Record<string, number>> = {
   z: 0,
   utc: 0,
@@ -59,7 +59,26 @@ export const namedOffsets: Readonly<Record<string, number>> = {
   jst: 9,
 };
 
-/** By name and abbreviation, without dots; null for a name of two months. */
+/** Replaces East Asian signs between numbers, and removes the name of a zone in brackets after an offset. */
+export function plainNumerals(text: string): string {
+  let plain = text
+    .replace(/(?<=z|utc|gmt|[+-]\d{2}:?\d{2}) ?(?:\([^)]*\)|\[[^\]]*\])$/, "")
+    // Brackets around a weekday or UTC are ignored; web server logs have a colon before the time.
+    .replaceAll(/[()]/g, " ")
+    .replace(/(?<=\d{4}):(?=\d{2}:\d{2})/, " ")
+    .replace(/(\d+) ?[年년] ?(\d+) ?[月월] ?(\d+) ?[日일]/, "$1-$2-$3 ");
+  for (const [word, half] of leadingHalves) {
+    if (plain.includes(word)) plain = `${plain.replace(word, " ")} ${half}`;
+  }
+  return plain
+    .replace(/(\d+) ?[時时點点시] ?(\d+) ?[分분](?: ?(\d+) ?[秒초])?/, (_, hour, minute, second) =>
+      [hour, String(minute).padStart(2, "0"), String(second ?? 0).padStart(2, "0")].join(":"),
+    )
+    .replaceAll(/ +/g, " ")
+    .trim();
+}
+
+/** By name and abbreviation, without dots; null for the name of two different months. */
 interface Names {
   readonly months: ReadonlyMap<string, number | null>;
   readonly weekdays: ReadonlySet<string>;
@@ -67,7 +86,7 @@ interface Names {
 
 let known: Names | undefined;
 
-/** Made when a text first has a word in it: it takes some milliseconds. */
+/** Built at the first use, which takes some milliseconds. */
 export function dateNames(): Names {
   known ??= makeNames();
   return known;
@@ -84,7 +103,7 @@ function makeNames(): Names {
   }
   for (const language of languages) {
     for (const style of ["long", "short"] as const) {
-      // Some languages have another form of the name beside a day.
+      // Some languages inflect the name next to a day.
       for (const day of [{}, { day: "numeric" }] as const) {
         const format = new Intl.DateTimeFormat(language, { month: style, timeZone: "UTC", ...day });
         for (let month = 1; month <= 12; month++) {
@@ -105,14 +124,14 @@ function makeNames(): Names {
   return { months, weekdays };
 }
 
-/** Undefined for one with digits, as languages of East Asia have it. */
+/** Undefined for names with digits, as in East Asian languages. */
 function monthName(format: Intl.DateTimeFormat, moment: number): string | undefined {
   const part = format.formatToParts(moment).find(({ type }) => type === "month")?.value ?? "";
   const name = foldedDate(part).replaceAll(".", "");
   return /^\p{L}+$/u.test(name) ? name : undefined;
 }
 
-/** "quinta-feira" is two words. */
+/** The words of a weekday's name: "quinta-feira" has two. */
 function weekdayParts(format: Intl.DateTimeFormat, moment: number): string[] {
   return foldedDate(format.format(moment)).match(/\p{L}+/gu) ?? [];
 }

@@ -1,13 +1,13 @@
-/** The clocks of one time zone: which moment a local time is. */
+/** Converts local times of one time zone to moments. */
 import { Temporal } from "temporal-polyfill";
 
 const DAY_MS = 86_400_000;
-/** A century of days, and more. */
+/** Days that are cached: more than a century. */
 const MOST_DAYS = 40_000;
 
 export class ZoneClock {
   readonly timeZone: string;
-  /** The zone's offset by day since 1970, in milliseconds; null for a day near a change of the clocks. */
+  /** Offset in milliseconds by day since 1970; null for a day near a clock change. */
   readonly #offsets = new Map<number, number | null>();
 
   /** @param timeZone IANA name */
@@ -16,8 +16,8 @@ export class ZoneClock {
   }
 
   /**
-   * The moment of a local time, both in milliseconds since 1970. A time that does not exist, because clocks are put forward,
-   * moves forward by the same step; of a time that comes twice the first one is meant (RFC 5545 section 3.3.5).
+   * The moment of a local time, both in milliseconds since 1970. A time that is skipped when clocks go forward is moved
+   * forward by the same amount; a time that occurs twice is the first (RFC 5545 section 3.3.5).
    */
   momentOf(local: number): number {
     if (this.timeZone === "UTC") return local;
@@ -29,7 +29,7 @@ export class ZoneClock {
       .toZonedDateTime(this.timeZone, { disambiguation: "compatible" }).epochMilliseconds;
   }
 
-  /** A file of a million times has some thousand days: the database of zones is asked once for each. */
+  /** Cached by day: a file of a million times has some thousand days, and a look-up in the zone database is slow. */
   #offsetNear(day: number): number | null {
     const known = this.#offsets.get(day);
     if (known !== undefined) return known;

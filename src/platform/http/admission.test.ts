@@ -1,4 +1,4 @@
-/** What is decided about a request before its endpoint is asked: the rate of its source, and cross-origin rules. */
+/** Checks of a request before its endpoint: the rate limit of its source, and CORS. */
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { createLog } from "#platform/log/log.ts";
@@ -47,7 +47,7 @@ describe("the rate limit", () => {
     expect((await fetch(`${server.url}/nowhere`)).status).toBe(429);
   });
 
-  it("believes X-Forwarded-For from trusted proxies only", async () => {
+  it("trusts X-Forwarded-For of trusted proxies only", async () => {
     const statusFrom = async (server: BareServer, address: string) =>
       (await server.call("GET", "/things", null, undefined, { "X-Forwarded-For": address })).status;
     const alone = await limited();

@@ -42,7 +42,7 @@ function authenticatorOf(found: KeyRecord | undefined) {
 const refusal = (message: string) => expect.objectContaining({ code: "UNAUTHORIZED", message });
 
 describe("a key", () => {
-  it("is looked up by its SHA-256 only, and its use is told", async () => {
+  it("is looked up by its SHA-256 only, and its use is reported", async () => {
     const { authenticator, findKey, onUse } = authenticatorOf(record);
     expect(await authenticator.authenticate(secret)).toBe(record);
     expect(findKey).toHaveBeenCalledWith(hash("sha256", secret, "buffer"));
@@ -93,7 +93,7 @@ describe("a key", () => {
     await expect(call({ ...record, expiresAt: new Date(now.getTime() + 1) })).resolves.toBeDefined();
   });
 
-  it("is remembered for two seconds and expires within them", async () => {
+  it("is cached for two seconds, and can expire within them", async () => {
     const { authenticator, clock, findKey } = authenticatorOf({
       ...record,
       expiresAt: new Date("2027-01-01T00:00:01Z"),
@@ -154,7 +154,7 @@ describe("permissions", () => {
   });
 });
 
-describe("who may use an endpoint", () => {
+describe("an endpoint may be used by", () => {
   const things: Resource = { name: "things", label: "Things", group: "G" };
   const endpointWith = (changes: Partial<Endpoint>) =>
     ({
@@ -174,7 +174,7 @@ describe("who may use an endpoint", () => {
     }
   }
 
-  it("is who holds its permission", () => {
+  it("keys with its permission", () => {
     expect(codeOf(endpointWith({ needs: read }), {})).toBe("allowed");
     expect(codeOf(endpointWith({}), {})).toBe("INSUFFICIENT_SCOPE");
     expect(codeOf(endpointWith({ needs: { ...read, judgedBy: "handler" } }), { permissions: [] })).toBe(
@@ -183,7 +183,7 @@ describe("who may use an endpoint", () => {
     expect(codeOf(endpointWith({ needs: "authenticated" }), { permissions: [] })).toBe("allowed");
   });
 
-  it("is nobody of a suspended workspace, unless it reads or pays; and that is said before scope", () => {
+  it("keys of a suspended workspace only if it reads or pays; suspension is checked before permissions", () => {
     const suspended = { isSuspended: true, permissions: ["*:*"] };
     expect(codeOf(endpointWith({}), suspended)).toBe("SERVICE_SUSPENDED");
     expect(codeOf(endpointWith({}), { isSuspended: true, permissions: [] })).toBe("SERVICE_SUSPENDED");

@@ -1,7 +1,7 @@
 /**
- * X-API-Key to caller. Only the SHA-256 of a key is looked up, so the comparison says nothing about how much of a
- * guess was right. A record is kept for two seconds: a key that is deactivated on another machine dies within that
- * time, on this one at once (forget).
+ * Authenticates X-API-Key. Keys are looked up by their SHA-256, so the time of a comparison tells nothing about a guess.
+ * Records are cached for two seconds: a key that is deactivated on another machine works at most that long, on this machine
+ * no longer (`forget`).
  */
 
 import { hash } from "node:crypto";
@@ -11,7 +11,7 @@ import { ApiError } from "#platform/errors.ts";
 import type { Caller } from "./auth/caller.ts";
 import { type Endpoint, permissionOf } from "./endpoint.ts";
 
-/** A key as the database has it. */
+/** An API key in the database. */
 export interface KeyRecord extends Caller {
   readonly isActive: boolean;
   readonly expiresAt: Date | null;
@@ -23,20 +23,20 @@ export type FindKey = (keyHash: Buffer) => Promise<KeyRecord | undefined>;
 export interface Authenticator {
   /** @throws ApiError UNAUTHORIZED */
   authenticate(header: string | string[] | undefined): Promise<Caller>;
-  /** Forgets all cached records, after a change to any key or workspace. */
+  /** Clears the cache, after a change to any key or workspace. */
   forget(): void;
 }
 
 const CACHE_MS = 2_000;
-/** Bounds the cache against a flood of distinct keys. */
+/** Limits the memory for floods of different keys. */
 const CACHE_ENTRIES = 10_000;
-/** Ours have 40 characters after the prefix; a BOOTSTRAP_API_KEY is of the operator's own making. */
+/** Generated keys have 40 characters after the prefix; BOOTSTRAP_API_KEY may have another length. */
 const keyForm = /^efk_[\w-]{16,128}$/;
 
 export function createAuthenticator(options: {
   findKey: FindKey;
   clock: Clock;
-  /** Told of every accepted call; must not wait (last_used_at is written outside the request). */
+  /** Called for every authenticated request; must return at once (last_used_at is written outside the request). */
   onUse: (caller: Caller) => void;
 }): Authenticator {
   const records = new AsyncCache<KeyRecord | undefined>({
@@ -68,7 +68,7 @@ export function createAuthenticator(options: {
   };
 }
 
-/** Does one held permission grant a wanted one? `*:*`, `*:read` and `<resource>:*` are the wildcards (contract §5). */
+/** Whether a permission grants another one. Wildcards are `*:*`, `*:read` and `<resource>:*`. */
 export function grants(held: string, wanted: string): boolean {
   if (held === wanted || held === "*:*") return true;
   const [resource, action] = held.split(":");
@@ -76,12 +76,12 @@ export function grants(held: string, wanted: string): boolean {
   return (resource === "*" || resource === wantedResource) && (action === "*" || action === wantedAction);
 }
 
-/** Which of the wanted permissions nobody of the held ones grants. */
+/** The wanted permissions that none of the held ones grants. */
 export function missingPermissions(held: readonly string[], wanted: readonly string[]): string[] {
   return [...new Set(wanted)].filter((permission) => !held.some((own) => grants(own, permission)));
 }
 
-/** @throws ApiError INSUFFICIENT_SCOPE that lists the missing permissions. */
+/** @throws ApiError INSUFFICIENT_SCOPE that lists the missing permissions */
 export function requirePermissions(caller: Caller, wanted: readonly string[]): void {
   const missing = missingPermissions(caller.permissions, wanted);
   if (missing.length > 0) {
@@ -92,7 +92,7 @@ export function requirePermissions(caller: Caller, wanted: readonly string[]): v
 }
 
 /**
- * May this caller use this endpoint? Suspension comes before scope: it is the more useful thing to be told.
+ * Checks that the caller may use the endpoint; suspension first, because its error is more useful.
  * @throws ApiError SERVICE_SUSPENDED, INSUFFICIENT_SCOPE
  */
 export function authorize(endpoint: Endpoint, caller: Caller): void {
@@ -100,7 +100,7 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
   if (caller.isSuspended && isClosedToSuspended(endpoint)) {
     throw new ApiError(
       "SERVICE_SUSPENDED",
-      "The workspace is suspended: reading works, sending and changing do not",
+      "The workspace is suspended: it can read, but not send or change anything",
     );
   }
   if (needs !== "authenticated" && needs.judgedBy === "server") {
@@ -108,7 +108,7 @@ export function authorize(endpoint: Endpoint, caller: Caller): void {
   }
 }
 
-/** A suspended workspace reads and pays, but sends and changes nothing. */
+/** Whether a suspended workspace may not use the endpoint: all but reading, and writes marked `openWhileSuspended`. */
 export function isClosedToSuspended({ needs, method, openWhileSuspended }: Endpoint): boolean {
   if (openWhileSuspended) return false;
   return needs === "authenticated" ? method !== "GET" : needs.action !== "read";

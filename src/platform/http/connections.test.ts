@@ -34,7 +34,7 @@ async function isServed(socket: Socket): Promise<boolean> {
   return data !== null;
 }
 
-it("a network at its limit gets no further connection, and other networks do", async () => {
+it("a network at its limit gets no further connection, but other networks do", async () => {
   const api = await start();
   // In the middle of their headers, so not idle.
   const first = [await open(api), await open(api), await open(api)];
@@ -45,7 +45,7 @@ it("a network at its limit gets no further connection, and other networks do", a
   await vi.waitFor(async () => expect(await isServed(await open(api))).toBe(true));
 });
 
-it("the connection that has been idle for longest makes way, once it has been idle for a second", async () => {
+it("the connection that has been idle longest is closed for a new one, after a second of idle time", async () => {
   const api = await start();
   const first = [await open(api), await open(api), await open(api)];
   for (const socket of first) expect(await isServed(socket)).toBe(true);

@@ -1,8 +1,8 @@
 /**
- * Open connections: each network has its share of them (limits.ts), trusted proxies aside, which carry other people's
- * requests. A network at its limit loses the connection that has been idle for longest; when none is idle, the new one is
- * closed at once. A connection that sends on after refusals is closed. At a stop what is idle, or has not sent its headers
- * whole, is closed, and every other connection with its last answer.
+ * Limits open HTTP connections by network (limits.ts), except for trusted proxies, which carry requests of many
+ * clients. At the limit, the connection of the network that has been idle longest is closed; if none is idle, the new
+ * one is. A connection that keeps sending after responses with 429 is closed. When the service stops, idle connections
+ * and those without complete headers are closed at once, the others after their last response.
  */
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -10,16 +10,16 @@ import { type Held, HeldShares } from "#platform/limits/held-shares.ts";
 import type { HttpLimits } from "#platform/limits/http-limits.ts";
 import { networkOf } from "./auth/source-network.ts";
 
-/** An idle connection is closed for another one no sooner: its client may be about to use it. */
+/** Idle time before a connection may be closed for a new one: its client may be about to use it. */
 const IDLE_MS = 1_000;
 
 interface Open {
   readonly network: string;
   /** Absent for trusted proxies. */
   readonly held: Held | undefined;
-  /** Requests that are not answered: a client may send the next before (RFC 9112 section 9.3.2). */
+  /** Requests without a response; pipelining allows several (RFC 9112 section 9.3.2). */
   unanswered: number;
-  /** Answers with 429. */
+  /** Responses with 429. */
   refusals: number;
   idleSince: number;
 }
@@ -29,7 +29,7 @@ export class Connections {
   readonly #isProxy: (address: string) => boolean;
   readonly #held = new HeldShares();
   readonly #open = new Map<Socket, Open>();
-  /** By network, the longest idle first. Connections that have not been used yet are not among them. */
+  /** By network, the longest idle first; without connections that have had no request yet. */
   readonly #idle = new Map<string, Set<Socket>>();
   #isStopping = false;
 
@@ -65,7 +65,7 @@ export class Connections {
     socket.once("close", () => this.#forget(socket));
   }
 
-  /** Null when the network has no place left. */
+  /** Null if the network is at its limit. */
   #takePlace(network: string): Held | null {
     const share = { limit: this.#limits.connectionsOfNetwork, holder: network };
     let place = this.#held.take([share]);

@@ -1,4 +1,4 @@
-/** CORS is off unless the operator lists origins: an API key does not belong in a web page. */
+/** CORS headers for the origins in CORS_ORIGINS; none by default, because an API key does not belong in a web page. */
 import type { FastifyInstance } from "fastify";
 
 const PREFLIGHT_SECONDS = "600";

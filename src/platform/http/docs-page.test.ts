@@ -12,7 +12,7 @@ beforeAll(() => {
 afterAll(() => server.close());
 
 describe("the reference page", () => {
-  it("names nothing that is not ours, and forbids the browser to load it", async () => {
+  it("loads nothing from elsewhere, and its policy forbids it", async () => {
     const { statusCode, headers, body } = await server.inject("/docs");
     expect(statusCode).toBe(200);
     expect(headers["content-type"]).toBe("text/html; charset=utf-8");
@@ -23,7 +23,7 @@ describe("the reference page", () => {
     expect(policy).not.toMatch(/https?:|\*/);
   });
 
-  it("gets its scripts from here", async () => {
+  it("loads its scripts from this server", async () => {
     const { body } = await server.inject("/docs");
     const scripts = [...body.matchAll(/src="([^"]+)"/g)].map(([, path]) => String(path));
     expect(scripts).toEqual(["/docs/scalar.js", "/docs/start.js"]);
@@ -32,7 +32,7 @@ describe("the reference page", () => {
     expect(start?.body).toMatch(/^Scalar\.createApiReference\("#app", \{"url":"\/api\/v1\/openapi\.json"/);
   });
 
-  it("shows the committed document, for which no key is asked", async () => {
+  it("shows the committed document, which needs no key", async () => {
     const { statusCode, headers, body } = await server.inject("/api/v1/openapi.json");
     expect(statusCode).toBe(200);
     expect(headers["content-type"]).toContain("application/json");

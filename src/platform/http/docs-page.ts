@@ -1,8 +1,7 @@
 /**
- * The reference for people: the committed openapi.json at /api/v1/openapi.json and, at /docs, Scalar's page that
- * shows it and lets a reader try a call with a key of theirs. Everything comes from here: the policy header lets the
- * browser load nothing from elsewhere, whatever the page's script may want. Scalar is large (4 MB, 200 ms to import),
- * so the first reader loads it.
+ * The API reference: openapi.json at /api/v1/openapi.json, and at /docs Scalar's page, which shows it and can send requests
+ * with a key of the reader. Everything is served from here; the Content-Security-Policy forbids the browser to load anything
+ * from elsewhere. Scalar is large (4 MB, 200 ms to import), so it is loaded with the first request.
  */
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -10,13 +9,13 @@ import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { notFound } from "#platform/errors.ts";
-import { inPieces } from "./response/unsent-answers.ts";
+import { inPieces } from "./response/unsent-responses.ts";
 import { API_PREFIX } from "./server.ts";
 
 const documentFile = new URL("../../../openapi.json", import.meta.url);
 const documentUrl = `${API_PREFIX}/openapi.json`;
 
-/** Scalar's own settings, with everything off that would call its makers. */
+/** Settings of Scalar, with everything off that would contact its vendor. */
 const configuration = {
   url: documentUrl,
   withDefaultFonts: false,
@@ -62,10 +61,10 @@ const headers = {
   "Referrer-Policy": "no-referrer",
 };
 
-/** A file that is the same for every caller: made once, and sent from the same memory to all. */
+/** A file that is the same for every caller, kept in memory. */
 interface SharedFile {
   readonly etag: string;
-  /** Absent where only the compressed form is given out. */
+  /** Undefined if only the compressed form is served. */
   readonly plain: Buffer | undefined;
   readonly compressed: Buffer;
 }
@@ -101,7 +100,7 @@ function sendFile(
 ): FastifyReply {
   reply.headers({ ...headers, Vary: "Accept-Encoding" });
   const isCompressed = plain === undefined || takesGzip(asked["accept-encoding"]);
-  // Each form has a tag of its own (RFC 9110 section 8.8.3.3).
+  // Each encoding has its own ETag (RFC 9110 section 8.8.3.3).
   const tag = `"${etag}${isCompressed ? "-gzip" : ""}"`;
   reply.header("ETag", tag);
   const known = asked["if-none-match"]?.split(",").map((one) => one.trim().replace(/^W\//, ""));
@@ -114,7 +113,7 @@ function sendFile(
     .send(inPieces(content));
 }
 
-/** Accept-Encoding names gzip, or anything, with a weight above 0 (RFC 9110 section 12.5.3). */
+/** Whether Accept-Encoding allows gzip, by name or by `*`, with a weight above 0 (RFC 9110 section 12.5.3). */
 function takesGzip(accepted: string | string[] | undefined): boolean {
   const weights = new Map(
     String(accepted ?? "")
@@ -137,7 +136,7 @@ function etagOf(content: Buffer): string {
   return hash("sha256", content, "base64url").slice(0, 22);
 }
 
-/** The page's script, compressed as every browser takes it. The package gives it out only through its plugin. */
+/** The script of the page, compressed with gzip, which every browser accepts. The package serves it only by its plugin. */
 async function loadScript(): Promise<SharedFile> {
   const { default: scalar } = await import("@scalar/fastify-api-reference");
   const shelf = Fastify();

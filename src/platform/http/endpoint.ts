@@ -1,21 +1,21 @@
 /**
- * An endpoint is one value. Routes, parsing, the permission check, the permission catalogue, openapi.json, the
- * reference page and the generic contract tests are all read from it, so a new endpoint changes one folder.
+ * An endpoint is one value. Routes, parsing, the permission check, the permission catalogue, openapi.json, the reference page
+ * and the generic contract tests are all derived from it, so a new endpoint changes one folder.
  */
 
 import type { Static, TSchema } from "typebox";
 import type { ErrorCode } from "#platform/errors.ts";
 import type { Caller } from "./auth/caller.ts";
-import type { Answered, Reservation } from "./idempotency/idempotency.ts";
+import type { Reservation, ResponseStored } from "./idempotency/idempotency.ts";
 import type { QueryFields, QueryValues } from "./request/query.ts";
 import type { FileAnswer } from "./response/file-answer.ts";
 
-/** Most bytes of a body whose endpoint says nothing else. */
+/** Default of `bodyLimit`, in bytes. */
 export const BODY_LIMIT = 1024 * 1024;
 
 export type Action = "read" | "write" | "send";
 
-/** A governed resource of the permission catalogue. Its actions and paths follow from the endpoints that need it. */
+/** A resource of the permission catalogue. Its actions and paths follow from the endpoints that need it. */
 export interface Resource {
   /** Snake case, as in permission strings: `api_keys`. */
   readonly name: string;
@@ -24,8 +24,8 @@ export interface Resource {
 }
 
 /**
- * What a key must hold. `judgedBy: "handler"` is for endpoints whose rows carry a permission of their own (jobs):
- * the catalogue lists the permission, the handler decides.
+ * The permission that an endpoint requires. `judgedBy: "handler"` is for endpoints whose rows have different permissions
+ * (jobs): the catalogue lists the permission, and the handler checks it.
  */
 export interface Need {
   readonly resource: Resource;
@@ -37,7 +37,7 @@ export function need(resource: Resource, action: Action, judgedBy: Need["judgedB
   return { resource, action, judgedBy };
 }
 
-/** The permission string of a need, as it stands in a key: `sending_domains:write`. */
+/** The permission string of a need, such as `sending_domains:write`. */
 export function permissionOf(need: Need): string {
   return `${need.resource.name}:${need.action}`;
 }
@@ -48,7 +48,7 @@ export interface EndpointRequest<Params, Query, Body> {
   readonly body: Body;
   readonly caller: Caller;
   readonly requestId: string;
-  /** Set when the caller sent an Idempotency-Key: the handler may store its answer in its own transaction. */
+  /** Set if the caller sent an Idempotency-Key: the handler may store its response in its own transaction. */
   readonly idempotency: Reservation | undefined;
 }
 
@@ -56,11 +56,11 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? Name | ParamNames<Rest>
   : never;
 
-/** What goes round `data`: a sentence. A file goes without, and cannot be replayed. */
+/** The envelope around `data` has a message. A file has no envelope, and cannot be replayed. */
 type Envelope<Data> = [Data] extends [FileAnswer]
   ? { readonly message?: never; readonly idempotent?: never }
   : {
-      /** The sentence in the envelope. */
+      /** The message in the envelope. */
       readonly message: string | ((data: Data) => string);
       /** Honours Idempotency-Key. */
       readonly idempotent?: true;
@@ -75,51 +75,51 @@ interface Operation<
   /** Operation id in openapi.json and name of the client's method. */
   readonly id: string;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Relative to /api/v1; `{name}` parts are ids, and one that is no UUID is answered 404. */
+  /** Relative to /api/v1; `{name}` parts are ids, and anything but a UUID there is answered with 404. */
   readonly path: Path;
   readonly summary: string;
-  /** There is no default: an endpoint that forgot to say who may call it does not compile. */
+  /** Without a default, so that an endpoint without a permission does not compile. */
   readonly needs: Need | "authenticated";
   readonly query?: Query;
-  /** JSON; a form where one of its fields is a file (uploads.ts). */
+  /** JSON; a multipart form if one of its fields is a file (uploads.ts). */
   readonly body?: Body;
   /**
-   * For unknown fields of the body that need more than "did you mean": what to do instead, by name. Undefined for a name
-   * without advice.
+   * Advice for an unknown field of the body, by its name, that replaces "did you mean"; undefined for a name without
+   * advice.
    */
   readonly advise?: (name: string) => string | undefined;
-  /** A call without any body means the same as `{}`. */
+  /** A call without a body is treated as `{}`. */
   readonly bodyMayBeAbsent?: true;
   /** Shape of `data`, or a file (file-answer.ts). */
   readonly answer: Answer;
-  /** `next_cursor` stands beside `data`, which has no `pagination` (answer.ts, Continued). */
+  /** The envelope has `next_cursor` next to `data`, which has no `pagination` (`Continued`). */
   readonly isContinued?: true;
-  /** 201 when a resource is made, 202 when a background job starts. */
+  /** 201 if a resource is created, 202 if a background job is started. */
   readonly status?: 200 | 201 | 202;
-  /** Most bytes of a body, or of the file in a form; BODY_LIMIT unless said. */
+  /** Largest body, or file in a form, in bytes; default: BODY_LIMIT. */
   readonly bodyLimit?: number;
   /**
-   * Why an answer may take more than a few seconds: because much is read or stored ("reading"), or because others are
-   * asked, such as name servers ("asking others"). Unless said, a caller waits a few seconds and is answered 503.
+   * Why a response may take more than a few seconds: much data is read or stored ("reading"), or other servers are
+   * asked, such as name servers ("asking others"). By default a request fails with 503 after a few seconds.
    */
   readonly mayTakeLong?: "reading" | "asking others";
-  /** Refusals of its handler, beside those that follow from what is declared here (error-codes.ts). */
+  /** Errors of the handler, besides those that follow from the declaration (error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
-  /** A write that stays open for a suspended workspace (billing). */
+  /** A write that suspended workspaces may use (billing). */
   readonly openWhileSuspended?: true;
   handle(
     request: EndpointRequest<Record<ParamNames<Path>, string>, QueryValues<Query>, Static<Body>>,
-  ): Promise<Static<Answer> | Answered>;
+  ): Promise<Static<Answer> | ResponseStored>;
 }
 
-/** An endpoint as the server sees it, with the shapes forgotten by the type system but not by the values. */
+/** An endpoint without the types of its shapes, as the server uses it. */
 export interface Endpoint extends Omit<Operation<string, QueryFields, TSchema, TSchema>, "handle"> {
   readonly message?: string | ((data: never) => string);
   readonly idempotent?: true;
   handle(request: EndpointRequest<never, never, never>): Promise<unknown>;
 }
 
-/** Declares an endpoint; the handler's types follow from the path and the shapes. */
+/** Declares an endpoint; the types of its handler follow from the path and the shapes. */
 export function endpoint<
   const Path extends string,
   Answer extends TSchema,

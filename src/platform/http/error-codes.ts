@@ -1,9 +1,9 @@
-/** Which refusals an endpoint can answer: most follow from its declaration, the rest it names itself. */
+/** The error codes of an endpoint: most follow from its declaration, the others it lists in `errors`. */
 import { type ErrorCode, errorTable } from "#platform/errors.ts";
 import { isClosedToSuspended } from "./authenticate.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** In the order of the error table. */
+/** The codes in the order of the error table. */
 export function errorCodesOf(endpoint: Endpoint): ErrorCode[] {
   const codes = new Set<ErrorCode>([
     "VALIDATION_ERROR",

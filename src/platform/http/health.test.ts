@@ -38,7 +38,7 @@ async function ask(
 }
 
 describe("/readyz", () => {
-  it("is 200 when database, disk and every further part can work", async () => {
+  it("is 200 if the database, the disk and all other checks are fine", async () => {
     const { status, body } = await ask("/readyz", { check: async () => null });
     expect(status).toBe(200);
     expect(JSON.parse(body)).toEqual({
@@ -47,7 +47,7 @@ describe("/readyz", () => {
     });
   });
 
-  it("is 503 and says what is wrong, without what the fault says", async () => {
+  it("is 503 and says what is wrong, without the error message", async () => {
     const away = createDatabase("postgres://nobody:secret@127.0.0.1:1/none", {
       size: 1,
       name: "x",
@@ -66,7 +66,7 @@ describe("/readyz", () => {
     });
   });
 
-  it("does not wait longer than two seconds for a part that hangs", async () => {
+  it("does not wait longer than two seconds for a check", async () => {
     const begin = performance.now();
     const { status, body } = await ask("/readyz", { check: () => new Promise(() => {}) });
     expect(status).toBe(503);
@@ -75,7 +75,7 @@ describe("/readyz", () => {
   });
 });
 
-it("/healthz asks nobody", async () => {
+it("/healthz makes no checks", async () => {
   expect(await ask("/healthz", { dataDir: "/no/such" })).toMatchObject({
     status: 200,
     body: '{"status":"ok"}',
@@ -83,7 +83,7 @@ it("/healthz asks nobody", async () => {
 });
 
 describe("many callers", () => {
-  it("share one look at the database within a second", async () => {
+  it("share one check of the database within a second", async () => {
     const server = Fastify();
     let looks = 0;
     const counting = {
@@ -120,7 +120,7 @@ describe("many callers", () => {
     await server.close();
   });
 
-  it("have a limit of their own", async () => {
+  it("have a rate limit of their own", async () => {
     const limiter = () =>
       createRateLimiter({
         limit: { perSecond: 1, burst: 2 },
@@ -157,7 +157,7 @@ it("/metrics is Prometheus' text format", async () => {
   expect(body).toContain("process_cpu_seconds_total");
 });
 
-describe("with a silent database", () => {
+describe("with a database that does not answer", () => {
   afterEach(() => {
     vi.useRealTimers();
   });

@@ -1,7 +1,7 @@
 /**
- * What machines ask about this process, outside /api/v1: /healthz (it lives), /readyz (it can work; load balancers ask
- * this), /metrics (Prometheus). The first two need no key. What a look found is told for a second, so that the database
- * is asked once a second however many ask.
+ * Endpoints for monitoring, outside /api/v1: /healthz (liveness), /readyz (readiness, for load balancers) and /metrics
+ * (Prometheus). The first two need no key. Results are cached for a second, so that the database is queried at most once a
+ * second.
  */
 import { access, constants, statfs } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
@@ -16,14 +16,14 @@ import { limits } from "#platform/limits/limits.ts";
 import type { Metrics } from "#platform/metrics.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
 
-/** Says what is wrong in a few words, or null. Throwing counts as wrong without words. */
+/** Gives what is wrong in a few words, or null. An exception counts as "failed". */
 export type ReadinessCheck = () => Promise<string | null>;
 
 const DEADLINE_MS = 2_000;
 const LEAST_FREE_MB = 100;
-/** How long what was found is told. */
+/** How long results are cached. */
 const FRESH_MS = 1_000;
-/** Several load balancers and Prometheus together stay far below. */
+/** Far above what several load balancers and Prometheus need together. */
 export const HEALTH_RATE = rateOf(limits.healthLooks);
 export const LIVENESS_RATE = rateOf(limits.livenessLooks);
 const NO_METRICS =
@@ -37,11 +37,11 @@ export function registerHealth(
     readonly metrics: Metrics;
     /** Whether a caller may see the metrics. */
     readonly maySeeMetrics: (request: FastifyRequest) => boolean;
-    /** Of /readyz and /metrics, so that a flood of them leaves the API's limit alone, and the other way round. */
+    /** For /readyz and /metrics, separate from the limit of the API. */
     readonly rateLimiter: RateLimiter;
-    /** Of /healthz, so that a supervisor is answered whatever else its network asks. */
+    /** For /healthz, so that a supervisor is answered however many other requests come from its network. */
     readonly livenessLimiter: RateLimiter;
-    /** Further ones by name, such as the delivery process. */
+    /** Additional checks by name, such as the delivery process. */
     readonly checks: Readonly<Record<string, ReadinessCheck>>;
   },
 ): void {
@@ -114,7 +114,7 @@ async function databaseFault(database: Database): Promise<string | null> {
   );
 }
 
-/** What is wrong with the folder, or with the room there is in it; null: nothing. */
+/** Says if DATA_DIR is not writable or has not enough free space; null if neither. */
 export async function diskFault(dataDir: string): Promise<string | null> {
   try {
     await access(dataDir, constants.W_OK);

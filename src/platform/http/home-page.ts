@@ -1,4 +1,4 @@
-/** `/`: where a person finds what is here. */
+/** The page at `/`, with links to the other pages. */
 import type { FastifyInstance } from "fastify";
 import { html, sendPage } from "./response/page.ts";
 
@@ -8,9 +8,9 @@ export function registerHome(server: FastifyInstance, { hasInbox }: { readonly h
       reply,
       200,
       "Posthaste",
-      html`<p><a href="/docs">API reference</a>: every call, to read and to try. The API is at <code>/api/v1</code>.</p>
-        ${hasInbox ? html`<p><a href="/inbox">Local inbox</a>: mail stays on this machine (<code>MAIL_MODE=capture</code>). It opens with the address that the start printed.</p>` : html``}
-        <p><a href="/readyz">Readiness</a>: whether the service can work. <a href="/healthz">Health</a>: whether it lives.</p>`,
+      html`<p><a href="/docs">API reference</a>: read and try all calls. The API is at <code>/api/v1</code>.</p>
+        ${hasInbox ? html`<p><a href="/inbox">Local inbox</a>: mail stays on this machine (<code>MAIL_MODE=capture</code>). Open it with the address printed at start.</p>` : html``}
+        <p><a href="/readyz">Readiness</a>: whether the service can take requests. <a href="/healthz">Health</a>: whether it runs.</p>`,
     ),
   );
 }

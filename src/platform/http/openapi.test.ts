@@ -85,7 +85,7 @@ describe("openapi.json", () => {
     expect(JSON.stringify(document)).not.toContain("$id");
   });
 
-  it("refuses two different shapes of one $id", () => {
+  it("refuses two different shapes with one $id", () => {
     const other = { ...anybody, answer: Type.Object({ other: Type.String() }, { $id: "Thing" }) };
     expect(() => documentOf(listThings, other)).toThrow("two shapes have the $id Thing");
   });
@@ -127,7 +127,7 @@ describe("openapi.json", () => {
     });
   });
 
-  it("lists the refusals that can occur, by status", () => {
+  it("lists the possible errors by status", () => {
     const namesOf = (operation: { responses: Record<string, { $ref?: string }> }) =>
       Object.values(operation.responses).flatMap(({ $ref }) => ($ref ? [$ref.split("/").at(-1)] : []));
     expect(namesOf(document.paths["/things"].post)).toEqual([

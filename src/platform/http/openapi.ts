@@ -1,19 +1,19 @@
 /**
- * openapi.json (OpenAPI 3.1) from the endpoints: their shapes are JSON Schema already, and everything round them is the
- * same for all. A shape with an `$id` becomes a component.
+ * Generates openapi.json (OpenAPI 3.1) from the endpoints. Their shapes are JSON Schema, and envelope, headers and errors are
+ * the same for all. A shape with an `$id` becomes a component.
  */
 import type { TSchema } from "typebox";
 import { type ErrorCode, errorTable } from "#platform/errors.ts";
 import { type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./error-codes.ts";
-import { MOST_IGNORED } from "./request/unknown-names.ts";
+import { MOST_IGNORED } from "./request/unknown-fields.ts";
 import { fileFieldOf } from "./request/uploads.ts";
 import { mediaTypeOf } from "./response/file-answer.ts";
 import { API_PREFIX } from "./server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The document; the same endpoints always give the same one. @throws when two different shapes have one `$id` */
+/** The same endpoints always give the same document. @throws Error if two different shapes have the same `$id` */
 export function openApiDocument(endpoints: readonly Endpoint[], { version }: { version: string }): Json {
   const components = new Components();
   const paths: Record<string, Record<string, Json>> = {};
@@ -54,25 +54,25 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
   };
 }
 
-const introduction = `Every answer is \`{ success: true, data, message }\` (and \`warnings\` where fields of the request were ignored) or \`{ success: false, error, code }\`.
-Send a workspace's key in \`X-API-Key\`. What a key must hold stands beside each operation as \`x-permission\`.
-Times are ISO 8601 in UTC, ids are UUIDs (requests may write them in any case), lists are newest first. Every answer carries \`X-Request-Id\`.`;
+const introduction = `Every response is \`{ success: true, data, message }\` (with \`warnings\` if fields of the request were ignored) or \`{ success: false, error, code }\`.
+Send the API key of a workspace in \`X-API-Key\`. The permission that an operation requires is its \`x-permission\`.
+Times are ISO 8601 in UTC, ids are UUIDs (in any case in requests), lists are newest first. Every response has \`X-Request-Id\`.`;
 
 const idempotencyKey = {
   name: "Idempotency-Key",
   in: "header",
   required: false,
   description:
-    "Within 24 hours the same key with the same body gets the first answer again, with `Idempotent-Replayed: true`.",
+    "For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`.",
   schema: { type: "string", minLength: 1, maxLength: 256, pattern: "^[!-~]+$" },
 };
 
 const numberHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
 const rateHeaders = {
-  "RateLimit-Limit": numberHeader("Requests that may come at once."),
-  "RateLimit-Remaining": numberHeader("How many more may come now."),
-  "RateLimit-Reset": numberHeader("Seconds until all of them may again."),
-  "Retry-After": numberHeader("Seconds to wait."),
+  "RateLimit-Limit": numberHeader("Largest burst of requests."),
+  "RateLimit-Remaining": numberHeader("Requests that are left now."),
+  "RateLimit-Reset": numberHeader("Seconds until the whole burst is available again."),
+  "Retry-After": numberHeader("Seconds to wait before the next request."),
 };
 
 const namedSentence = {
@@ -86,11 +86,11 @@ const failureSchema = {
   required: ["success", "error", "code"],
   properties: {
     success: { const: false },
-    error: { type: "string", description: "For people; never parsed." },
+    error: { type: "string", description: "Message for people; do not parse it." },
     code: { enum: Object.keys(errorTable) },
     details: {
       type: "array",
-      description: "The refused fields.",
+      description: "The invalid fields.",
       items: namedSentence,
     },
     required_scopes: {
@@ -101,22 +101,25 @@ const failureSchema = {
   },
 };
 
-const nextCursor = { type: ["string", "null"], description: "For `after`; null when no rows follow." };
+const nextCursor = {
+  type: ["string", "null"],
+  description: "Value for `after`; null if there are no more rows.",
+};
 
 const ignoredNames = {
   type: "array",
   description:
-    "Fields and query parameters of the request that this call does not know and ignored. Left out where there are none.",
+    "Unknown fields and query parameters of the request, which were ignored. Absent if there are none.",
   maxItems: MOST_IGNORED,
   items: namedSentence,
 };
 
-/** What operations share, collected while they are written down. */
+/** Components that operations share, collected while the operations are generated. */
 class Components {
   readonly schemas: Record<string, unknown> = { Failure: failureSchema, IgnoredNames: ignoredNames };
   readonly responses: Record<string, Json> = {};
 
-  /** The shape with every part that has an `$id` moved out. */
+  /** The shape, with every part that has an `$id` replaced by a reference to a component. */
   schema(shape: unknown): unknown {
     if (Array.isArray(shape)) return shape.map((part) => this.schema(part));
     if (typeof shape !== "object" || shape === null) return shape;
@@ -131,7 +134,7 @@ class Components {
     return { $ref: `#/components/schemas/${$id}` };
   }
 
-  /** The refusals of one status. */
+  /** A reference to the error response with these codes, which have the same status. */
   refusal(codes: readonly ErrorCode[]): Json {
     const name = codes.join("_or_");
     this.responses[name] ??= {
@@ -222,7 +225,7 @@ function success({ answer, summary, message, isContinued }: Endpoint, components
   };
 }
 
-/** The label of its resource; what any key may call stands with its neighbours of the same path. */
+/** The label of the resource. An endpoint for any key gets that of an endpoint with the same first part of the path. */
 function tagOf({ needs, path }: Endpoint, endpoints: readonly Endpoint[]): string {
   if (needs !== "authenticated") return needs.resource.label;
   const area = path.split("/")[1];
@@ -240,7 +243,7 @@ function resourcesOf(endpoints: readonly Endpoint[]) {
 function tagsOf(endpoints: readonly Endpoint[]): Json[] {
   return resourcesOf(endpoints).map(({ name, label }) => ({
     name: label,
-    description: `What permissions on \`${name}\` govern.`,
+    description: `Operations that require permissions on \`${name}\`.`,
   }));
 }
 

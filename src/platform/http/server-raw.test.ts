@@ -1,4 +1,4 @@
-/** What no well-behaved client sends, over sockets of our own. */
+/** Requests of badly behaved clients, over raw sockets. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -62,7 +62,7 @@ async function conversation(socket: Socket): Promise<string> {
   return text;
 }
 
-/** Sends it all at once on a connection of its own. */
+/** Sends everything at once on a new connection. */
 async function exchange(request: string | Buffer): Promise<string> {
   const socket = open();
   const answer = conversation(socket);
@@ -94,7 +94,7 @@ it("a plain request over such a socket works", async () => {
 });
 
 describe("a slow client", () => {
-  it("that never ends its headers is told so and closed in time", async () => {
+  it("that never ends its headers gets 408 and is closed in time", async () => {
     const socket = open();
     const answer = conversation(socket);
     socket.write("POST /api/v1/things HTTP/1.1\r\nHost: x\r\n");
@@ -120,7 +120,7 @@ describe("a slow client", () => {
     expect(bodies).toEqual([]);
   });
 
-  it("keeps nobody else waiting", async () => {
+  it("does not delay other clients", async () => {
     for (let count = 0; count < 200; count += 1) open().write("POST /api/v1/things HTTP/1.1\r\nHost:");
     expect((await api.call("POST", "/things", key, { name: "x" })).status).toBe(200);
   });
@@ -244,7 +244,7 @@ describe("a large upload", () => {
     expect([status, body.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   });
 
-  it("in chunks without an end is read within bounds, so that its sender comes to read the refusal", async () => {
+  it("in endless chunks is read within limits, so that its sender can read the error", async () => {
     const socket = open();
     const answer = conversation(socket);
     socket.write(head("Content-Type: application/json", "Transfer-Encoding: chunked"));
@@ -255,7 +255,7 @@ describe("a large upload", () => {
     expect(bodies).toEqual([]);
   });
 
-  it("that is compressed is refused before it is unpacked", async () => {
+  it("that is compressed is refused before it is decompressed", async () => {
     const body = gzipSync(JSON.stringify({ name: "x".repeat(1024 ** 2) }));
     const headers = [
       "Content-Type: application/json",
@@ -264,10 +264,10 @@ describe("a large upload", () => {
     ];
     const text = await exchange(Buffer.concat([Buffer.from(head(...headers)), body]));
     expect(statusesOf(text)).toEqual([400]);
-    expect(failureOf(text).error).toBe("Send the body as it is, without Content-Encoding");
+    expect(failureOf(text).error).toBe("Send the body uncompressed, without Content-Encoding");
   });
 
-  it("that breaks off leaves nothing: no handler ran, nothing is logged, no connection stays", async () => {
+  it("that is aborted leaves nothing: no handler runs, nothing is logged, no connection stays", async () => {
     const before = await connections();
     const socket = open();
     await once(socket, "connect");

@@ -15,7 +15,7 @@ const database = await testDatabase();
 const logged: { msg: string; level: number; request_id?: string }[] = [];
 const log = pino({ level: "error" }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 const answered: [string, number][] = [];
-/** What the handler of POST /things throws, if anything. */
+/** Thrown by the handler of POST /things, if defined. */
 let fault: unknown;
 let api: BareServer;
 let workspaceId: WorkspaceId;
@@ -79,7 +79,7 @@ const headOf = (path: string, as = key) =>
   fetch(`${api.url}/api/v1${path}`, { method: "HEAD", headers: { "X-API-Key": as } });
 
 describe("an answer", () => {
-  it("is the success envelope, with the sentence of the endpoint", async () => {
+  it("is the success envelope, with the message of the endpoint", async () => {
     const id = newId();
     const { status, body, headers } = await api.call("GET", `/things/${id}`, key);
     expect(status).toBe(200);
@@ -124,7 +124,7 @@ describe("an answer", () => {
 });
 
 describe("X-Request-Id", () => {
-  it("is on every answer, a fresh UUID unless the caller sent a sane one", async () => {
+  it("is on every response, a new UUID unless the caller sent a valid one", async () => {
     for (const [method, path, as] of [
       ["GET", `/things/${newId()}`, key],
       ["GET", "/nowhere", key],
@@ -137,7 +137,7 @@ describe("X-Request-Id", () => {
     }
   });
 
-  it("is the caller's own when that is short and plain, and the handler sees it", async () => {
+  it("is that of the caller if it is short and plain, also for the handler", async () => {
     const send = (id: string) => api.call("POST", "/things", key, { name: "x" }, { "X-Request-Id": id });
     const { headers, body } = await send("order-7.a:b_c");
     expect(headers.get("x-request-id")).toBe("order-7.a:b_c");
@@ -185,7 +185,7 @@ describe("a path", () => {
     expect(await (await fetch(`${api.url}/page`)).text()).toBe("a page");
   });
 
-  it("asked with another method is 405 and says which it takes, after the key was checked", async () => {
+  it("with another method is 405 with the allowed methods, after the key was checked", async () => {
     const asked: [string, string, string][] = [
       ["DELETE", "/things", "POST"],
       ["GET", "/things", "POST"],
@@ -274,7 +274,7 @@ describe("a body", () => {
 
   it.each(["gzip", "deflate", "br", "x"])("with Content-Encoding %s is 400", async (encoding) => {
     const { status, body } = await post('{"name":"x"}', { "Content-Encoding": encoding });
-    expect([status, body.error]).toEqual([400, "Send the body as it is, without Content-Encoding"]);
+    expect([status, body.error]).toEqual([400, "Send the body uncompressed, without Content-Encoding"]);
   });
 
   it("over a megabyte is 413, one of a megabyte is not", async () => {
@@ -288,7 +288,7 @@ describe("a body", () => {
 describe("a fault", () => {
   const post = (query = "") => api.call("POST", `/things${query}`, key, { name: "x" });
 
-  it("of ours tells the caller nothing and the log everything, under the request id", async () => {
+  it("of ours is logged with the request id, and the caller gets no details", async () => {
     fault = new Error('syntax error at or near "secret"');
     const { status, body, headers } = await post("?search=ada@example.test");
     expect([status, body]).toEqual([
@@ -328,7 +328,7 @@ describe("a fault", () => {
     },
   );
 
-  it("of the caller carries its details and headers, and is not logged", async () => {
+  it("of the caller has its details and headers, and is not logged", async () => {
     fault = new ApiError("CONFLICT", "Taken", {
       headers: { "Retry-After": "1" },
       details: [{ field: "name", message: "name is taken" }],
@@ -381,7 +381,7 @@ describe("the audit log", () => {
     expect(line).not.toHaveProperty("workspace_id");
   });
 
-  it("leaves it to the line of the fault to warn, once for all that fail alike", async () => {
+  it("has no warnings; equal faults are logged once", async () => {
     fault = Object.assign(new Error("Query read timeout"), { name: "Silence" });
     const answers = [];
     for (let at = 0; at < 20; at++) answers.push(await server.call("POST", "/things", secret, { name: "x" }));

@@ -1,6 +1,6 @@
 /**
- * The HTTP edge: endpoints become routes. The order of checks is the contract's (decisions, section 1 row 19):
- * rate limit, key, expiry, suspension, scope, body, then the handler's own.
+ * The HTTP server: turns endpoints into routes. A request is checked in this order: rate limit, key, expiry, suspension,
+ * permission, body, then by the handler.
  */
 
 import { randomUUID } from "node:crypto";
@@ -19,46 +19,46 @@ import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { type HttpLimits, httpLimits } from "#platform/limits/http-limits.ts";
 import type { Log } from "#platform/log/log.ts";
 import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
-import { answerer } from "./answer.ts";
 import type { Caller } from "./auth/caller.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
-import { trustedProxies } from "./auth/trusted-proxies.ts";
+import { trustedProxies } from "./auth/source-network.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
 import { Connections } from "./connections.ts";
 import { allowOrigins } from "./cors.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
-import { ProcessMark } from "./idempotency/process-mark.ts";
+import { ProcessLiveness } from "./idempotency/process-liveness.ts";
 import { UnsettledKeys } from "./idempotency/unsettled-keys.ts";
-import { watchMethods } from "./other-methods.ts";
+import { watchMethods } from "./method-not-allowed.ts";
+import { PipelinedRequests } from "./pipelined-requests.ts";
 import { watchArrivingBodies } from "./request/body-budget.ts";
 import { JsonReader } from "./request/json-reader.ts";
-import { refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./request/malformed.ts";
+import { refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./request/malformed-request.ts";
 import { ignoreBodies, takeBodies } from "./request/read-body.ts";
 import { announcesBody, answerBeforeBodies } from "./request/unread-body.ts";
 import { fileFieldOf, formLimit } from "./request/uploads.ts";
-import { RequestTurns } from "./request-turns.ts";
 import { asFailure, failure } from "./response/envelope.ts";
 import { html, sendPage } from "./response/page.ts";
-import { UnsentAnswers } from "./response/unsent-answers.ts";
+import { UnsentResponses } from "./response/unsent-responses.ts";
+import { routeHandler } from "./route-handler.ts";
 
-/** What machines of the operator's own ask, often and from one address (health.ts); everything else has a rate limit. */
+/** Monitoring paths, which have their own rate limits (health.ts). */
 const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export const API_PREFIX = "/api/v1";
 
 const MOST_CONNECTIONS = 10_000;
-/** Path and headers together, twice what Node.js takes: a key that is far too long is an unknown one. */
+/** Path and headers together; twice the default of Node.js, so that a far too long key is answered with 401. */
 const MOST_HEADER_BYTES = 32 * 1024;
 
-/** How long a request may take to arrive, and an answer to be read. */
+/** How long a request may take to arrive, and a response to be read. */
 export interface Patience {
   readonly headersMs: number;
   readonly requestMs: number;
-  /** How long a body may be without progress. */
+  /** How long a body may make no progress. */
   readonly stallMs: number;
-  /** How long a client may take nothing of its answer. */
+  /** How long a client may read nothing of its response. */
   readonly unreadMs: number;
-  /** How often late requests are looked for. */
+  /** Interval of the checks for late requests. */
   readonly checkMs: number;
 }
 
@@ -74,7 +74,7 @@ declare module "fastify" {
   interface FastifyRequest {
     caller: Caller;
     rawReply: ServerResponse;
-    /** How long the key was looked up. */
+    /** How long the look-up of the key took. */
     waitedMs: number;
   }
   interface FastifyContextConfig {
@@ -86,36 +86,37 @@ declare module "fastify" {
 export interface ServerOptions {
   readonly endpoints: readonly Endpoint[];
   readonly database: Database;
-  /** Where uploads lie until they are answered. */
+  /** Folder for uploads, which are kept until the response. */
   readonly dataDir: string;
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
   readonly log: Log;
-  /** Told of every answer, for the metrics. */
+  /** Called for every response, for the metrics. */
   readonly onAnswer: (operation: string, status: number, seconds: number) => void;
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
   readonly pages: (server: FastifyInstance) => void;
   readonly patience?: Partial<Patience>;
-  /** How long a request waits for the database altogether; unless given, PATIENCE_MS. */
+  /** How long a request waits for the database in total; default: PATIENCE_MS. */
   readonly databaseMs?: number | undefined;
-  /** In place of those of the table. */
+  /** Override those of `httpLimits`. */
   readonly limits?: Partial<HttpLimits>;
 }
 
-/** Builds the server without listening. */
+/** Creates the server; it does not listen yet. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = options.log;
   const faults = new RepeatedFaults(options.log);
   const { headersMs, requestMs, stallMs, unreadMs, checkMs } = { ...PATIENCE, ...options.patience };
   const limits: HttpLimits = { ...httpLimits, ...options.limits };
   const isProxy = trustedProxies(options.trustedProxies);
-  const turns = new RequestTurns(limits.unansweredOfConnection);
+  const turns = new PipelinedRequests(limits.unansweredOfConnection);
   const server = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    // What we log of a request names it; a logger for each would be 4 % of what accepting a message costs.
+    // Log lines name the request id themselves: a logger for each request would take 4 % of the time of accepting a
+    // message.
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     requestTimeout: requestMs,
@@ -128,7 +129,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
     trustProxy: options.trustedProxies.length > 0 ? isProxy : false,
     forceCloseConnections: "idle",
-    // No id is too long for the router: one of the wrong form is answered as an unknown one.
+    // Ids of any length reach the handler, so that an invalid id is answered like an unknown one.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MOST_HEADER_BYTES },
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
@@ -136,16 +137,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: refuseMalformedHttp,
   });
   server.server.maxConnections = MOST_CONNECTIONS;
-  // A page takes no body unless it says which.
+  // Pages accept no body unless they add a parser.
   server.removeAllContentTypeParsers();
   server.decorateRequest("caller").decorateRequest("rawReply").decorateRequest("bodyDigest", null);
   server.decorateRequest("waitedMs", 0);
   server.server.on("checkExpectation", refuseExpectation);
-  // A client that asks first is told to go on when its body is read, and not before (body-budget.ts).
+  // 100 Continue is sent when the body is read, and not before (body-budget.ts).
   server.server.on("checkContinue", (request, response) => server.server.emit("request", request, response));
   turns.watch(server.server);
   new Connections(limits, isProxy).watch(server);
-  new UnsentAnswers(limits, unreadMs).watch(server);
+  new UnsentResponses(limits, unreadMs).watch(server);
   watchArrivingBodies(server, limits, stallMs);
   answerBeforeBodies(server);
   server.addHook("onRequest", async (request, reply) => {
@@ -158,14 +159,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
     const operation = request.routeOptions.config.operation ?? "other";
     const { statusCode: status, elapsedTime: ms } = reply;
     options.onAnswer(operation, status, ms / 1000);
-    // The audit trail. A request that was refused before its key was known has no caller.
+    // The audit trail. A request that was refused before authentication has no caller.
     const workspace_id = (request.caller as Caller | undefined)?.workspaceId;
     options.log.debug(
       { request_id: request.id, operation, status, ms: Math.round(ms), workspace_id },
       "answered",
     );
   });
-  // After the key was looked at, and before a body is.
+  // After authentication, and before a body is read.
   server.addHook("preParsing", (request, _reply, _payload, done) =>
     done(request.is404 ? unknownPath(request) : null),
   );
@@ -191,10 +192,10 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
     );
     request.waitedMs = performance.now() - began;
   });
-  const processMark = new ProcessMark(options.database);
-  api.addHook("onReady", async () => void processMark.start());
-  api.addHook("onClose", () => processMark.end());
-  const deps = { database, dataDir, databaseMs, processMark, unsettled: new UnsettledKeys(database) };
+  const liveness = new ProcessLiveness(options.database);
+  api.addHook("onReady", async () => void liveness.start());
+  api.addHook("onClose", () => liveness.end());
+  const deps = { database, dataDir, databaseMs, liveness, unsettled: new UnsettledKeys(database) };
   const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number) =>
     scope.route({
       method: endpoint.method,
@@ -202,7 +203,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
       bodyLimit,
       config: { operation: endpoint.id },
       onRequest: async (request) => authorize(endpoint, request.caller),
-      handler: answerer(endpoint, deps),
+      handler: routeHandler(endpoint, deps),
     });
   const isForm = ({ body }: Endpoint) => fileFieldOf(body) !== undefined;
   const reader = new JsonReader();
@@ -217,7 +218,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
       add(scope, endpoint, BODY_LIMIT);
     }
   });
-  // In a scope of their own, where no parser touches a body: the endpoint reads the form, and refuses all else.
+  // In a separate scope without body parsers: the endpoint reads the form itself, and refuses other bodies.
   api.register(async (scope) => {
     ignoreBodies(scope);
     await scope.register(multipart);
@@ -225,7 +226,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
       add(scope, endpoint, formLimit(endpoint.bodyLimit ?? BODY_LIMIT));
     }
   });
-  // Its requests have the key looked at first, as all others of the API.
+  // Within the scope of the API, so that requests to unknown paths are authenticated first, like all others.
   api.setNotFoundHandler((request) => {
     throw unknownPath(request);
   });
@@ -233,7 +234,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
 
 function unknownPath({ url }: FastifyRequest): ApiError {
   const isOfApi = url.startsWith(`${API_PREFIX}/`);
-  return new ApiError("NOT_FOUND", isOfApi ? "There is no such path: see /docs for all of them" : undefined);
+  return new ApiError("NOT_FOUND", isOfApi ? "This path does not exist: see /docs for all paths" : undefined);
 }
 
 function urlOf(endpoint: Endpoint): string {
@@ -241,8 +242,7 @@ function urlOf(endpoint: Endpoint): string {
 }
 
 /**
- * A path that cannot be decoded is no path of ours. In the API, who has no key is told that first, as everywhere; all
- * else is for people.
+ * Answers a path that cannot be decoded with 404: in the API after a missing key, as everywhere, elsewhere as a page.
  */
 function refuseUnreadablePath(request: FastifyRequest, reply: FastifyReply, faults: RepeatedFaults): void {
   const { url, headers } = request;
@@ -253,18 +253,21 @@ function refuseUnreadablePath(request: FastifyRequest, reply: FastifyReply, faul
       new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND"),
       faults,
     );
-  } else sendPage(reply, 404, "There is no such page", html`<p>The address may have been cut off.</p>`);
+  } else sendPage(reply, 404, "Page not found", html`<p>The address may be incomplete.</p>`);
 }
 
-/** By which a fault is known again: its code, or what it says without figures, names and ids in it. */
-function wordsOf(thrown: unknown): string {
+/** A key for equal errors: the code, or the message without numbers and quoted names. */
+function kindOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown;
   const { code = "" } = thrown as NodeJS.ErrnoException;
   if (code !== "" && !(thrown instanceof ApiError)) return `${thrown.name} ${code}`;
   return `${thrown.name} ${thrown.message.slice(0, 100).replaceAll(/\d+|"[^"]*"|'[^']*'/g, "…")}`;
 }
 
-/** Without the query, where addresses may stand; outside the API as a pattern, because there paths hold tokens. */
+/**
+ * The path for the log: without the query, which may contain email addresses; outside the API as a pattern, because
+ * paths contain tokens.
+ */
 function loggedPath({ url, routeOptions }: FastifyRequest): string | undefined {
   return url.startsWith(`${API_PREFIX}/`) ? url.split("?", 1)[0] : routeOptions.url;
 }
@@ -274,9 +277,9 @@ function sendFailure(reply: FastifyReply, thrown: unknown, faults: RepeatedFault
   if (isOurFault || status >= 500) {
     const { id: request_id, method, routeOptions } = reply.request;
     const operation = routeOptions.config.operation ?? "other";
-    // An outage is one fault, whatever was asked; any other is one for each operation.
+    // An outage is one fault for all operations; any other fault is counted by operation.
     const isOutage = status === 503;
-    const what = isOutage && !(thrown instanceof ApiError) ? "the database is away" : wordsOf(thrown);
+    const what = isOutage && !(thrown instanceof ApiError) ? "the database is unreachable" : kindOf(thrown);
     faults.note(
       {
         kind: isOutage ? what : `${what} (${operation})`,
@@ -294,7 +297,7 @@ function sendFailure(reply: FastifyReply, thrown: unknown, faults: RepeatedFault
     .send(JSON.stringify(failure(error)));
 }
 
-/** A caller's own request id, when it is short and plain enough to stand in logs and headers. */
+/** The caller's request id, if it is short and plain enough for logs and headers. */
 function saneRequestId(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" && /^[\w.:-]{1,100}$/.test(header) ? header : undefined;
 }

@@ -1,4 +1,4 @@
-/** What callers hear when the database is there and gives no answer: frozen, locked, or cut off with an answer under way. */
+/** Responses while the database does not answer: it is frozen, locked, or cut off with an answer under way. */
 import { randomUUID } from "node:crypto";
 import sql, { raw } from "sql-template-tag";
 import { afterEach, describe, expect, test } from "vitest";
@@ -46,7 +46,7 @@ const timed = async <Answer extends { readonly status: number; readonly headers:
 const refused = { status: 503, retryAfter: "5", isInTime: true };
 
 describe("a frozen database", () => {
-  test("is answered 503 within five seconds by every kind of call, and works seconds after its return", async () => {
+  test("is answered with 503 within five seconds by every kind of call, and works seconds after its return", async () => {
     expect((await send("before")).status).toBe(201);
     way?.freeze();
     const answers = await Promise.all(
@@ -66,7 +66,7 @@ describe("a frozen database", () => {
     expect(performance.now() - back).toBeLessThan(3_000);
   });
 
-  test("sends nothing twice to a caller with an Idempotency-Key, whenever it wakes", async () => {
+  test("sends nothing twice for a caller with an Idempotency-Key, whenever the database returns", async () => {
     const key = randomUUID();
     await send("warm up");
     way?.freeze();
@@ -77,7 +77,7 @@ describe("a frozen database", () => {
   });
 });
 
-test("an answer that is lost is found again under its Idempotency-Key", async () => {
+test("a lost response is replayed for its Idempotency-Key", async () => {
   const key = randomUUID();
   await send("warm up");
   if (way) way.lost = "answers";

@@ -85,7 +85,7 @@ async function stop(): Promise<number> {
 
 const refusal = /^HTTP\/1\.1 503 .*connection: close\r\n.*"success":false.*The service is stopping/is;
 
-test("an upload that stalls is answered 503 by a stop, and nothing of it stays", async () => {
+test("when the service stops, a stalled upload gets 503 and its file is deleted", async () => {
   const opening = '--x\r\nContent-Disposition: form-data; name="csvFile"; filename="a.csv"\r\n\r\nemail\r\n';
   const socket = await begin("/things/import", "multipart/form-data; boundary=x", 40_000_000, opening);
   await eventually("the file to be begun", async () => (await lying()).length === 1);
@@ -96,7 +96,7 @@ test("an upload that stalls is answered 503 by a stop, and nothing of it stays",
   expect(handled).toEqual([]);
 });
 
-test("one that goes on and on is, too", async () => {
+test("when the service stops, an endless upload gets 503, too", async () => {
   const opening = '--x\r\nContent-Disposition: form-data; name="csvFile"; filename="a.csv"\r\n\r\nemail\r\n';
   const socket = await begin("/things/import", "multipart/form-data; boundary=x", 40_000_000, opening);
   await eventually("the file to be begun", async () => (await lying()).length === 1);
@@ -107,7 +107,7 @@ test("one that goes on and on is, too", async () => {
   expect(await answer).toMatch(refusal);
 });
 
-test("so is any other body that has not come whole", async () => {
+test("when the service stops, any other incomplete body gets 503", async () => {
   const socket = await begin("/things", "application/json", 1_000, '{"name":');
   await eventually("the request to be read", async () => socket.bytesWritten > 0);
   // A request after it has been answered, so this one has been begun.
@@ -118,7 +118,7 @@ test("so is any other body that has not come whole", async () => {
   expect(handled).toEqual(["whole"]);
 });
 
-test("headers that have not come whole are not waited for", async () => {
+test("when the service stops, it does not wait for incomplete headers", async () => {
   const socket = connect(api.port, "127.0.0.1");
   socket.on("error", () => {});
   await once(socket, "connect");
@@ -127,7 +127,7 @@ test("headers that have not come whole are not waited for", async () => {
   expect(await stop()).toBeLessThan(QUICK_MS);
 });
 
-test("what has come whole is done and answered", async () => {
+test("when the service stops, complete requests are handled and answered", async () => {
   const finish = Promise.withResolvers<void>();
   work = finish.promise;
   const body = '{"name":"whole"}';
@@ -140,7 +140,7 @@ test("what has come whole is done and answered", async () => {
   expect(await answer).toMatch(/^HTTP\/1\.1 200 .*"success":true/s);
 });
 
-test("so is what came before the answer to another request on its connection", async () => {
+test("when the service stops, complete pipelined requests are handled and answered", async () => {
   const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const body = '{"name":"whole"}';
   work = first.promise;

@@ -1,9 +1,9 @@
 /**
- * One attempt at a job: take the record up, run the handler, write down how it ended.
+ * One run of a job: leases the record, calls the handler, and writes the result.
  *
- * A job may run more than once: a runner may die, or be thought dead while it was only frozen. So a handler must be
- * able to begin again (its progress so far is in `job`), and an overtaken run must not write: every write carries the
- * run's number, and the first that finds a newer one aborts the handler's signal.
+ * A job may run more than once, because a runner may die, or be taken for dead while it is only frozen. So a handler must be
+ * able to start again (its progress is in `job`), and an overtaken run must not write: every write has the run number, and
+ * the first that finds a newer one aborts the signal of the handler.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -11,7 +11,7 @@ import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import { removeOtherFiles } from "./file-store.ts";
-import { copyFile, INPUT_FILE, openScratch, type Scratch } from "./files.ts";
+import { copyFile, INPUT_FILE, openTempFile, type TempFile } from "./files.ts";
 import {
   type JobEnd,
   type JobRun,
@@ -24,38 +24,38 @@ import {
   updateJobWaiting,
 } from "./store.ts";
 
-/** What a handler works with. */
+/** The argument of a job handler. */
 export interface JobContext<Input> {
   readonly job: Progress & {
     readonly id: string;
     readonly workspaceId: WorkspaceId;
     readonly type: string;
-    /** As it was given to startJob, after a trip through JSON. */
+    /** The `input` of startJob, after JSON serialisation. */
     readonly input: Input;
   };
-  /** Absolute numbers, those that changed; written about twice a second, however often it is called. */
+  /** Reports changed numbers, as absolute values. They are written to the database twice a second. */
   readonly report: (progress: Partial<Progress>) => void;
-  /** Has the caller asked to stop? Known half a second later at the latest. */
+  /** Whether the job was cancelled; up to half a second old. */
   readonly isCancelled: () => boolean;
-  /** Aborted when the handler should end early: cancelled, overtaken, or the service stops. */
+  /** Aborted when the handler should stop: the job was cancelled or overtaken, or the service stops. */
   readonly signal: AbortSignal;
-  /** Whether it should, asked anew: for what must not be begun once the caller has been told that the job will stop. */
+  /** Asks the database whether the handler should stop: call it before work that must not begin after a cancellation. */
   readonly hasToEnd: () => Promise<boolean>;
   /**
-   * To be called after each piece of work that the next run of the job does not repeat.
-   * @throws PutBack when the job has run for as long as one turn lasts and other jobs wait
+   * Call it after each piece of work that the next run will not repeat.
+   * @throws PutBack if the job has run for its time slice and other jobs wait
    */
   readonly requireTurn: () => void;
-  /** The upload that it was started with, on the disk. */
-  readonly openInput: () => Promise<Scratch>;
-  /** A place on the disk for this run alone. */
-  readonly openScratch: () => Promise<Scratch>;
+  /** Copies the upload of the job to a temporary file. */
+  readonly openInput: () => Promise<TempFile>;
+  /** A temporary file for this run. */
+  readonly openTempFile: () => Promise<TempFile>;
   readonly log: Log;
 }
 
-/** What a job leaves behind. Files are names of LineFile; all others of the job go with its end. */
+/** The result of a handler. Files are names of LineFile; all other files of the job are deleted when it ends. */
 export interface JobOutcome {
-  /** A cancel ended it before all was done. One that came when nothing was left to do changes nothing. */
+  /** Whether a cancellation stopped the work before its end. */
   readonly isPartial?: boolean;
   readonly result?: unknown;
   readonly resultFile?: string;
@@ -63,14 +63,14 @@ export interface JobOutcome {
 }
 
 /**
- * Does the work of one type of job. An ApiError is the caller's fault and ends the job as failed with its message;
- * anything else is ours: logged, tried again after a pause, in the end failed with a text that says nothing more.
+ * Does the work of one type of job. An ApiError ends the job as failed with its message. Any other error is logged, and
+ * the job is retried after a pause; after MOST_ATTEMPTS it ends as failed with a general message.
  */
 export type JobHandler<Input> = (context: JobContext<Input>) => Promise<JobOutcome>;
 
 /**
- * What a handler, or a recurring task, throws to go on later, and to let others have its place meanwhile. It is called
- * anew then, behind the others that are due; a job that is cancelled while it waits is called when its turn comes.
+ * Thrown by a handler or a recurring task to yield: it is called again after `seconds`, after the others that are due, and
+ * its slot is free until then. A cancelled job is called again, too, so that it can clean up.
  */
 export class PutBack extends Error {
   readonly seconds: number;
@@ -81,7 +81,7 @@ export class PutBack extends Error {
   }
 }
 
-/** The end of a job, as others hear of it. */
+/** A job that has ended. */
 export interface EndedJob {
   readonly workspaceId: WorkspaceId;
   readonly id: string;
@@ -91,20 +91,20 @@ export interface EndedJob {
   readonly progress: Progress;
 }
 
-/** Told in the transaction that writes the end down. */
+/** Called in the transaction that writes the end of the job. */
 export type OnJobEnded = (tx: Queryable, job: EndedJob) => Promise<void>;
 
-/** How often the progress is written and the wish to cancel is read. */
+/** How often the progress is written and a cancellation is noticed. */
 const WRITE_MS = 500;
 
-/** Attempts before a job counts as poisonous. */
+/** A job that has failed this often is given up. */
 const MOST_ATTEMPTS = 5;
 
-const GAVE_UP = `The job failed on our side ${MOST_ATTEMPTS} times and was given up`;
+const GAVE_UP = `The job failed ${MOST_ATTEMPTS} times with an internal error and was given up`;
 
 type Ending = "cancelled" | "overtaken" | "stopping";
 
-/** What attempts need to know of their runner. */
+/** What runs of jobs share. */
 export interface Workplace {
   readonly database: Database;
   readonly dataDir: string;
@@ -112,11 +112,11 @@ export interface Workplace {
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   readonly onEnded?: OnJobEnded | undefined;
-  /** How long a job runs while others wait. */
+  /** The time slice of a job while others wait. */
   readonly turnMs: number;
 }
 
-/** One run of a job, if it is still open; a fault of the handler is written down, and the job is due again later. */
+/** Runs a job if it is still open. After an error of the handler, the job is due again later. */
 export async function attemptJob(
   { database, dataDir, log, stopping, onEnded, turnMs }: Workplace,
   handler: JobHandler<never>,
@@ -138,9 +138,9 @@ export async function attemptJob(
       );
       await onEnded?.(tx, { workspaceId, id, type, status: how.status, error: how.error, progress });
     });
-  // One that has run before may have something to leave.
+  // A cancelled job that has run before is called once more, so that it can leave its partial result.
   if (run.cancel_requested && run.run_number === 1) return end({ status: "cancelled" });
-  // Nobody recorded the last attempt's failure: it took its process along.
+  // The last run did not write its end, so it probably crashed its process.
   if (run.attempts > MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
 
   const jobLog = log.child({ job_id: run.id, job_type: run.type });
@@ -157,13 +157,13 @@ export async function attemptJob(
       requireTurn: watch.requireTurn,
       openInput: async () => {
         await using kept = new AsyncDisposableStack();
-        const input = kept.use(await openScratch(dataDir));
+        const input = kept.use(await openTempFile(dataDir));
         const file = { workspaceId: run.workspace_id, jobId: run.id, name: INPUT_FILE };
         await copyFile(database, file, input.path);
         kept.move();
         return input;
       },
-      openScratch: () => openScratch(dataDir),
+      openTempFile: () => openTempFile(dataDir),
       log: jobLog,
     });
     const { isPartial, result, resultFile: result_file, errorsFile: errors_file } = outcome;
@@ -181,7 +181,7 @@ export async function attemptJob(
   }
 }
 
-/** Writes the progress every half second and aborts the signal when the run should end early. */
+/** Writes the progress every half second, and aborts the signal when the run should stop. */
 function watchRun(
   { database, stopping, turnMs }: Pick<Workplace, "database" | "stopping" | "turnMs">,
   run: JobRun,
@@ -205,7 +205,7 @@ function watchRun(
   const isRunning = () => delay(WRITE_MS, true, { signal: over.signal }).catch(() => false);
   const watching = (async () => {
     while (await isRunning()) {
-      await write().catch((err: unknown) => log.warn({ err }, "job progress not written"));
+      await write().catch((err: unknown) => log.warn({ err }, "job progress could not be written"));
     }
   })();
   if (stopping.aborted) onStopping();

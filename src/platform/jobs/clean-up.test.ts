@@ -13,7 +13,7 @@ const log = createLog("silent");
 /** More than two of the statements that it is done in. */
 const MANY = 10_001;
 
-test("idempotency keys of more than a day go, however many there are, and younger ones stay", async () => {
+test("idempotency keys older than a day are deleted, however many there are, and others stay", async () => {
   const insert = (name: string, amount: number, age: string) =>
     database.run(sql`
       insert into idempotency_keys (workspace_id, path, key, token, request_hash, reserved_until, created_at)
@@ -29,7 +29,7 @@ test("idempotency keys of more than a day go, however many there are, and younge
   ]);
 });
 
-test("expired jobs go, however many there are, and others stay", async () => {
+test("expired jobs are deleted, however many there are, and others stay", async () => {
   const insert = (type: string, amount: number, expires: string | null) =>
     database.run(sql`
       insert into jobs (workspace_id, id, type, permission, expires_at)
@@ -48,7 +48,7 @@ test("expired jobs go, however many there are, and others stay", async () => {
   ]);
 });
 
-test("a process that has to stop begins no further batch", async () => {
+test("a stopping process begins no further batch", async () => {
   const tasks = cleanUp(database, systemClock);
   for (const task of tasks) {
     await database.run(sql`

@@ -1,18 +1,18 @@
-/** The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files, quotas. */
+/** Hourly clean-up of expired data: idempotency keys, ended jobs and their files, quotas. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeOldKeys } from "#platform/http/idempotency/idempotency.ts";
 import { removeEndedQuotas } from "#platform/limits/quota-store.ts";
-import { removeInBatches } from "./batches.ts";
 import { removePartsOver } from "./file-store.ts";
+import { removeInBatches } from "./remove-in-batches.ts";
 import type { Recurring } from "./schedule.ts";
 import { removeJobsOver } from "./store.ts";
 
 const HOUR_SECONDS = 3_600;
-/** Parts of files that go in one statement: some hundred MiB. */
+/** Parts of files that one statement deletes: some hundred MiB. */
 const PARTS_BATCH = 200;
 
-/** Runs as recurring tasks. */
+/** The recurring tasks. */
 export function cleanUp(database: Database, clock: Clock): Recurring[] {
   return [
     {
@@ -27,7 +27,7 @@ export function cleanUp(database: Database, clock: Clock): Recurring[] {
       name: "remove-expired-jobs",
       seconds: HOUR_SECONDS,
       async run({ signal, log }) {
-        // First: with thousands of jobs at once there would be gigabytes of files to remove in one statement.
+        // The files first: deleting thousands of jobs in one statement would also delete gigabytes of files.
         const parts = await removeInBatches(signal, (most) => removePartsOver(database, most), PARTS_BATCH);
         const jobs = await removeInBatches(signal, (most) => removeJobsOver(database, most));
         log.debug({ jobs, parts }, "expired jobs removed");

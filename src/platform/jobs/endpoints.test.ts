@@ -90,11 +90,11 @@ describe("a job that was just started", () => {
   });
 });
 
-describe("a file that a job does not have is 404, and the answer says why", () => {
-  it("no row was refused", async () => {
+describe("a missing file of a job is 404, with the reason in the message", () => {
+  it("no row was rejected", async () => {
     const id = await endedJob("completed", { "rows.csv": "a" });
     const { status, body } = await api.call("GET", `/jobs/${id}/errors`, keyWith("*:*"));
-    expect([status, body.error]).toEqual([404, "No row was refused, so there is no errors file"]);
+    expect([status, body.error]).toEqual([404, "No row was rejected, so there is no errors file"]);
   });
 
   it("the job has not ended", async () => {
@@ -106,7 +106,7 @@ describe("a file that a job does not have is 404, and the answer says why", () =
     }
   });
 
-  it("rows were refused without a file, or the result is none", async () => {
+  it("rows were rejected without a file, or the result is not a file", async () => {
     const id = await endedJob("failed");
     await database.run(sql`update jobs set failed = 3 where id = ${id}`);
     const errors = await api.call("GET", `/jobs/${id}/errors`, keyWith("*:*"));
@@ -140,7 +140,7 @@ describe("who may see a job", () => {
     },
   );
 
-  it("another workspace's job is as unknown as one that does not exist", async () => {
+  it("a job of another workspace is 404 like an unknown one", async () => {
     const foreign = await start("subscriber_import", await insertBareWorkspace(database));
     for (const [method, rest] of [
       ["GET", ""],
@@ -196,7 +196,7 @@ describe("the files of a job", () => {
     expect((await api.call("GET", `/jobs/${id}/errors`, key)).body).toBe("Row\r\n3\r\n");
   });
 
-  it("are not for a key that may see jobs alone", async () => {
+  it("are refused to a key with jobs:read only", async () => {
     const id = await endedJob("completed", { "rows.csv": "x", "errors.csv": "x" });
     for (const name of ["download", "errors"]) {
       const { status, body } = await api.call("GET", `/jobs/${id}/${name}`, keyWith("jobs:*"));
@@ -221,7 +221,7 @@ describe("the files of a job", () => {
     expect((await api.call("GET", `/jobs/${expired}`, key)).status).toBe(404);
   });
 
-  it("go with the job when it has expired, and only then", async () => {
+  it("are deleted with the job when it has expired", async () => {
     const kept = await endedJob("completed", { "rows.csv": "kept" });
     const expired = await endedJob("completed", { "rows.csv": "x" });
     const file = { workspaceId, jobId: expired, name: "rows.csv" };
@@ -230,7 +230,7 @@ describe("the files of a job", () => {
       for (const task of cleanUp(database, systemClock))
         await task.run({ signal: new AbortController().signal, log });
     };
-    // Somebody may have begun to fetch it before.
+    // A download may have begun before.
     await sweepAfter("59 minutes");
     expect(await readJobFile(database, file)).toBe("x");
     await sweepAfter("61 minutes");
@@ -252,7 +252,7 @@ describe("cancelling a job", () => {
     expect(second.body).toEqual(first.body);
   });
 
-  it("tells of the end of one that waits, once, and of one that runs nothing yet", async () => {
+  it("reports the end of a waiting one once", async () => {
     const [waiting, running] = [await start("waiting"), await start("running")];
     await database.run(sql`update jobs set status = 'processing' where id = ${running}`);
     ended.length = 0;
@@ -286,7 +286,7 @@ describe("cancelling a job", () => {
     expect(body).toMatchObject({ code: "CONFLICT", error: `The job has already ${status}` });
   });
 
-  it("takes the write permission, which reading does not imply", async () => {
+  it("requires the write permission", async () => {
     const id = await start();
     const { status, body } = await api.call("POST", `/jobs/${id}/cancel`, keyWith("*:read"));
     expect(status).toBe(403);

@@ -1,7 +1,7 @@
 /**
- * Background jobs as their callers see them. A job carries a permission of its own, the read form of what its starter
- * needed: a key sees a job when it covers that or `jobs:read`, and cancels it with the write form or `jobs:write`. Its
- * files are for the first alone.
+ * Endpoints for background jobs. Each job has a permission, the read form of the one that was needed to start it. A key with
+ * that permission or `jobs:read` can see the job; with its write form or `jobs:write` it can cancel the job. The files of a
+ * job require the permission of the job itself.
  */
 
 import { type Static, Type } from "typebox";
@@ -39,10 +39,10 @@ const Counts = Type.Object(
 export const Job = Type.Object(
   {
     id: Id,
-    job_id: Type.String({ format: "uuid", description: "The same as id." }),
+    job_id: Type.String({ format: "uuid", description: "Equal to id." }),
     type: Type.String(),
     status: Type.Enum([...jobStatuses]),
-    progress: Type.Integer({ minimum: 0, maximum: 100, description: "Per cent." }),
+    progress: Type.Integer({ minimum: 0, maximum: 100, description: "Percentage." }),
     total: nullable(Type.Integer({ description: "Items to process; null while unknown." })),
     processed: Type.Integer(),
     succeeded: Type.Integer(),
@@ -50,11 +50,11 @@ export const Job = Type.Object(
     skipped: Type.Integer(),
     counts: Counts,
     result: Type.Unknown({
-      description: "What the job found out; null while it has not ended, or when that is a file.",
+      description: "The result of the job; null until it has ended, and if the result is a file.",
     }),
     error: nullable(Type.String({ description: "Why it failed." })),
     download_url: nullable(Type.String({ description: "Path of the result file." })),
-    errors_url: nullable(Type.String({ description: "Path of the file with the refused rows." })),
+    errors_url: nullable(Type.String({ description: "Path of the file with the rejected rows." })),
     created_at: Timestamp,
     started_at: NullableTimestamp,
     completed_at: NullableTimestamp,
@@ -67,35 +67,38 @@ const Csv = (description: string) => fileShape("text/csv", description);
 
 interface Dependencies {
   readonly db: Database;
-  /** The types of jobs that there are, each with what its readers have to be allowed to read. */
+  /** All types of jobs, with the resource whose read permission shows them. */
   readonly types: Readonly<Record<string, Resource>>;
   readonly onEnded?: OnJobEnded;
 }
 
 export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
   const permissions = Object.values(types).map((resource) => permissionOf(need(resource, "read")));
-  /** A list that could never hold anything is refused, and not empty. @throws ApiError INSUFFICIENT_SCOPE */
+  /** Refuses keys that can see no job at all, instead of an empty list. @throws ApiError INSUFFICIENT_SCOPE */
   const requireAny = (caller: Caller) => {
     const missing = missingPermissions(caller.permissions, permissions);
     if (missing.length === new Set(permissions).size) {
       requirePermissions(caller, [permissionOf(need(jobs, "read"))]);
     }
   };
-  /** The job, when it is there and the caller may do this with it. */
+  /** The job, if it exists and the caller has the permission. @throws ApiError */
   const get = async (caller: Caller, id: string, action: Action): Promise<JobRow> => {
     const job = await findJob(db, caller.workspaceId, id);
     if (job === undefined) throw notFound("Job");
     requireGrant(caller, job, action);
     return job;
   };
-  /** For what the job holds, such as the people of an export: `jobs:read` alone does not open that. */
+  /**
+   * The job, for access to its files, for which `jobs:read` is not enough: they may contain, for example, exported
+   * people.
+   */
   const getOwn = async (caller: Caller, id: string): Promise<JobRow> => {
     const job = await findJob(db, caller.workspaceId, id);
     if (job === undefined) throw notFound("Job");
     requirePermissions(caller, [job.permission]);
     return job;
   };
-  /** A job that waits ends here, one that runs by its attempt. */
+  /** Cancels a job. A waiting job ends here, a running one by its run. */
   const cancel = (workspaceId: WorkspaceId, id: string) =>
     db.transaction(async (tx) => {
       const job = await cancelJob(tx, workspaceId, id);
@@ -123,7 +126,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       id: "listJobs",
       method: "GET",
       path: "/jobs",
-      summary: "Background jobs that the key may see, newest first",
+      summary: "List the background jobs that the key can see, newest first",
       needs: need(jobs, "read", "handler"),
       query: {
         type: choiceField(Object.keys(types), "Only jobs of this type."),
@@ -146,7 +149,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       id: "getJob",
       method: "GET",
       path: "/jobs/{job_id}",
-      summary: "A job with its progress",
+      summary: "Get a job and its progress",
       needs: need(jobs, "read", "handler"),
       answer: Job,
       message: "Job",
@@ -157,9 +160,9 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/jobs/{job_id}/download",
       mayTakeLong: "reading",
-      summary: "The result file of a job, for seven days",
+      summary: "Download the result file of a job, available for seven days",
       needs: need(jobs, "read", "handler"),
-      answer: Csv("The result, as the kind of job defines it."),
+      answer: Csv("The result; its columns depend on the type of the job."),
       async handle({ caller, params }) {
         const job = await getOwn(caller, params.job_id);
         return file(caller, job, "result");
@@ -170,9 +173,9 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/jobs/{job_id}/errors",
       mayTakeLong: "reading",
-      summary: "The rows that a job refused, with the reason, for seven days",
+      summary: "Download the rows that a job rejected with their reasons, available for seven days",
       needs: need(jobs, "read", "handler"),
-      answer: Csv("The refused rows, each with the reason."),
+      answer: Csv("The rejected rows, each with its reason."),
       async handle({ caller, params }) {
         const job = await getOwn(caller, params.job_id);
         return file(caller, job, "errors");
@@ -182,7 +185,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       id: "cancelJob",
       method: "POST",
       path: "/jobs/{job_id}/cancel",
-      summary: "Cancel a job: at once while it waits, within seconds while it runs",
+      summary: "Cancel a job: at once if it waits, within seconds if it runs",
       needs: need(jobs, "write", "handler"),
       errors: ["CONFLICT"],
       answer: Job,
@@ -197,7 +200,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
   ];
 }
 
-/** A job that needed no cancelling. @throws ApiError CONFLICT when it ended in another way, NOT_FOUND */
+/** A job that is already cancelled. @throws ApiError CONFLICT if it has ended in another way; NOT_FOUND */
 async function ended(db: Database, workspaceId: WorkspaceId, id: string): Promise<JobRow> {
   const job = await findJob(db, workspaceId, id);
   if (job === undefined) throw notFound("Job");
@@ -206,14 +209,14 @@ async function ended(db: Database, workspaceId: WorkspaceId, id: string): Promis
   return job;
 }
 
-/** @throws ApiError INSUFFICIENT_SCOPE that names the narrower permission, the job's own. */
+/** @throws ApiError INSUFFICIENT_SCOPE that names the permission of the job */
 function requireGrant(caller: Caller, job: JobRow, action: Action): void {
   const general = permissionOf(need(jobs, action));
   if (missingPermissions(caller.permissions, [general]).length === 0) return;
   requirePermissions(caller, [job.permission.replace(/:read$/, `:${action}`)]);
 }
 
-/** The permissions of jobs that this key covers; null for all. */
+/** The permissions of the jobs that this key can see; null for all jobs. */
 function visiblePermissions({ permissions }: Caller): string[] | null {
   if (missingPermissions(permissions, [permissionOf(need(jobs, "read"))]).length === 0) return null;
   return permissions.flatMap((held) => {
@@ -222,15 +225,15 @@ function visiblePermissions({ permissions }: Caller): string[] | null {
   });
 }
 
-/** What a caller is told who asks for a file that the job does not have. */
+/** The error message for a file that the job does not have. */
 function whyNoFile({ id, status, failed }: JobRow, kind: "result" | "errors"): string {
   const record = `GET ${API_PREFIX}/jobs/${id}`;
   if (status === "pending" || status === "processing") {
-    return `The job has not ended yet: once it has, ${record} says which files it has`;
+    return `The job has not ended yet: when it has, ${record} lists its files`;
   }
   if (kind === "result") return `The job has no result file: ${record} says how it ended`;
   return failed === 0
-    ? "No row was refused, so there is no errors file"
+    ? "No row was rejected, so there is no errors file"
     : `The job has no errors file: ${record} says how it ended`;
 }
 
@@ -247,7 +250,7 @@ function describe(job: JobRow): Static<typeof Job> {
   };
 }
 
-/** 100 only when the job has completed. */
+/** The progress in per cent; 100 only for a completed job. */
 function percentOf({ status, total, processed }: JobRow): number {
   if (status === "completed") return 100;
   return total ? Math.min(99, Math.floor((100 * processed) / total)) : 0;

@@ -1,4 +1,4 @@
-/** The SQL of the files of jobs, which lie in parts in the table job_file_parts. */
+/** The SQL of the files of jobs, which are stored in parts in the table job_file_parts. */
 import pg from "pg";
 import sql from "sql-template-tag";
 import {
@@ -13,7 +13,7 @@ import type { Queryable, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { isOver } from "./store.ts";
 
-/** Which file of which job. */
+/** Identifies a file of a job. */
 export interface FileKey {
   readonly workspaceId: WorkspaceId;
   readonly jobId: string;
@@ -21,10 +21,10 @@ export interface FileKey {
 }
 
 /**
- * Adds a part to a file. By COPY, which sends its octets from where they lie: the driver would make two more copies of a
- * parameter of a mebibyte, and memory outside its heap is what the collector sees last.
+ * Adds a part to a file. With COPY the octets are not copied in memory; as a parameter, the driver would make two more copies
+ * of a mebibyte, and V8 collects memory outside its heap late.
  *
- * @throws the database's error 23505 where the file has this part already
+ * @throws the database's error 23505 (unique violation) if the file already has this part
  */
 export function insertPart(
   tx: Transaction,
@@ -45,7 +45,7 @@ export function insertPart(
   );
 }
 
-/** Hands `read` the octets of some parts, from the first one on, in order and in pieces; none where there are no such parts. */
+/** Passes the octets of up to `count` parts, from `first` on, to `read` in chunks. */
 export function readParts<Result>(
   tx: Transaction,
   { workspaceId, jobId, name }: FileKey,
@@ -60,7 +60,7 @@ export function readParts<Result>(
   );
 }
 
-/** How many bytes a file has; undefined where there is none. */
+/** The size of a file in bytes; undefined if it does not exist. */
 export async function findSize(
   db: Queryable,
   { workspaceId, jobId, name }: FileKey,
@@ -71,7 +71,7 @@ export async function findSize(
   return row?.bytes ?? undefined;
 }
 
-/** At most so many bytes of a part, from this one on; undefined where there is no such part. */
+/** A range of bytes of a part; undefined if the part does not exist. */
 export async function findOctets(
   db: Queryable,
   { workspaceId, jobId, name }: FileKey,
@@ -84,7 +84,7 @@ export async function findOctets(
   return row?.octets;
 }
 
-/** Drops all files of a job but these. */
+/** Deletes all files of a job except `kept`. */
 export async function removeOtherFiles(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -96,7 +96,7 @@ export async function removeOtherFiles(
     where workspace_id = ${workspaceId} and job_id = ${jobId} and name <> all(${kept}::text[])`);
 }
 
-/** Drops up to `most` parts of jobs that are over, and says how many went. */
+/** Deletes up to `most` parts of expired jobs. @returns how many */
 export function removePartsOver(db: Queryable, most: number): Promise<number> {
   return db.run(sql`
     delete from job_file_parts

@@ -5,7 +5,7 @@ import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { scratchFolder } from "#platform/process/temp-files.ts";
+import { tempFolder } from "#platform/process/temp-files.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { readJobFile } from "#test/support/job-files.ts";
@@ -14,13 +14,13 @@ import {
   downloadName,
   INPUT_FILE,
   openFile,
-  openScratch,
+  openTempFile,
   PART_BYTES,
   readBytes,
   startWithInput,
   storeWhole,
 } from "./files.ts";
-import { createLineFile } from "./line-file.ts";
+import { JobLineFile } from "./line-file.ts";
 import { startJob } from "./queue.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "Audience" };
@@ -55,11 +55,11 @@ describe("an upload", () => {
   ])("%s is the same on every machine, which keeps no copy", async (_what, content) => {
     const file = { workspaceId, jobId: await startWith(content), name: INPUT_FILE };
     {
-      await using copy = await openScratch(dataDir);
+      await using copy = await openTempFile(dataDir);
       await copyFile(db, file, copy.path);
       expect((await readFile(copy.path)).equals(content)).toBe(true);
     }
-    expect(await readdir(scratchFolder(dataDir))).toEqual([]);
+    expect(await readdir(tempFolder(dataDir))).toEqual([]);
   });
 
   it("is there only with its job", async () => {
@@ -82,7 +82,7 @@ describe("uploads at the same time", () => {
     });
   beforeEach(() => writeFile(path, "x"));
 
-  it("of one workspace wait for each other, and nobody else does", async () => {
+  it("of one workspace wait for each other, and others do not", async () => {
     const finish = Promise.withResolvers<void>();
     const own = [upload(workspaceId, () => finish.promise), upload(workspaceId, () => finish.promise)];
     await upload(await insertBareWorkspace(db), async () => {});
@@ -90,7 +90,7 @@ describe("uploads at the same time", () => {
     await Promise.all(own);
   });
 
-  it("of one workspace are refused where too many wait", async () => {
+  it("of one workspace are refused if too many wait", async () => {
     const finish = Promise.withResolvers<void>();
     const own = Array.from({ length: 51 }, () => upload(workspaceId, () => finish.promise));
     await expect(upload(workspaceId, async () => {})).rejects.toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
@@ -115,9 +115,9 @@ describe("uploads at the same time", () => {
 });
 
 describe("a file", () => {
-  it("that is written line by line is whole, whichever parts it comes to", async () => {
+  it("that is written line by line is complete, however many parts it has", async () => {
     const id = await startWith("x");
-    const file = createLineFile(db, { workspaceId, id }, "rows.csv");
+    const file = new JobLineFile(db, { workspaceId, id }, "rows.csv");
     const lines = Array.from({ length: 40_000 }, (_, at) => `${at} ${"é".repeat(at % 97)}\r\n`);
     for (const line of lines) {
       file.add(line);
@@ -128,10 +128,10 @@ describe("a file", () => {
     expect(await readJobFile(db, { workspaceId, jobId: id, name: file.name })).toBe(lines.join(""));
   });
 
-  it("whose writer breaks off is stored no further behind that", async () => {
+  it("whose writer is aborted is stored no further", async () => {
     const id = await startWith("x");
     {
-      await using file = createLineFile(db, { workspaceId, id }, "rows.csv");
+      await using file = new JobLineFile(db, { workspaceId, id }, "rows.csv");
       file.add("x".repeat(PART_BYTES));
       await file.flush();
     }
@@ -154,7 +154,7 @@ describe("a file", () => {
     expect(await readJobFile(db, file)).toBe("first");
   });
 
-  it("that goes while it is fetched breaks off, and does not look whole", async () => {
+  it("that is deleted during a download ends with an error", async () => {
     const file = { workspaceId, jobId: await startWith(LONG), name: INPUT_FILE };
     const content = await openFile(db, file);
     const pieces = content?.[Symbol.asyncIterator]();
@@ -163,6 +163,6 @@ describe("a file", () => {
     const rest = async () => {
       while (!(await pieces?.next())?.done);
     };
-    await expect(rest()).rejects.toThrow("breaks off");
+    await expect(rest()).rejects.toThrow("is incomplete");
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The files of jobs: what was uploaded for one, what it notes for itself, and what it leaves. They are in the database, so
- * that a job may be taken up, and its result fetched, on another machine than the one that took the upload; and what a
- * killed run wrote is either whole or nobody's.
+ * The files of jobs: uploads, intermediate files and results. They are stored in the database, so that a job can run, and its
+ * result be fetched, on another machine than the one that received the upload. Files of a killed run are never used, because
+ * each run has its own names.
  */
 import { mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,38 +9,37 @@ import { Readable } from "node:stream";
 import { createLimiter, createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { type Database, isDuplicate, type Queryable, type Transaction } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { scratchFolder } from "#platform/process/temp-files.ts";
+import { tempFolder } from "#platform/process/temp-files.ts";
 import { type FileKey, findOctets, findSize, insertPart, readParts } from "./file-store.ts";
 import { updateInputBytes } from "./store.ts";
-import { joinLine } from "./turns-store.ts";
+import { queueTurn } from "./turns-store.ts";
 
-/** What an upload is called among the files of its job. */
+/** The name of the upload among the files of its job. */
 export const INPUT_FILE = "input";
 export const PART_BYTES = 1024 * 1024;
 
-/** Of one run of a job alone. @param called what who downloads it sees */
-export function newFileName(called: string): string {
-  return `${newId()}/${called}`;
+/** A name that is unique to one run of a job. @param downloadName the name for a person who downloads the file */
+export function newFileName(downloadName: string): string {
+  return `${newId()}/${downloadName}`;
 }
 
-/** What such a file is called to who downloads it. */
+/** The name for a person who downloads the file, from a name of `newFileName`. */
 export function downloadName(name: string): string {
   return name.slice(name.indexOf("/") + 1);
 }
 
-/** Connections that all uploads of a process take together: a large one takes a second, and others are locked out. */
+/** Database connections for all uploads of a process: a large one takes a second. */
 const takeConnection = createLimiter(2);
 
-/** As many wait as may be open (queue.ts); the last of them gets its turn where each takes half a second. */
+/** As many may wait as jobs may be open (queue.ts); within 30 s the last one is stored if each takes half a second. */
 const takeTurn = createWorkspaceLimiter(
   { concurrency: 1, maxWaiting: 50, maxWaitMs: 30_000 },
-  "Too many files of this workspace are taken in already: send fewer at a time",
+  "Too many uploads of this workspace are being stored: send fewer at a time",
 );
 
 /**
- * Starts a job that reads an upload: `start` makes its record under the id that it is given, and the file is there with
- * the same commit.
- * @throws ApiError RATE_LIMIT_EXCEEDED when too many uploads of the workspace wait
+ * Starts a job with an upload: `start` inserts the record with the given id, and the file is stored in the same transaction.
+ * @throws ApiError RATE_LIMIT_EXCEEDED if too many uploads of the workspace wait
  */
 export function startWithInput<Result>(
   db: Database,
@@ -54,13 +53,13 @@ export function startWithInput<Result>(
       const started = await start(tx, jobId);
       await storeParts(tx, { workspaceId, jobId, name: INPUT_FILE }, partsOf(path));
       await updateInputBytes(tx, workspaceId, jobId, (await stat(path)).size);
-      await joinLine(tx, workspaceId, jobId);
+      await queueTurn(tx, workspaceId, jobId);
       return started;
     });
   return takeTurn(workspaceId, () => takeConnection(store));
 }
 
-/** A part lies in memory that the next one overwrites. An empty file has one, which is empty. */
+/** Yields views of a buffer that the next part overwrites. An empty file has one empty part. */
 async function* partsOf(path: string): AsyncGenerator<Buffer> {
   await using file = await open(path);
   const block = Buffer.allocUnsafeSlow(PART_BYTES);
@@ -74,12 +73,12 @@ async function* partsOf(path: string): AsyncGenerator<Buffer> {
   }
 }
 
-/** Stores a file that lies on this machine. */
+/** Stores a local file. */
 export function storeLocal(db: Database, file: FileKey, path: string): Promise<void> {
   return db.transaction((tx) => storeParts(tx, file, partsOf(path)));
 }
 
-/** Stores a file as it is, unless there is one of this name: then nothing is, and the answer is false. */
+/** Stores a file from memory. @returns false, without a change, if a file of this name exists */
 export async function storeWhole(db: Database, file: FileKey, octets: Buffer): Promise<boolean> {
   const count = Math.max(1, Math.ceil(octets.length / PART_BYTES));
   const parts = Array.from({ length: count }, (_, at) =>
@@ -103,7 +102,10 @@ async function storeParts(
   for await (const part of parts) await insertPart(tx, file, number++, part);
 }
 
-/** Bytes of a file, in pieces of a part at most. @throws Error where the file ends before, or goes meanwhile */
+/**
+ * A range of bytes of a file, in chunks of at most a part. @throws Error if the file is shorter, or is deleted
+ * meanwhile
+ */
 export async function* readBytes(
   db: Queryable,
   file: FileKey,
@@ -120,39 +122,39 @@ export async function* readBytes(
   }
 }
 
-/** A file from its beginning to its end; undefined where there is none. */
+/** A stream of a whole file; undefined if it does not exist. */
 export async function openFile(db: Queryable, file: FileKey): Promise<Readable | undefined> {
   const bytes = await findSize(db, file);
   if (bytes === undefined) return undefined;
-  // No more than the part at hand waits in memory for a slow reader.
+  // For a slow reader, at most one part is in memory.
   return Readable.from(readBytes(db, file, { offset: 0, bytes }), { objectMode: false });
 }
 
-/** What is small enough to be in memory. */
+/** A whole file in memory; undefined if it does not exist. For small files only. */
 export async function readWhole(db: Queryable, file: FileKey): Promise<Buffer | undefined> {
   const content = await openFile(db, file);
   return content && Buffer.concat(await content.toArray());
 }
 
-/** A place on the disk of this machine, in which nothing lies at first. Disposing of it removes what does. */
-export interface Scratch extends AsyncDisposable {
+/** The path of a temporary file on this machine, which does not exist at first. Disposing of it deletes the file. */
+export interface TempFile extends AsyncDisposable {
   readonly path: string;
 }
 
-export async function openScratch(dataDir: string): Promise<Scratch> {
-  const folder = scratchFolder(dataDir);
+export async function openTempFile(dataDir: string): Promise<TempFile> {
+  const folder = tempFolder(dataDir);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, newId());
   return { path, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
 }
 
-/** Copied by one statement, which has half a minute for it: over a slow network, to a slow disk. */
+/** Parts that one statement copies; it has half a minute, also over a slow network or to a slow disk. */
 const RUN_OF_PARTS = 8;
 
-/** Copies a file to this machine, for those who read one more than once or from the middle. */
+/** Copies a file to a local path, for readers that need random access or several passes. */
 export async function copyFile(db: Database, file: FileKey, path: string): Promise<void> {
   const bytes = await findSize(db, file);
-  if (bytes === undefined) throw new Error(`a job without its file ${file.name}`);
+  if (bytes === undefined) throw new Error(`the job has no file ${file.name}`);
   await using copy = await open(path, "w", 0o600);
   let copied = 0;
   const write = async (pieces: AsyncIterable<Buffer>) => {
@@ -168,5 +170,5 @@ export async function copyFile(db: Database, file: FileKey, path: string): Promi
 }
 
 function breaksOff({ name }: FileKey): Error {
-  return new Error(`the file ${name} of a job breaks off`);
+  return new Error(`the file ${name} of a job is incomplete`);
 }

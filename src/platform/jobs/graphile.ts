@@ -1,12 +1,12 @@
-/** Graphile Worker, loaded when it is first needed: importing it costs a start some 50 ms. */
+/** Graphile Worker, imported at its first use because that takes some 50 ms. */
 import type { RunnerOptions } from "graphile-worker";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 
-/** Its module, and the options of every use of it: this pool, our log, no signal handlers. */
+/** Its functions, and the options for all of them: our pool and log, no signal handlers. */
 export async function loadGraphile(database: Database, log: Log) {
   const { Logger, run, runMigrations } = await import("graphile-worker");
-  // What Graphile says of single tasks is of interest only when something is sought; attempt.ts logs failures.
+  // Messages about single tasks are logged at low levels; attempt.ts and schedule.ts log failures themselves.
   const levels = { error: "error", warning: "warn", info: "debug", debug: "trace" } as const;
   const logger = new Logger(() => (level, message, meta) => {
     const { error } = (meta ?? {}) as { error?: unknown };
@@ -16,7 +16,7 @@ export async function loadGraphile(database: Database, log: Log) {
   return { run, runMigrations, options };
 }
 
-/** Brings the queue's own schema (graphile_worker) up to date, along with db/migrations. */
+/** Migrates the schema graphile_worker. */
 export async function migrateQueue(database: Database, log: Log): Promise<void> {
   const { runMigrations, options } = await loadGraphile(database, log);
   await runMigrations(options);

@@ -1,85 +1,110 @@
-/** A file that a job writes line by line: gathered in memory, and in the database part by part. */
+/** A file that a job writes line by line: collected in memory, and stored in the database in parts. */
 import type { FileHandle } from "node:fs/promises";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { insertPart } from "./file-store.ts";
+import { type FileKey, insertPart } from "./file-store.ts";
 import { newFileName, PART_BYTES } from "./files.ts";
 
-/** Disposing of it waits for what is being stored: whoever breaks off leaves nothing that comes behind the job's end. */
+/** Disposing of it waits for the part that is being stored, so that nothing is written after the end of the job. */
 export interface LineFile extends AsyncDisposable {
-  /** Of this run of the job alone: no other one writes to it. Nobody reads it but who is told, when it is closed. */
+  /**
+   * Unique to this run of the job: no other run writes to it. It can be read only once it is closed and the job names
+   * it.
+   */
   readonly name: string;
-  /** Adds text; after some thousand lines `flush` is due. Answers the bytes that this text takes. */
+  /** Adds text and gives its length in bytes. Call `flush` when `isFull`. */
   add(text: string): number;
   readonly isFull: boolean;
-  /** Waits for what is being stored, and begins with what has been gathered since. */
+  /** Starts storing the collected text; waits only for the part before. */
   flush(): Promise<void>;
   /** Stores the rest and waits for it. */
   close(): Promise<void>;
 }
 
-/** No text takes more: a row of a million characters at three bytes each, or the rows of one piece of a file. */
+/** Bytes; enough for a row of a million characters at three bytes each, or for the rows of one chunk of a file. */
 const LONGEST_TEXT = 4 * 1024 * 1024;
 
-/**
- * @param called what who downloads it sees
- * @param copy has all of it on this machine, when it is closed
- */
-export function createLineFile(
-  db: Database,
-  job: { readonly id: string; readonly workspaceId: WorkspaceId },
-  called: string,
-  copy?: FileHandle,
-): LineFile {
-  const name = newFileName(called);
-  const file = { workspaceId: job.workspaceId, jobId: job.id, name };
-  let buffer = Buffer.allocUnsafeSlow(2 * PART_BYTES);
-  /** The one that is being stored, or was. */
-  let other = Buffer.allocUnsafeSlow(2 * PART_BYTES);
-  let used = 0;
-  let number = 0;
-  let storing: Promise<unknown> = Promise.resolve();
+/** Two buffers: one collects text while the other is being stored. */
+export class JobLineFile implements LineFile {
+  readonly #db: Database;
+  readonly #key: FileKey;
+  readonly #copy: FileHandle | undefined;
+  #buffer = Buffer.allocUnsafeSlow(2 * PART_BYTES);
+  /** Being stored, or free. */
+  #other = Buffer.allocUnsafeSlow(2 * PART_BYTES);
+  /** Bytes of `#buffer` that are filled. */
+  #used = 0;
+  /** Number of the next part. */
+  #part = 0;
+  #storing: Promise<unknown> = Promise.resolve();
 
-  const beginStoring = async (bytes: number) => {
-    await storing;
-    if (other.length < buffer.length) other = Buffer.allocUnsafeSlow(buffer.length);
-    buffer.copy(other, 0, bytes, used);
-    [buffer, other] = [other, buffer];
-    used -= bytes;
-    const part = other.subarray(0, bytes);
-    const at = number++;
-    storing = Promise.all([db.transaction((tx) => insertPart(tx, file, at, part)), copy?.writeFile(part)]);
-    // Whoever waits for it next hears what went wrong; until then nobody does.
-    storing.catch(() => {});
-  };
-  const flush = async () => {
-    while (used >= PART_BYTES) await beginStoring(PART_BYTES);
-  };
-  return {
-    name,
-    add(text) {
-      const most = text.length * 3;
-      if (most > LONGEST_TEXT) throw new Error("a text is too long to be written");
-      if (used + most > buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(2 * (used + most));
-        buffer.copy(larger, 0, 0, used);
-        buffer = larger;
-      }
-      const bytes = buffer.write(text, used);
-      used += bytes;
-      return bytes;
-    },
-    get isFull() {
-      return used >= PART_BYTES;
-    },
-    flush,
-    async close() {
-      await flush();
-      if (used > 0 || number === 0) await beginStoring(used);
-      await storing;
-    },
-    async [Symbol.asyncDispose]() {
-      await storing.catch(() => {});
-    },
-  };
+  /**
+   * @param downloadName the file name that a person who downloads it sees
+   * @param copy a local file that gets the same text
+   */
+  constructor(
+    db: Database,
+    job: { readonly id: string; readonly workspaceId: WorkspaceId },
+    downloadName: string,
+    copy?: FileHandle,
+  ) {
+    this.#db = db;
+    this.#key = { workspaceId: job.workspaceId, jobId: job.id, name: newFileName(downloadName) };
+    this.#copy = copy;
+  }
+
+  get name(): string {
+    return this.#key.name;
+  }
+
+  get isFull(): boolean {
+    return this.#used >= PART_BYTES;
+  }
+
+  add(text: string): number {
+    const most = text.length * 3;
+    if (most > LONGEST_TEXT)
+      throw new Error(`a text of ${text.length} characters is too long for a line file`);
+    if (this.#used + most > this.#buffer.length) this.#grow(2 * (this.#used + most));
+    const bytes = this.#buffer.write(text, this.#used);
+    this.#used += bytes;
+    return bytes;
+  }
+
+  async flush(): Promise<void> {
+    while (this.#used >= PART_BYTES) await this.#beginStoring(PART_BYTES);
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    if (this.#used > 0 || this.#part === 0) await this.#beginStoring(this.#used);
+    await this.#storing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#storing.catch(() => {});
+  }
+
+  #grow(size: number): void {
+    const larger = Buffer.allocUnsafeSlow(size);
+    this.#buffer.copy(larger, 0, 0, this.#used);
+    this.#buffer = larger;
+  }
+
+  /** Stores the first bytes of the buffer in the background, and moves the rest to the other buffer. */
+  async #beginStoring(bytes: number): Promise<void> {
+    await this.#storing;
+    if (this.#other.length < this.#buffer.length) this.#other = Buffer.allocUnsafeSlow(this.#buffer.length);
+    this.#buffer.copy(this.#other, 0, bytes, this.#used);
+    [this.#buffer, this.#other] = [this.#other, this.#buffer];
+    this.#used -= bytes;
+    const octets = this.#other.subarray(0, bytes);
+    const number = this.#part++;
+    this.#storing = Promise.all([
+      this.#db.transaction((tx) => insertPart(tx, this.#key, number, octets)),
+      this.#copy?.writeFile(octets),
+    ]);
+    // The next call that waits for it gets the error; without this, it would be an unhandled rejection until then.
+    this.#storing.catch(() => {});
+  }
 }

@@ -1,4 +1,4 @@
-/** Starting and cancelling a job: the record and its turn belong to the caller's transaction. */
+/** Starts and cancels jobs, in the transaction of the caller. */
 import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -6,21 +6,21 @@ import { type Need, permissionOf } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Id } from "#platform/shapes.ts";
 import { countOpenJobs, insertJob, type JobRow, lockStart, updateJobToCancel } from "./store.ts";
-import { joinLine } from "./turns-store.ts";
+import { queueTurn } from "./turns-store.ts";
 
-/** Of one type and workspace, waiting or under way, each with a file. */
+/** Open jobs of one type and workspace; each may have an upload. */
 const MOST_OPEN = 50;
 
-/** What an endpoint answers (202) that started a job. */
+/** The response (202) of an endpoint that starts a job. */
 export const JobStarted = Type.Object(
   { job_id: Id, status: Type.Literal("pending") },
   { $id: "JobStarted", description: "Follow the job at /jobs/{job_id}." },
 );
 
 /**
- * Before a job is started in the same transaction: nobody else of the workspace starts one of this type before it ends.
- * @param called what such jobs are, in the plural
- * @throws ApiError CONFLICT
+ * Call before starting a job in the same transaction. Other requests that start a job of this type wait for its end.
+ * @param called plural name of such jobs, for the error message
+ * @throws ApiError CONFLICT if the workspace has too many open jobs of this type
  */
 export async function requirePlace(
   tx: Queryable,
@@ -32,7 +32,7 @@ export async function requirePlace(
   await requireFewOpen(tx, workspaceId, type, called);
 }
 
-/** The same at a glance, before work that would be in vain; others may start one meanwhile. @throws as requirePlace */
+/** Like `requirePlace`, but without a lock: call it early, to save work that would be refused. @throws ApiError CONFLICT */
 export async function requireFewOpen(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -40,12 +40,12 @@ export async function requireFewOpen(
   called: string,
 ): Promise<void> {
   if ((await countOpenJobs(db, workspaceId, type)) < MOST_OPEN) return;
-  throw new ApiError("CONFLICT", `${MOST_OPEN} ${called} are waiting or under way: start this one later`);
+  throw new ApiError("CONFLICT", `${MOST_OPEN} ${called} are waiting or running: start this one later`);
 }
 
 /**
- * Starts a job with the commit of `tx`. Whoever may read the resource of `needs` (the need of the endpoint that starts
- * it) may see the job. One with an `id` waits for its upload, and joins the line with that (startWithInput).
+ * Starts a job with the commit of `tx`. Keys that can read the resource of `needs` (of the endpoint that starts the job) can
+ * see it. A job with an `id` has an upload, and is queued together with it (startWithInput).
  */
 export async function startJob(
   tx: Queryable,
@@ -55,13 +55,13 @@ export async function startJob(
   const id = job.id ?? newId();
   const permission = permissionOf({ ...job.needs, action: "read" });
   await insertJob(tx, workspaceId, { ...job, id, permission, total: job.total ?? null });
-  if (job.id === undefined) await joinLine(tx, workspaceId, id);
+  if (job.id === undefined) await queueTurn(tx, workspaceId, id);
   return { job_id: id, status: "pending" };
 }
 
 /**
- * Ends a job that never ran at once and has any other one stop, which may leave what it has done so far. Undefined when it
- * has already ended.
+ * Cancels a job: ends it if it never ran, otherwise asks its run to stop, which may leave a partial result. Undefined
+ * if it has ended.
  */
 export async function cancelJob(
   db: Queryable,
@@ -69,6 +69,6 @@ export async function cancelJob(
   id: string,
 ): Promise<JobRow | undefined> {
   const job = await updateJobToCancel(db, workspaceId, id);
-  if (job !== undefined && job.status !== "cancelled") await joinLine(db, workspaceId, id);
+  if (job !== undefined && job.status !== "cancelled") await queueTurn(db, workspaceId, id);
   return job;
 }

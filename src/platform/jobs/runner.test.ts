@@ -13,7 +13,7 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { readJobFile } from "#test/support/job-files.ts";
 import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "./attempt.ts";
-import { createLineFile } from "./line-file.ts";
+import { JobLineFile } from "./line-file.ts";
 import { cancelJob, startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
 import { removeSilentRunners } from "./runners-store.ts";
@@ -23,7 +23,7 @@ import { findJob, type JobRow } from "./store.ts";
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();
 const log = createLog("silent");
-const pace = { pollMs: 100, heartbeatMs: 200, silentMs: 1_500 };
+const timing = { pollMs: 100, heartbeatMs: 200, silentMs: 1_500 };
 const patience = { timeout: 15_000, interval: 50 };
 let dataDir: string;
 let workspaceId: WorkspaceId;
@@ -46,7 +46,7 @@ afterEach(async () => {
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 async function runnerWith(handlers: RunnerOptions["handlers"], changes: Partial<RunnerOptions> = {}) {
-  const runner = await startRunner({ database, dataDir, log, handlers, recurring: [], pace, ...changes });
+  const runner = await startRunner({ database, dataDir, log, handlers, recurring: [], timing, ...changes });
   runners.push(runner);
   return runner;
 }
@@ -103,7 +103,7 @@ describe("a job", () => {
       report({ total: job.input.rows.length });
       report({ processed: 2, succeeded: 1, failed: 1, counts: { created: 1 } });
       report({ counts: { invalid: 1 } });
-      const [kept, other] = ["out.csv", "notes"].map((called) => createLineFile(database, job, called));
+      const [kept, other] = ["out.csv", "notes"].map((called) => new JobLineFile(database, job, called));
       for (const file of [kept, other]) {
         file?.add(job.input.rows.join("\n"));
         await file?.close();
@@ -145,7 +145,7 @@ describe("a job", () => {
     expect((await jobOf(id)).status).toBe("processing");
   });
 
-  it("sees that it was cancelled, and ends as cancelled with the numbers it had", async () => {
+  it("sees that it was cancelled, and ends as cancelled with its numbers", async () => {
     const { entered, handler } = waiting();
     await runnerWith({ work: handler });
     const id = await start("work");
@@ -156,7 +156,7 @@ describe("a job", () => {
     expect(context.isCancelled()).toBe(true);
   });
 
-  it("can ask whether it was cancelled, and is completed where nothing was left to do", async () => {
+  it("can ask whether it was cancelled, and is completed if nothing was left to do", async () => {
     const asked: boolean[] = [];
     await runnerWith({
       work: async ({ job, hasToEnd }) => {
@@ -182,7 +182,7 @@ describe("a job", () => {
     expect((await jobOf(id)).status).toBe("cancelled");
   });
 
-  it("fails at once with the public text when the fault is the caller's", async () => {
+  it("fails at once with the message of an ApiError", async () => {
     const work = vi.fn(async () => {
       throw new ApiError("BAD_REQUEST", "The file is not CSV");
     });
@@ -192,7 +192,7 @@ describe("a job", () => {
     expect(work).toHaveBeenCalledTimes(1);
   });
 
-  it("that always throws is given up after five attempts, says nothing of why, and lets others go on", async () => {
+  it("that always throws is given up after five attempts without details, and does not block others", async () => {
     let attempts = 0;
     const poison = async () => {
       attempts += 1;
@@ -206,7 +206,7 @@ describe("a job", () => {
     }
     const job = await until(id, "failed");
     expect(attempts).toBe(5);
-    expect(job.error).toBe("The job failed on our side 5 times and was given up");
+    expect(job.error).toBe("The job failed 5 times with an internal error and was given up");
     await vi.waitFor(async () => {
       expect(await isInLine(id)).toBe(false);
     }, patience);
@@ -223,7 +223,7 @@ describe("a job", () => {
 });
 
 describe("a job that is put back", () => {
-  it("for an hour ends at once when it is cancelled, and may leave what it has", async () => {
+  it("for an hour ends at once if it is cancelled, and may leave a partial result", async () => {
     const work: JobHandler<never> = async ({ signal }) => {
       if (!signal.aborted) throw new PutBack(3_600);
       return { result: "what there is", isPartial: true };
@@ -240,7 +240,7 @@ describe("a job that is put back", () => {
     expect(await until(id, "cancelled")).toMatchObject({ result: "what there is" });
   });
 
-  it("in the moment in which it is cancelled is due at once", async () => {
+  it("while it is cancelled is due at once", async () => {
     const work: JobHandler<never> = async ({ job, signal }) => {
       if (signal.aborted) return { result: "what there is", isPartial: true };
       await cancelJob(database, workspaceId, job.id);
@@ -252,7 +252,7 @@ describe("a job that is put back", () => {
 });
 
 describe("when a runner stops in order", () => {
-  it("a running job goes back to the queue with its progress and is taken up by another", async () => {
+  it("a running job is queued again with its progress and run by another", async () => {
     const { entered, handler } = waiting();
     const first = await runnerWith({ work: handler });
     const id = await start("work");
@@ -271,7 +271,7 @@ describe("when a runner stops in order", () => {
     expect(found).toBe(42);
   });
 
-  it("a job that is cancelled before another takes it up may leave what it has", async () => {
+  it("a job that is cancelled before its next run may leave a partial result", async () => {
     const { entered, handler } = waiting();
     const first = await runnerWith({ work: handler });
     const id = await start("work");
@@ -286,7 +286,7 @@ describe("when a runner stops in order", () => {
     expect(await until(id, "cancelled")).toMatchObject({ result: "what there is" });
   });
 
-  it("a handler that heeds no signal is waited for", async () => {
+  it("a handler that ignores the signal is waited for", async () => {
     const finish = Promise.withResolvers<JobOutcome>();
     const entered = Promise.withResolvers<void>();
     const runner = await runnerWith({
@@ -305,7 +305,7 @@ describe("when a runner stops in order", () => {
   });
 });
 
-/** A process of its own that has begun with what it will never finish; gives what kills it. */
+/** Starts a separate process with work that never ends; gives a function that kills it. */
 async function hangWith(kind: "job" | "task"): Promise<() => Promise<void>> {
   const program = new URL("../../../test/support/hanging-runner.ts", import.meta.url);
   const child = fork(program, [database.url, dataDir, kind]);
@@ -317,7 +317,7 @@ async function hangWith(kind: "job" | "task"): Promise<() => Promise<void>> {
 }
 
 describe("when a runner dies", () => {
-  it("its job is taken up again by another one, which the killed one cannot disturb", async () => {
+  it("its job is run again by another one, which the killed one cannot disturb", async () => {
     const id = await start("hang");
     const kill = await hangWith("job");
     expect((await jobOf(id)).status).toBe("processing");
@@ -326,7 +326,7 @@ describe("when a runner dies", () => {
     expect(await until(id, "completed")).toMatchObject({ result: "done by another" });
   });
 
-  it.each([0, 1])("its task runs again elsewhere, hastened %i times meanwhile", async (times) => {
+  it.each([0, 1])("its task runs again elsewhere, after %i calls of hasten", async (times) => {
     const kill = await hangWith("task");
     if (times === 1) await hasten(database, "hang");
     await kill();
@@ -335,7 +335,7 @@ describe("when a runner dies", () => {
     await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), patience);
   });
 
-  it("a job that kills whoever runs it is given up", async () => {
+  it("a job that kills its process is given up", async () => {
     const run = vi.fn(async () => ({}));
     const id = await start("poison");
     await database.run(sql`update jobs set attempts = 5 where id = ${id}`);
@@ -344,7 +344,7 @@ describe("when a runner dies", () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it("what it held is given back, and what a living one holds is not", async () => {
+  it("its leases are released, and those of a living one are not", async () => {
     const { entered, handler } = waiting();
     await runnerWith({ work: handler });
     await start("work");
@@ -360,13 +360,13 @@ describe("when a runner dies", () => {
       return (await database.row(held)) !== undefined;
     };
     await database.run(sql`update job_turns set leased_at = now() - interval '1 hour'`);
-    await removeSilentRunners(database, pace.silentMs);
+    await removeSilentRunners(database, timing.silentMs);
     expect(await isHeldForAnHour()).toBe(true);
     await removeSilentRunners(database, 0);
     expect(await isHeldForAnHour()).toBe(false);
   });
 
-  it("a run that was overtaken hears of it and writes nothing more", async () => {
+  it("an overtaken run is aborted and writes nothing more", async () => {
     const { entered, handler } = waiting();
     await runnerWith({ work: handler });
     const id = await start("work");
@@ -387,7 +387,7 @@ describe("when a runner dies", () => {
 });
 
 describe("recurring work", () => {
-  it("runs once a turn over all runners, again and again", async () => {
+  it("runs once in each interval over all runners", async () => {
     const turns: number[] = [];
     const runsOf = (machine: number) => [
       {
@@ -416,7 +416,7 @@ describe("recurring work", () => {
     await vi.waitFor(() => expect(run.mock.calls.length).toBeGreaterThanOrEqual(3), patience);
   });
 
-  it("that is hastened while it runs does so again at once, and not before that run has ended", async () => {
+  it("that is hastened during its run is run again right after it", async () => {
     const entered = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     const run = vi.fn(() => {
@@ -444,7 +444,7 @@ describe("recurring work", () => {
     }, patience);
   });
 
-  it("that runs is not due again because another machine starts", async () => {
+  it("that runs is not queued again by the start of another machine", async () => {
     const entered = Promise.withResolvers<void>();
     const finish = Promise.withResolvers<void>();
     const run = vi.fn(() => {
@@ -465,7 +465,7 @@ describe("recurring work", () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
-  it("that puts itself back is called again at once", async () => {
+  it("that throws PutBack is called again at once", async () => {
     const run = vi.fn(async () => {
       if (run.mock.calls.length === 1) throw new PutBack();
     });
@@ -473,7 +473,7 @@ describe("recurring work", () => {
     await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(2), patience);
   });
 
-  it("goes on after a failure", async () => {
+  it("continues after a failure", async () => {
     const run = vi.fn(async () => {
       if (run.mock.calls.length === 1) throw new Error("this once");
     });

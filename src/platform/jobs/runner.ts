@@ -1,11 +1,12 @@
 /**
- * Runs background jobs in turns (places.ts) and recurring tasks with Graphile Worker. Each of the two has places of its
- * own: what callers start keeps no recurring task waiting.
+ * Runs background jobs (job-slots.ts), and recurring tasks with Graphile Worker. Both have their own slots, so that jobs of
+ * callers do not delay recurring tasks.
  *
- * Every runner says every few seconds that it lives (table job_runners), and each looks for what those hold that have been
- * silent for long: their jobs and tasks are taken up again within a minute. An advisory lock instead would be lost with a
- * broken connection while the run goes on, and kept for hours when a machine loses its power. A runner that was only frozen
- * finds its runs overtaken (attempt.ts). Graphile alone would give tasks of a killed worker back after four hours.
+ * Every runner writes a heartbeat every few seconds (table job_runners), and releases what runners without a recent
+ * heartbeat hold, so that jobs and tasks of a dead runner are run again within a minute. An advisory lock is not used
+ * for this: it would be lost with a broken connection while the run continues, and kept for hours after a power
+ * failure. A runner that was only frozen finds its runs overtaken (attempt.ts). Graphile alone would release tasks of a
+ * killed worker after four hours.
  */
 import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,7 +16,7 @@ import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { JobHandler, OnJobEnded } from "./attempt.ts";
 import { loadGraphile } from "./graphile.ts";
-import { JobPlaces } from "./places.ts";
+import { JobSlots } from "./job-slots.ts";
 import { removeRunner, removeSilentRunners, updateRunnerSeen } from "./runners-store.ts";
 import { type Recurring, runRecurring, scheduleAll, taskName } from "./schedule.ts";
 
@@ -26,77 +27,76 @@ export interface RunnerOptions {
   readonly database: Database;
   readonly dataDir: string;
   readonly log: Log;
-  /** A type without a handler here waits for a runner that has one. */
+  /** Jobs of other types wait for a runner that has a handler for them. */
   readonly handlers: JobHandlers;
-  /** Types whose jobs run to their end, however many wait: they leave one place to the others. */
+  /** Types whose jobs do not yield to others; they leave one slot free. */
   readonly uninterrupted?: readonly string[];
   readonly recurring: readonly Recurring[];
   readonly onEnded?: OnJobEnded;
-  /** Jobs at a time; each may hold a connection of the pool, and so may each recurring task. */
+  /** Jobs at a time. Each job and each recurring task may hold a connection of the pool. */
   readonly concurrency?: number;
-  readonly pace?: Partial<Pace>;
+  readonly timing?: Partial<RunnerTiming>;
 }
 
-export interface Pace {
-  /** How often work that falls due later is looked for; new work is announced. */
+export interface RunnerTiming {
+  /** Polling interval for work that becomes due later; new work is announced. */
   readonly pollMs: number;
-  /** How often a runner says that it lives. */
   readonly heartbeatMs: number;
-  /** A runner silent for so long counts as dead; well above any pause of a process that lives. */
+  /** A runner without a heartbeat for this long counts as dead; well above any pause of a living process. */
   readonly silentMs: number;
-  /** How long a job runs before it goes behind those that wait. */
+  /** The time slice of a job while others wait. */
   readonly turnMs: number;
 }
 
 export interface JobRunner {
-  /** Takes nothing new, tells what runs to stop, and waits for it; what was not finished goes back to the queue. */
+  /** Starts no new work, asks running jobs and tasks to stop, and waits for them; unfinished ones are queued again. */
   stop(): Promise<void>;
 }
 
 const JOBS_AT_ONCE = 2;
 const TASKS_AT_ONCE = 2;
-/** One listens; the others ask for work and say that it is done. They are no part of the pool that the API waits for. */
+/** For LISTEN, for fetching tasks and for completing them; separate from the pool of the API. */
 const QUEUE_CONNECTIONS = 3;
-const PACE: Pace = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_000, turnMs: 5_000 };
-/** Before Graphile is started again after it gave up (the database was away for long). */
+const TIMING: RunnerTiming = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_000, turnMs: 5_000 };
+/** Pause before Graphile is restarted after it has ended, such as after a long outage of the database. */
 const RESTART_MS = 1_000;
 
-/** Starts running; the queue's schema must be there (platform/jobs/schema.ts). */
+/** Starts a runner. The schema of the queue must exist (schema.ts). */
 export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
   const { database, dataDir, log, handlers, uninterrupted = [], onEnded } = options;
-  const pace = { ...PACE, ...options.pace };
+  const timing = { ...TIMING, ...options.timing };
   const stopping = new AbortController();
   const { signal } = stopping;
   await scheduleAll(database, options.recurring);
   const queue = createDatabase(database.url, {
     size: QUEUE_CONNECTIONS,
     name: "posthaste queue",
-    onError: (err) => log.warn({ err }, "an idle connection of the job queue broke"),
+    onError: (err) => log.warn({ err }, "idle connection of the job queue broke"),
   });
   const { run, options: graphileOptions } = await loadGraphile(queue, log);
 
-  /** One life of Graphile's pool, whose id is what jobs are locked by. */
+  /** Runs Graphile until it ends. Its tasks are locked by the id of its worker pool. */
   const runOnce = async (taskList: Readonly<Record<string, Task>>, concurrency: number): Promise<void> => {
     const events: WorkerEvents = new EventEmitter();
     const over = new AbortController();
     let beating: Promise<void> | undefined;
     events.on("pool:create", ({ workerPool }) => {
-      beating = beat(database, workerPool.id, pace, over.signal, log);
+      beating = beat(database, workerPool.id, timing, over.signal, log);
     });
     const runner = await run({
       ...graphileOptions,
       events,
       taskList,
       concurrency,
-      pollInterval: pace.pollMs,
+      pollInterval: timing.pollMs,
       parsedCronItems: [],
     });
     const stop = () =>
-      void runner.stop().catch((err: unknown) => log.error({ err }, "job runner not stopped"));
-    // Graphile drops some promises, such as that of writing down a failure while the database is away: that ends its
-    // life, and not that of the process. The jobs it held are then given back with its name.
+      void runner.stop().catch((err: unknown) => log.error({ err }, "job runner could not be stopped"));
+    // Graphile does not handle some rejections, for example when it cannot write a failure while the database is
+    // unreachable. Graphile is then restarted, instead of ending the process, and its tasks are released.
     const onDropped = (err: unknown) => {
-      log.error({ err }, "a promise was dropped; the job runner starts again");
+      log.error({ err }, "unhandled rejection in the job runner, restarting it");
       stop();
     };
     process.on("unhandledRejection", onDropped);
@@ -113,27 +113,27 @@ export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
   const keepRunning = async (taskList: Readonly<Record<string, Task>>, concurrency: number) => {
     while (!signal.aborted && Object.keys(taskList).length > 0) {
       await runOnce(taskList, concurrency).catch((err: unknown) =>
-        log.error({ err }, "job runner ended; it starts again"),
+        log.error({ err }, "job runner ended, restarting it"),
       );
       await delay(RESTART_MS, undefined, { signal }).catch(() => {});
     }
   };
   const runnerId = newId();
-  const places = new JobPlaces({
-    workplace: { database, dataDir, log, stopping: signal, onEnded, turnMs: pace.turnMs },
+  const slots = new JobSlots({
+    workplace: { database, dataDir, log, stopping: signal, onEnded, turnMs: timing.turnMs },
     runnerId,
     handlers,
     uninterrupted,
-    places: options.concurrency ?? JOBS_AT_ONCE,
-    pollMs: pace.pollMs,
+    slots: options.concurrency ?? JOBS_AT_ONCE,
+    pollMs: timing.pollMs,
   });
-  const runPlaces = async () => {
+  const runSlots = async () => {
     const over = new AbortController();
-    const beating = beat(database, runnerId, pace, over.signal, log, () => places.releaseLost());
-    await places.run().finally(() => over.abort());
+    const beating = beat(database, runnerId, timing, over.signal, log, () => slots.releaseLost());
+    await slots.run().finally(() => over.abort());
     await beating;
   };
-  const running = Promise.all([runPlaces(), keepRunning(recurringOf(options, signal), TASKS_AT_ONCE)]);
+  const running = Promise.all([runSlots(), keepRunning(recurringOf(options, signal), TASKS_AT_ONCE)]);
   return {
     async stop() {
       stopping.abort();
@@ -152,11 +152,11 @@ function recurringOf(
   );
 }
 
-/** Says that this runner lives and gives back what dead ones hold, until `over`; `andThen` follows each time. */
+/** Writes the heartbeat and releases what dead runners hold, until `over` is aborted; calls `andThen` each time. */
 async function beat(
   database: Database,
   runnerId: string,
-  { heartbeatMs, silentMs }: Pace,
+  { heartbeatMs, silentMs }: RunnerTiming,
   over: AbortSignal,
   log: Log,
   andThen?: () => Promise<void>,

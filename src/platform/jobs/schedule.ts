@@ -1,47 +1,47 @@
 /**
- * Recurring work without an outside cron. A task is one job in the queue that puts itself back after every run, under
- * its own name as the key and as the queue: over all machines one waits and one runs, and whoever is free runs it. What
- * falls due while nothing runs is done once, when something runs again.
+ * Recurring tasks, without an external cron. A task is a job in Graphile's queue that queues itself again after every
+ * run. Its name is its key and its queue, so at most one is queued and one runs on all machines, on any free one. A
+ * task that becomes due while no runner runs is run once when one does.
  */
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import { PutBack } from "./attempt.ts";
-import { insertRecurring, listIdleTasks } from "./recurring-store.ts";
+import { insertRecurring, listIdleTasks } from "./runners-store.ts";
 
 export interface Recurring {
-  /** Unique, for ever: a running installation knows the task by it. */
+  /** Unique and stable: running installations identify the task by it. */
   readonly name: string;
-  /** From the end of one run to the begin of the next. */
+  /** From the end of one run to the start of the next. */
   readonly seconds: number;
   /**
-   * May be cut short by a kill and then begins again: every part of it bears being repeated. What may take long throws
-   * PutBack now and then, to be called again after those that wait.
+   * May be killed at any point and is then run again, so it must be repeatable. Long runs should throw PutBack regularly, to
+   * yield to other tasks.
    */
   run(context: { readonly signal: AbortSignal; readonly log: Log }): Promise<void>;
 }
 
-/** After a failure a rare task does not wait for its next turn. */
+/** Longest pause after a failure, for tasks that run rarely. */
 const RETRY_SECONDS = 300;
 
-/** The key and queue name; job types are snake case, so they never collide with it. */
+/** The key and queue name. */
 export function taskName(recurring: Pick<Recurring, "name">): string {
   return `every:${recurring.name}`;
 }
 
-/** Makes a task due at once, or after the run that is under way; within a transaction, when that commits. */
+/** Makes a task due at once, or after its current run. */
 export async function hasten(db: Queryable, name: string): Promise<void> {
   await insertRecurring(db, taskName({ name }), 0, "replace");
 }
 
-/** Puts the tasks this installation does not know yet into the queue, due at once. */
+/** Queues the tasks that are not in the queue yet, due at once. */
 export async function scheduleAll(database: Database, tasks: readonly Recurring[]): Promise<void> {
-  // One that runs puts itself back.
+  // A running task queues itself again.
   for (const name of await listIdleTasks(database, tasks.map(taskName))) {
     await insertRecurring(database, name, 0, "preserve_run_at");
   }
 }
 
-/** One run; afterwards it is in the queue again, whatever happened. */
+/** Runs a task once and queues it again, also after a failure. */
 export async function runRecurring(
   database: Database,
   task: Recurring,
@@ -59,6 +59,6 @@ export async function runRecurring(
       log.error({ err, task: task.name }, "recurring task failed");
     }
   }
-  // Who hastened it meanwhile did so after it had begun: that one keeps its time.
+  // If `hasten` was called during the run, the task keeps that time.
   await insertRecurring(database, taskName(task), pause, "preserve_run_at");
 }

@@ -1,6 +1,6 @@
 /**
- * The SQL of background jobs: the record that callers see (table jobs). It says how far a job is and when it may run
- * next; in which order the jobs of all workspaces run is said by turns (turns-store.ts).
+ * The SQL of background jobs (table jobs): the record that callers see, with the progress and the time of the next run. The
+ * order in which jobs of all workspaces run is determined by turns (turns-store.ts).
  */
 import sql from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock.ts";
@@ -11,14 +11,14 @@ import type { WorkspaceId } from "#platform/ids.ts";
 export const jobStatuses = ["pending", "processing", "completed", "failed", "cancelled"] as const;
 export type JobStatus = (typeof jobStatuses)[number];
 
-/** How far a job is; absolute numbers. */
+/** The progress of a job, in absolute numbers. */
 export interface Progress {
   readonly total: number | null;
   readonly processed: number;
   readonly succeeded: number;
   readonly failed: number;
   readonly skipped: number;
-  /** Finer numbers by name, such as `created`, `updated`, `duplicates`, `invalid`. */
+  /** Additional numbers by name, such as `created`, `updated`, `duplicates`, `invalid`. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -37,14 +37,14 @@ export interface JobRow extends Progress {
   readonly expires_at: Date | null;
 }
 
-/** One take-up of a job. Its number fences: what an overtaken run writes touches no row. */
+/** One run of a job. Its number is a fence: writes of an overtaken run change no row. */
 export interface JobRun extends Progress {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
   readonly type: string;
   readonly input: unknown;
   readonly run_number: number;
-  /** Runs since it was last put back in order, this one included. */
+  /** Runs since the last one that ended in order, including this one. */
   readonly attempts: number;
   readonly cancel_requested: boolean;
 }
@@ -61,13 +61,13 @@ export interface JobEnd {
 export interface JobFilter {
   readonly type: string | undefined;
   readonly status: JobStatus | undefined;
-  /** Only jobs that need one of these permissions; null for all. */
+  /** Only jobs with one of these permissions; null for all. */
   readonly permissions: readonly string[] | null;
 }
 
-/** How long an ended job and its files can be fetched. */
+/** How long an ended job and its files are available. */
 const KEPT_DAYS = 7;
-/** Whoever began to fetch a file just before that gets all of it. */
+/** Files are kept a little longer, so that a download that has begun can finish. */
 const FETCH_HOURS = 1;
 
 const columns = sql`id, type, status, permission, total, processed, succeeded, failed, skipped, counts, result, error,
@@ -75,13 +75,13 @@ const columns = sql`id, type, status, permission, total, processed, succeeded, f
 
 const unexpired = sql`(expires_at is null or expires_at > now())`;
 
-/** Of a job that nobody needs any more. */
+/** Condition of an expired job, whose record and files can be deleted. */
 export const isOver = sql`expires_at <= now() - make_interval(hours => ${FETCH_HOURS})`;
 
-/** Of a job that waits, runs or is put back. */
+/** Condition of a job that waits or runs. */
 export const isOpen = sql`status in ('pending', 'processing')`;
 
-/** The record; the job runs once its kind is in the line (turns-store.ts). */
+/** Inserts the record. The job runs after its turn was queued (turns-store.ts). */
 export async function insertJob(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -92,7 +92,7 @@ export async function insertJob(
     values (${workspaceId}, ${job.id}, ${job.type}, ${job.permission}, ${JSON.stringify(job.input)}, ${job.total})`);
 }
 
-/** How large its upload is. */
+/** Sets the size of the upload. */
 export async function updateInputBytes(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -138,12 +138,12 @@ export async function countJobs(db: Queryable, workspaceId: WorkspaceId, filter:
   return row?.count ?? 0;
 }
 
-/** Nobody else starts a job of this type for the workspace before the transaction ends. */
+/** Makes other transactions that start a job of this type for the workspace wait for the end of this one. */
 export async function lockStart(tx: Queryable, workspaceId: WorkspaceId, type: string): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`${type} jobs of ${workspaceId}`)})`);
 }
 
-/** How many of this type wait, run or are put back. */
+/** The number of open jobs of this type. */
 export async function countOpenJobs(db: Queryable, workspaceId: WorkspaceId, type: string): Promise<number> {
   const row = await db.row<{ count: number }>(sql`
     select count(*) as count from jobs
@@ -154,8 +154,8 @@ export async function countOpenJobs(db: Queryable, workspaceId: WorkspaceId, typ
 const isUntouched = sql`status = 'pending' and run_number = 0`;
 
 /**
- * Ends a job that never ran at once and asks any other one to stop, which may leave what it has done so far; one that
- * waits for its next run becomes due, when its kind joins the line (queue.ts). Undefined when it has already ended.
+ * Ends a job that never ran, and marks any other as cancelled, which may leave a partial result; a waiting one becomes due.
+ * Undefined if the job has already ended.
  */
 export async function updateJobToCancel(
   db: Queryable,
@@ -171,7 +171,7 @@ export async function updateJobToCancel(
     returning ${columns}`);
 }
 
-/** Takes a job up under a new run number; undefined when there is nothing left to do. */
+/** Starts a run of a job with a new run number; undefined if the job has ended. */
 export async function leaseJob(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -192,19 +192,19 @@ const progressed = (progress: Progress) => sql`
   total = ${progress.total}, processed = ${progress.processed}, succeeded = ${progress.succeeded},
   failed = ${progress.failed}, skipped = ${progress.skipped}, counts = ${JSON.stringify(progress.counts)}`;
 
-/** What a run hears when it writes its progress. */
-export interface RunNews {
+/** The state of a running job, read when its progress is written. */
+export interface RunState {
   readonly cancel_requested: boolean;
-  /** Whether another job is due that has no place to run. */
+  /** Whether another job is due and waits for a slot. */
   readonly others_wait: boolean;
 }
 
-/** Writes the progress and hears whether to stop; undefined when another run has taken over. */
+/** Writes the progress; undefined if another run has taken over. */
 export async function updateJobProgress(
   db: Queryable,
   run: JobRun,
   progress: Progress,
-): Promise<RunNews | undefined> {
+): Promise<RunState | undefined> {
   return db.row(sql`
     update jobs set ${progressed(progress)} where ${held(run)}
     returning cancel_requested,
@@ -215,7 +215,7 @@ export async function updateJobProgress(
           and o.status in ('pending', 'processing') and o.due_at <= now()) as others_wait`);
 }
 
-/** The last write of a run. An overtaken run's changes nothing, and is false. */
+/** Writes the end of a job. @returns false, without a change, if the run was overtaken */
 export async function updateJobEnded(
   db: Queryable,
   run: JobRun,
@@ -231,30 +231,30 @@ export async function updateJobEnded(
   return ended > 0;
 }
 
-/** For longer after each attempt. */
+/** Exponential backoff. */
 const laterAfterFault = sql`due_at = now() + make_interval(secs => exp(least(attempts, 10)::float8))`;
 
-/** Back to waiting after a fault. */
+/** Makes a job wait after an error. */
 export async function updateJobWaiting(db: Queryable, run: JobRun, progress: Progress): Promise<void> {
   await db.run(sql`
     update jobs set ${progressed(progress)}, status = 'pending', ${laterAfterFault} where ${held(run)}`);
 }
 
-/** Of an open job whose last run could not be written down. */
+/** Delays an open job whose run could not be written. */
 export async function delayJob(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await db.run(sql`
     update jobs set ${laterAfterFault} where workspace_id = ${workspaceId} and id = ${id} and ${isOpen}`);
 }
 
-/** Back to waiting, at its place among the jobs of its kind, and without having used up an attempt. */
+/** Makes a job wait again, with its place in the order kept and without counting an attempt. */
 export async function updateJobRequeued(db: Queryable, run: JobRun, progress: Progress): Promise<void> {
   await db.run(sql`
     update jobs set ${progressed(progress)}, status = 'pending', attempts = 0 where ${held(run)}`);
 }
 
 /**
- * Behind the other jobs of its kind, or due some seconds later; at once where it is to be cancelled. To its caller the
- * job goes on all the while, so that who cancels it gets what there is.
+ * Makes a job due after `seconds`, or at once if it was cancelled. Its status stays "processing" for its caller, so that a
+ * cancellation still gets the partial result.
  */
 export async function updateJobPutBack(
   db: Queryable,
@@ -268,7 +268,7 @@ export async function updateJobPutBack(
     where ${held(run)}`);
 }
 
-/** Drops up to `most` of the jobs that are over, and says how many went. */
+/** Deletes up to `most` expired jobs. @returns how many */
 export function removeJobsOver(db: Queryable, most: number): Promise<number> {
   return db.run(sql`
     delete from jobs

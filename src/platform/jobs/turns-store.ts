@@ -1,27 +1,27 @@
 /**
- * The SQL of turns (table job_turns): in which order the jobs of all workspaces run. A row stands for one kind of job of
- * one workspace, so that at most one of them runs, and the row that has waited longest is served next: a workspace with
- * fifty jobs waits in the line once, as one with a single job does.
+ * The SQL of turns (table job_turns): the order in which the jobs of all workspaces run. There is one row for each job
+ * type of a workspace with open jobs. At most one job of a row runs at a time, and the row that has waited longest is
+ * next, so a workspace with fifty jobs waits as long as one with a single job.
  */
 import sql from "sql-template-tag";
 import type { Queryable, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { isOpen } from "./store.ts";
 
-/** Tells idle runners that a turn is due. */
+/** NOTIFY channel that tells idle runners of a due turn. */
 export const TURNS_CHANNEL = "posthaste_job_turns";
 
-/** A kind of job of a workspace, leased to one runner. */
-export interface Turn {
+/** A job type of a workspace, leased to one runner. */
+export interface JobTurn {
   readonly workspace_id: WorkspaceId;
   readonly type: string;
 }
 
 /**
- * Puts the kind of this job in the line, unless it stands there, and wakes a runner; with the commit of `tx`. The row
- * stays locked until then, and its workspace is passed over: the last statement of a long transaction.
+ * Queues the turn of this job, unless it is queued, and notifies runners with the commit. The row is locked until then, and
+ * its other jobs cannot run, so this should be the last statement of a long transaction.
  */
-export async function joinLine(db: Queryable, workspaceId: WorkspaceId, jobId: string): Promise<void> {
+export async function queueTurn(db: Queryable, workspaceId: WorkspaceId, jobId: string): Promise<void> {
   await db.run(sql`
     with joined as (
       insert into job_turns as t (workspace_id, type, due_at)
@@ -32,12 +32,12 @@ export async function joinLine(db: Queryable, workspaceId: WorkspaceId, jobId: s
     select pg_notify(${TURNS_CHANNEL}, '') from joined`);
 }
 
-/** Leases the turn that has waited longest, of these kinds of job. */
+/** Leases the turn of these job types that has waited longest. */
 export function leaseTurn(
   db: Queryable,
   { runnerId, leaseId }: { readonly runnerId: string; readonly leaseId: string },
   types: readonly string[],
-): Promise<Turn | undefined> {
+): Promise<JobTurn | undefined> {
   return db.row(sql`
     update job_turns set lease_id = ${leaseId}, runner_id = ${runnerId}, leased_at = now()
     where (workspace_id, type) = (
@@ -47,11 +47,14 @@ export function leaseTurn(
     returning workspace_id, type`);
 }
 
-/** For each mebibyte of its upload a job is treated as if it had become due so much later, an hour at most. */
+/** Each mebibyte of its upload moves a job back by this time, an hour at most. */
 const SECONDS_FOR_MIB = 60;
 
-/** The job of a turn that has waited longest; a small one goes before large ones that have not waited for long. */
-export async function findNextJob(db: Queryable, { workspace_id, type }: Turn): Promise<string | undefined> {
+/** The job of a turn that has waited longest; small ones go before large ones that have not waited long. */
+export async function findNextJob(
+  db: Queryable,
+  { workspace_id, type }: JobTurn,
+): Promise<string | undefined> {
   const row = await db.row<{ id: string }>(sql`
     select id from jobs
     where workspace_id = ${workspace_id} and type = ${type} and ${isOpen} and due_at <= now()
@@ -59,10 +62,15 @@ export async function findNextJob(db: Queryable, { workspace_id, type }: Turn): 
   return row?.id;
 }
 
-/** Puts a turn behind the others, until the first of its jobs is due; without jobs it leaves the line. */
-export async function endTurn(tx: Transaction, { workspace_id, type }: Turn, leaseId: string): Promise<void> {
+/** Puts a turn behind the others, due with the first of its jobs; deletes it if it has no open jobs. */
+export async function endTurn(
+  tx: Transaction,
+  { workspace_id, type }: JobTurn,
+  leaseId: string,
+): Promise<void> {
   const ours = sql`workspace_id = ${workspace_id} and type = ${type} and lease_id = ${leaseId}`;
-  // Locked first: a job that is being started commits before its kind is looked at, or waits and puts it back in line.
+  // Locked first, so that a job that is being started either commits before the jobs are read, or waits and queues the
+  // turn.
   if ((await tx.row(sql`select from job_turns where ${ours} for update`)) === undefined) return;
   const next = await tx.row<{ due_at: Date | null }>(sql`
     select min(due_at) as due_at from jobs where workspace_id = ${workspace_id} and type = ${type} and ${isOpen}`);
@@ -75,8 +83,8 @@ export async function endTurn(tx: Transaction, { workspace_id, type }: Turn, lea
 }
 
 /**
- * Gives back what a living runner does not hold: its answer was lost, or the end of a turn could not be written. Only
- * what was leased well before `held` was looked at.
+ * Releases turns that are leased to a living runner but not held by it, because the response was lost, or the end of a turn
+ * could not be written. Leases of the last ten seconds are left out, because `held` may be older.
  */
 export async function releaseOtherTurns(
   db: Queryable,

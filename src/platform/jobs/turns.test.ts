@@ -1,4 +1,4 @@
-/** In which order the jobs of several workspaces run: the real runner, with handlers that record what they are given. */
+/** The order of jobs of several workspaces: the real runner, with handlers that record their input. */
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 async function run(handlers: RunnerOptions["handlers"], changes: Partial<RunnerOptions> = {}) {
-  const pace = { pollMs: 100, heartbeatMs: 200, turnMs: 0 };
+  const timing = { pollMs: 100, heartbeatMs: 200, turnMs: 0 };
   const log = createLog("silent");
   runners.push(
     await startRunner({
@@ -43,7 +43,7 @@ async function run(handlers: RunnerOptions["handlers"], changes: Partial<RunnerO
       handlers,
       recurring: [],
       concurrency: 1,
-      pace,
+      timing,
       ...changes,
     }),
   );
@@ -98,7 +98,7 @@ test("workspaces are served in turn, also when one starts jobs all the time", as
   expect(order).toEqual(["a1", "b1", "c1", "a2", "b2", "c2", "a3", "a4", "a5", "a6"]);
 });
 
-test("a long job gives up its place while others wait, also to one of its own workspace, and goes on where it was", async () => {
+test("a long job yields while others wait, also to one of its workspace, and continues where it was", async () => {
   await start(large, "long");
   await start(large, "short");
   await start(small, "small");
@@ -127,7 +127,7 @@ test("a small upload goes before large ones of its workspace that were sent shor
   await rm(folder, { recursive: true });
 });
 
-test("a job that nobody waits for keeps its place for all of its pieces", async () => {
+test("a job keeps its slot while no other job waits", async () => {
   const runs: string[] = [];
   const { order, handler } = recording(() => 5);
   await start(large, "long");
@@ -141,7 +141,7 @@ test("a job that nobody waits for keeps its place for all of its pieces", async 
   expect([order.length, runs.length]).toEqual([5, 1]);
 });
 
-test("of one workspace at most one job of a kind runs, over all places and machines", async () => {
+test("at most one job of a type and workspace runs, over all slots and machines", async () => {
   let running = 0;
   let most = 0;
   const work = async ({ hasToEnd }: JobContext<never>) => {
@@ -158,7 +158,7 @@ test("of one workspace at most one job of a kind runs, over all places and machi
   expect(most).toBe(1);
 });
 
-test("jobs that cannot be interrupted leave a place to the others, however many wait", async () => {
+test("jobs that cannot be interrupted leave a slot to the others, however many wait", async () => {
   const ended = new AbortController();
   const whole = async ({ signal }: JobContext<never>) => {
     const either = AbortSignal.any([ended.signal, signal]);
@@ -178,7 +178,7 @@ test("jobs that cannot be interrupted leave a place to the others, however many 
   await untilAllEnded();
 });
 
-test("a turn whose lease got lost on the way to a living runner is given back", async () => {
+test("a turn whose lease did not reach its runner is released", async () => {
   const { order, handler } = recording();
   await run({ work: handler });
   const runner = await vi.waitFor(async () => {

@@ -1,16 +1,17 @@
-/** Counts what each holder has of a shared resource in this process, so that no holder takes all of it. */
+/** Counts what each holder has of a shared resource in this process, so that no holder can take all of it. */
 import type { Limit } from "./limit.ts";
 
-/** One holder's share of a resource: the limit, and the workspace id, key id or network that it is counted for. */
+/** A limit, and the holder for whom it is counted: a workspace id, key id or network. */
 export interface Share {
   readonly limit: Limit;
   readonly holder: string;
 }
 
-/** Gives back all or a part of what was taken; what was given back already is not given back twice. */
+/** What was taken of some shares. */
 export interface Held {
-  /** @returns the first limit that has no room for `amount` more, or undefined when it was taken */
+  /** Takes more. @returns the first limit that would be exceeded, or undefined if it was taken */
   takeMore(amount: number): Limit | undefined;
+  /** Gives everything back; further calls do nothing. */
   release(): void;
 }
 
@@ -18,8 +19,8 @@ export class HeldShares {
   readonly #used = new Map<Limit, Map<string, number>>();
 
   /**
-   * Takes `amount` of each share, or of none.
-   * @returns what to release later, or the first limit that has no room
+   * Takes `amount` of each share, or nothing.
+   * @returns what to release later, or the first limit that would be exceeded
    */
   take(shares: readonly Share[], amount = 1): { held: Held } | { reached: Limit } {
     const reached = this.#reached(shares, amount);

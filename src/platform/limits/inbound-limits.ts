@@ -3,13 +3,13 @@ import { type Limit, MIB } from "./limit.ts";
 
 export const inboundLimits = {
   returnsSessions: {
-    what: "SMTP sessions on the port for mail that comes back",
+    what: "SMTP sessions on the inbound port",
     scope: "machine",
     most: 1_000,
     beyond: "The session that has been idle longest makes room; 421 4.7.0 while none has been idle for 5 s",
   },
   returnsSessionsPerNetwork: {
-    what: "SMTP sessions on the port for mail that comes back",
+    what: "SMTP sessions on the inbound port",
     scope: "network",
     most: 50,
     beyond: "421 4.7.0 when the session begins",
@@ -33,7 +33,7 @@ export const inboundLimits = {
     beyond: "its other large messages wait, and small ones overtake them; after 20 s 451 4.7.1",
   },
   largeSubmissionsWaiting: {
-    what: "messages of more than 256 KiB that wait for that",
+    what: "messages of more than 256 KiB that wait for this",
     scope: "workspace",
     most: 50,
     beyond: "451 4.7.1 at the end of the message",
@@ -103,7 +103,7 @@ export const inboundLimits = {
     beyond: "451 4.7.1 at RCPT",
   },
   openBytesPerNetwork: {
-    what: "mails to open addresses (all that is received, refused mails included)",
+    what: "mails to open addresses (all received data, including refused mails)",
     scope: "network",
     most: 256 * MIB,
     unit: "bytes",
@@ -116,12 +116,12 @@ export const inboundLimits = {
     most: 14 * MIB,
     unit: "bytes",
     beyond:
-      "552 5.3.4: at RCPT where MAIL names the size, otherwise at the end of the message; a message that goes on for 4 MiB more ends the session",
+      "552 5.3.4: at RCPT if MAIL declares the size, otherwise at the end of the message; a message that goes on for 4 MiB more ends the session",
   },
   refusedReportsPerDomain: {
-    what: "DMARC and TLS reports that were put aside, listed with the reason",
+    what: "rejected DMARC and TLS reports, listed with the reason",
     scope: "sending domain",
     most: 200,
-    beyond: "the oldest are taken off the list",
+    beyond: "the oldest are removed from the list",
   },
 } as const satisfies Record<string, Limit>;

@@ -1,7 +1,7 @@
 /** One limit on a shared resource. The table of all limits is limits.ts. */
 
 /** The holder whose use is counted. A network is one IPv4 address or one IPv6 /64 (source-network.ts). */
-export type Scope =
+export type LimitScope =
   | "installation"
   | "machine"
   | "workspace"
@@ -20,7 +20,7 @@ export type Scope =
 export interface Limit {
   /** The thing counted, in the plural, as error messages name it: "unfinished requests". */
   readonly what: string;
-  readonly scope: Scope;
+  readonly scope: LimitScope;
   readonly most: number;
   /** `most` is in bytes; a count otherwise. */
   readonly unit?: "bytes";

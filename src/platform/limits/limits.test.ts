@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { testDatabase } from "#test/support/database.ts";
 import { HeldShares } from "./held-shares.ts";
 import type { Limit } from "./limit.ts";
+import { limitRefusal } from "./limit-errors.ts";
 import { giveBackQuota, removeEndedQuotas, takeQuota, takeQuotas, usedOfQuota } from "./quota-store.ts";
-import { limitRefusal } from "./refusal.ts";
 
 const db = await testDatabase();
 const requests: Limit = { what: "unfinished requests", scope: "API key", most: 2, beyond: "429" };
@@ -31,7 +31,7 @@ test("a holder takes up to its limit, and what it releases can be taken again", 
   expect(shares.used(requests, "a")).toBe(1);
 });
 
-test("where one of several shares has no room, none is taken", () => {
+test("if one of several limits would be exceeded, nothing is taken", () => {
   const shares = new HeldShares();
   shares.take([{ limit: bytes, holder: "net" }], 1_000);
   const both = [
@@ -43,7 +43,7 @@ test("where one of several shares has no room, none is taken", () => {
   expect(shares.used(bytes, "net")).toBe(1_001);
 });
 
-test("what grows while it arrives is refused at the limit and released whole", () => {
+test("a growing amount is refused at the limit and released completely", () => {
   const shares = new HeldShares();
   const taken = shares.take([{ limit: bytes, holder: "net" }], 1_000);
   if (!("held" in taken)) throw new Error("there was room");
@@ -53,7 +53,7 @@ test("what grows while it arrives is refused at the limit and released whole", (
   expect(shares.used(bytes, "net")).toBe(0);
 });
 
-test("a quota is never exceeded by takers at the same time, and begins anew with the next window", async () => {
+test("a quota is never exceeded by concurrent use, and starts again with the next window", async () => {
   const use = { name: "test", quota: mails, holder: "192.0.2.1" };
   const answers = await Promise.all(Array.from({ length: 6 }, () => takeQuota(db, use, now)));
   const end = new Date("2026-03-01T11:00:00Z");
@@ -65,7 +65,7 @@ test("a quota is never exceeded by takers at the same time, and begins anew with
   expect(await usedOfQuota(db, use, end)).toBe(1);
 });
 
-test("of several quotas all are used or none, also by takers at the same time", async () => {
+test("of several quotas all are used or none, also concurrently", async () => {
   const wide = { name: "wide", quota: { ...mails, most: 100 }, holder: "all" };
   const narrow = { name: "narrow", quota: mails, holder: "one" };
   const answers = await Promise.all(
@@ -91,7 +91,7 @@ test("what is given back can be used again, and never more than was used", async
   expect(await usedOfQuota(db, use, now)).toBe(0);
 });
 
-test("a refusal names the limit, whose it is and when there is room again", () => {
+test("a refusal names the limit, its scope and the time to retry", () => {
   const refused = limitRefusal(mails, now, new Date("2026-03-01T11:00:00Z"));
   expect(refused.message).toBe(
     "There can be at most 2 confirmation mails per network and hour. Try again in 30 s.",

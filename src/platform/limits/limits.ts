@@ -32,7 +32,7 @@ export const limits = {
     scope: "machine",
     most: 250,
     beyond:
-      "the others wait their turn, which does not count towards their deadlines; a look-up whose servers have been silent for a second leaves its place to others",
+      "the others wait, which does not count towards their deadlines; a look-up without an answer for a second releases its slot",
   },
   livenessLooks: {
     what: "calls of /healthz",
@@ -40,7 +40,7 @@ export const limits = {
     most: 100,
     per: "second",
     beyond:
-      "Beyond bursts of twice as many they are answered 429 with Retry-After. RATE_LIMIT=off switches it off, too.",
+      "above bursts of twice as many, 429 with Retry-After; RATE_LIMIT=off also disables this limit",
   },
   healthLooks: {
     what: "calls of /readyz and /metrics together",
@@ -48,7 +48,7 @@ export const limits = {
     most: 50,
     per: "second",
     beyond:
-      "Beyond bursts of twice as many they are answered 429 with Retry-After. RATE_LIMIT=off switches it off, too.",
+      "above bursts of twice as many, 429 with Retry-After; RATE_LIMIT=off also disables this limit",
   },
 } as const satisfies Record<string, Limit>;
 

@@ -1,4 +1,4 @@
-/** Quotas: what a holder may use in an hour or a day, counted in the database over all machines. */
+/** Quotas: limits per hour or day, counted in the database for all machines. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Limit } from "./limit.ts";
@@ -10,24 +10,24 @@ const WINDOW_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 export type Quota = Limit & { readonly per: "hour" | "day" };
 
 export interface QuotaUse {
-  /** The name of the limit in the table (limits.ts). */
+  /** The name of the limit in limits.ts. */
   readonly name: string;
   readonly quota: Quota;
-  /** Workspace id, network, mailbox and the like. */
+  /** For example a workspace id, network or mailbox. */
   readonly holder: string;
-  /** 1 unless said. */
+  /** Default: 1. */
   readonly amount?: number;
 }
 
-/** Windows begin at full hours and days, UTC. */
+/** The end of the current window. Windows start at full hours and days, UTC. */
 export function windowEnd({ per }: Quota, now: Date): Date {
   const ms = WINDOW_MS[per];
   return new Date(Math.floor(now.getTime() / ms) * ms + ms);
 }
 
 /**
- * Uses up a part of the quota, atomically with the caller's transaction.
- * @returns null when there was room, otherwise the time at which the window ends; then nothing was used
+ * Uses a part of the quota, in the transaction of the caller.
+ * @returns null if it was enough; otherwise nothing was used, and the result is the end of the window
  */
 export async function takeQuota(
   tx: Queryable,
@@ -45,7 +45,7 @@ export async function takeQuota(
   return taken === undefined ? end : null;
 }
 
-/** The limits of the table that have a window. */
+/** The names of limits with a window. */
 export type QuotaName = {
   [Name in LimitName]: (typeof limits)[Name] extends { readonly per: Quota["per"] } ? Name : never;
 }[LimitName];
@@ -54,7 +54,7 @@ export function useOf(name: QuotaName, holder: string): QuotaUse {
   return { name, quota: limits[name], holder };
 }
 
-/** A quota without room, and when its window ends. */
+/** A quota that is used up, and the end of its window. */
 export interface Reached {
   readonly name: string;
   readonly limit: Quota;
@@ -62,9 +62,9 @@ export interface Reached {
 }
 
 /**
- * Uses up a part of each quota, or of none; no two of them may be the same limit and holder. Transactions that take
- * several quotas have to name them in one order, or they wait for each other.
- * @returns null when all had room, otherwise the first that had none
+ * Uses a part of each quota, or of none. No two may have the same limit and holder, and all transactions must list quotas in
+ * the same order, or they could deadlock.
+ * @returns null if all were enough, otherwise the first that was not
  */
 export async function takeQuotas(
   tx: Queryable,
@@ -79,7 +79,7 @@ export async function takeQuotas(
   return { name: refused.name, limit: refused.quota, ends: windowEnd(refused.quota, now) };
 }
 
-/** Takes of each quota what it has room for. @returns the places of those that had room */
+/** Uses each quota that is enough. @returns the indexes of these */
 async function takeEach(tx: Queryable, uses: readonly QuotaUse[], now: Date): Promise<Set<number>> {
   const rows = uses.map(({ name, quota, holder, amount = 1 }, place) => ({
     place,
@@ -108,7 +108,7 @@ async function takeEach(tx: Queryable, uses: readonly QuotaUse[], now: Date): Pr
   return new Set(taken.map(({ place }) => place));
 }
 
-/** Counts what has been used already, beyond the quota as well. */
+/** Counts use that has already happened, even if it exceeds the quota. */
 export async function noteUse(
   db: Queryable,
   { name, quota, holder, amount = 1 }: QuotaUse,
@@ -120,7 +120,7 @@ export async function noteUse(
     on conflict (limit_name, holder, ends_at) do update set used = u.used + excluded.used`);
 }
 
-/** Gives back what was taken at `takenAt`; nothing where that window has been removed. */
+/** Gives back what was taken at `takenAt`; does nothing if that window was deleted. */
 export async function giveBackQuota(
   tx: Queryable,
   { name, quota, holder, amount = 1 }: QuotaUse,
@@ -131,7 +131,7 @@ export async function giveBackQuota(
     where limit_name = ${name} and holder = ${holder} and ends_at = ${windowEnd(quota, takenAt)}`);
 }
 
-/** What the holder has used in the present window. */
+/** What the holder has used in the current window. */
 export async function usedOfQuota(
   db: Queryable,
   { name, quota, holder }: Omit<QuotaUse, "amount">,
@@ -143,7 +143,7 @@ export async function usedOfQuota(
   return row?.used ?? 0;
 }
 
-/** Removes up to `most` windows that have ended. @returns how many were removed */
+/** Deletes up to `most` windows that have ended. @returns how many */
 export async function removeEndedQuotas(db: Queryable, now: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from quota_uses where (limit_name, holder, ends_at) in (

@@ -27,7 +27,7 @@ function brokenConnection(): Error {
 }
 
 describe("a fault in the log", () => {
-  test("says what it is, and nothing of the driver's insides", () => {
+  test("has its message and no internals of the driver", () => {
     const { log, written } = logTo(false);
     log.warn({ err: brokenConnection() }, "idle database connection failed");
     const [line = ""] = written;
@@ -52,7 +52,7 @@ describe("a fault in the log", () => {
     },
   );
 
-  test("with causes in a circle ends", () => {
+  test("with a loop of causes ends", () => {
     const { log, written } = logTo(false);
     const one = new Error("one");
     one.cause = new Error("other", { cause: one });
@@ -62,7 +62,7 @@ describe("a fault in the log", () => {
 });
 
 describe("a terminal", () => {
-  test("gets lines for a person, with the stack below", () => {
+  test("gets readable lines, with the stack below", () => {
     const { log, written } = logTo(true);
     log.info({ address: "http://127.0.0.1:8080", mode: "capture", note: "two words" }, "Posthaste listens");
     log.error({ err: new TypeError("broken") }, "request failed");
@@ -72,14 +72,14 @@ describe("a terminal", () => {
     expect(written[1]).toMatch(/ERROR {2}request failed\n {2}TypeError: broken\n {6}at /);
   });
 
-  test("is not steered by control characters in user data", () => {
+  test("is not controlled by control characters in user data", () => {
     const { log, written } = logTo(true);
     log.info({ subject: "\u001b[2Jgone\r\nforged" }, "\u001b[31mred");
     expect(written[0]).not.toContain("\u001b");
     expect(written.join("").split("\n")).toHaveLength(2);
   });
 
-  test("sees no secret", () => {
+  test("shows no secret", () => {
     const { log, written } = logTo(true);
     log.info({ password: "hunter2" }, "login");
     expect(written[0]).not.toContain("hunter2");

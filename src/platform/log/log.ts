@@ -1,14 +1,14 @@
 /**
- * Structured logs on standard output: one JSON object a line, or lines for a person where that is a terminal. Secrets are
- * redacted by pino.
+ * Structured logs on standard output: one JSON object a line, or terminalLine lines on a terminal. Secrets are redacted
+ * by pino.
  */
 import { type Logger, pino } from "pino";
-import { describeFault } from "./log-fault.ts";
-import { readable } from "./log-lines.ts";
+import { describeError } from "./describe-error.ts";
+import { terminalLine } from "./terminal-lines.ts";
 
 export type Log = Logger;
 
-/** Where secrets could stand in what we log. Request headers are never logged whole; this is the second net. */
+/** Paths of possible secrets. Request headers are never logged as a whole; this is a second safeguard. */
 const redacted = [
   "key",
   "password",
@@ -22,22 +22,22 @@ const redacted = [
   "*.key",
 ];
 
-/** Where lines go; process.stdout is one. */
+/** The destination of log lines, such as process.stdout. */
 export interface LogOutput {
   readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 
-/** Newlines and control characters in user data cannot forge a line: pino writes JSON, which escapes them. */
+/** Line breaks in user data cannot forge log lines, because pino writes JSON, which escapes them. */
 export function createLog(level: string, output: LogOutput = process.stdout): Log {
   const options = {
     level,
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: describeFault },
+    serializers: { err: describeError },
     redact: { paths: redacted, censor: "[redacted]" },
   };
-  if (output.isTTY) return pino(options, { write: (line: string) => void output.write(readable(line)) });
+  if (output.isTTY) return pino(options, { write: (line: string) => void output.write(terminalLine(line)) });
   return output === process.stdout ? pino(options) : pino(options, output);
 }

@@ -17,7 +17,7 @@ function faultsAndLines() {
 const fault = (kind: string) =>
   ({ kind, level: "error", message: "request failed", fields: { err: new Error(kind) } }) as const;
 
-test("a fault that comes again and again has one line with its stack, and then one with a count for every ten seconds", () => {
+test("a repeated fault has one line with its stack, and then one with a count every ten seconds", () => {
   const { faults, lines } = faultsAndLines();
   for (let at = 0; at < 1_000; at++) faults.note(fault("away"), at % 2 ? "sendEmail" : "listLists");
   expect(lines).toHaveLength(1);
@@ -38,7 +38,7 @@ test("a fault that comes again and again has one line with its stack, and then o
   expect(lines[2]).toMatchObject({ more: 1 });
 });
 
-test("different faults have lines of their own, and one that rested is told whole again", () => {
+test("different faults are logged separately, and one that paused is logged in full again", () => {
   const { faults, lines } = faultsAndLines();
   faults.note(fault("one"), "a");
   faults.note(fault("other"), "a");
@@ -49,7 +49,7 @@ test("different faults have lines of their own, and one that rested is told whol
   expect(lines[2]).toMatchObject({ err: { message: "one" } });
 });
 
-test("however many kinds there are, lines are bounded", () => {
+test("the number of lines is bounded for any number of kinds", () => {
   const { faults, lines } = faultsAndLines();
   for (let at = 0; at < 5_000; at++) faults.note(fault(`kind ${at}`), "a");
   expect(lines.length).toBeLessThanOrEqual(501);

@@ -1,24 +1,24 @@
 /**
- * Faults that come again and again, in an outage with every request: the first is logged whole, the others of the next
- * seconds are counted and told in one line.
+ * Limits log lines for repeated faults, such as those of every request during an outage: the first is logged in full,
+ * those of the next seconds are counted and logged in one line.
  */
 import type { Log } from "./log.ts";
 
 const INTERVAL_MS = 10_000;
-/** Kinds told apart at once; what is beyond is counted together. */
+/** Kinds that are counted separately; further ones are counted together. */
 const MOST_KINDS = 500;
 const OTHERS = "others";
 
-export interface Fault {
-  /** Faults of one kind are one fault that repeats itself. */
+export interface RepeatedFault {
+  /** Faults of the same kind count as repetitions. */
   readonly kind: string;
   readonly level: "warn" | "error";
   readonly message: string;
-  /** What is known of the first of them. */
+  /** Logged with the first fault. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-interface Repeated extends Fault {
+interface Repeated extends RepeatedFault {
   more: number;
   readonly operations: Map<string, number>;
 }
@@ -33,8 +33,8 @@ export class RepeatedFaults {
     this.#intervalMs = intervalMs;
   }
 
-  /** @param operation what failed, for the count */
-  note(fault: Fault, operation: string): void {
+  /** @param operation that failed; repetitions are counted by operation */
+  note(fault: RepeatedFault, operation: string): void {
     const kind = this.#open.size >= MOST_KINDS && !this.#open.has(fault.kind) ? OTHERS : fault.kind;
     const known = this.#open.get(kind);
     if (known !== undefined) {

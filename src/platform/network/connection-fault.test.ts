@@ -69,7 +69,7 @@ test.each([
       ),
       { code: "EPROTO" },
     ),
-    "what the server sent was changed on the way",
+    "data from the server was corrupted in transit",
   ],
   [Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" }), "the server reset the connection"],
   [

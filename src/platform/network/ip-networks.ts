@@ -14,7 +14,7 @@ export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
  * @param text an address in its usual notation; the zone of an IPv6 address is ignored
  * @returns undefined for any other text, also for the shorthands of inet_aton such as 127.1
  */
-export function parseAddress(text: string): IpAddress | undefined {
+export function parseIpAddress(text: string): IpAddress | undefined {
   return isIP(text) === 0 ? undefined : ipaddr.process(text.split("%", 1)[0] ?? "");
 }
 
@@ -26,7 +26,7 @@ export function parseAddress(text: string): IpAddress | undefined {
 export function networkList(networks: readonly string[]): (address: string) => boolean {
   const parsed = networks.map(parseNetwork);
   return (address) => {
-    const ip = parseAddress(address);
+    const ip = parseIpAddress(address);
     return (
       ip !== undefined && parsed.some(([first, bits]) => first.kind() === ip.kind() && ip.match(first, bits))
     );
@@ -35,7 +35,7 @@ export function networkList(networks: readonly string[]): (address: string) => b
 
 function parseNetwork(network: string): [IpAddress, number] {
   const [address = "", size, ...more] = network.split("/");
-  const first = parseAddress(address);
+  const first = parseIpAddress(address);
   const longest = first?.kind() === "ipv4" ? 32 : 128;
   const bits = size === undefined ? longest : prefixLength(size);
   if (first === undefined || bits === null || bits > longest || more.length > 0) {

@@ -4,14 +4,14 @@
  * before it is connected to.
  */
 import ipaddr from "ipaddr.js";
-import { type IpAddress, networkList, parseAddress } from "./ip-networks.ts";
+import { type IpAddress, networkList, parseIpAddress } from "./ip-networks.ts";
 
 /**
  * False for private, local, multicast and reserved addresses (the IANA special-purpose registries, RFC 6890), and for what
  * is not an IP address. IPv4 addresses within IPv6 (mapped, NAT64) are checked as IPv4.
  */
 export function isPublicAddress(address: string): boolean {
-  const ip = parseAddress(address);
+  const ip = parseIpAddress(address);
   return ip !== undefined && isPublic(ip);
 }
 
@@ -32,7 +32,7 @@ function isIPv4Compatible(ip: ipaddr.IPv6): boolean {
 
 /** Whether an address is a loopback address (127.0.0.0/8, ::1). */
 export function isLoopback(address: string): boolean {
-  return parseAddress(address)?.range() === "loopback";
+  return parseIpAddress(address)?.range() === "loopback";
 }
 
 /** Whether an address is in one of these networks: addresses, or networks such as 192.0.2.0/24. */

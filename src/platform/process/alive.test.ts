@@ -11,11 +11,11 @@ test("a process lives until it has ended", async () => {
   expect(isAlive(child.pid ?? 0)).toBe(false);
 });
 
-test("somebody else's process lives, too", () => {
+test("a process of another user is alive, too", () => {
   expect(isAlive(1)).toBe(true);
 });
 
-test("a process that has ended is dead, even if nobody has collected it", async () => {
+test("a process that has ended is dead, even if it was not reaped", async () => {
   // The shell becomes a program that knows nothing of the shell's child.
   const shell = spawn("sh", ["-c", "true & echo $!; exec sleep 60"], { stdio: ["ignore", "pipe", "ignore"] });
   onTestFinished(() => void shell.kill());

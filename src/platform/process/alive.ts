@@ -1,7 +1,7 @@
-/** Whether a process lives. */
+/** Tells whether a process of this machine is alive. */
 import { readFileSync } from "node:fs";
 
-/** False when no process of this machine has this number, or one that has ended and is only not yet collected. */
+/** False if there is no process with this id, or only a zombie. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0) && !isZombie(pid);
@@ -10,13 +10,13 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The orphans of a killed program stay zombies until the first process gets round to them, in some containers never. */
+/** Orphans of a killed program stay zombies until process 1 reaps them, which in some containers never happens. */
 function isZombie(pid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The state stands behind the program's name, which is in brackets and may hold brackets.
+    // The state follows the name of the program, which is in brackets and may contain brackets.
     return status.startsWith(") Z", status.lastIndexOf(")"));
   } catch {
-    return false; // no Linux
+    return false; // not on Linux
   }
 }

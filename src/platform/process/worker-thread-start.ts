@@ -1,20 +1,17 @@
-/**
- * Runs first in every side thread: lowers the thread's priority, so that on a busy machine the event loop goes first,
- * and loads the thread's module.
- */
+/** Entry of every worker thread: lowers its priority, so that the event loop goes first, and loads its module. */
 import { readlinkSync } from "node:fs";
 import { setPriority } from "node:os";
 import { workerData } from "node:worker_threads";
 
-/** A thread with it gets a quarter of what others get on a processor that they share, so that its deadlines hold. */
+/** With this value a thread gets about a quarter of the share of others on a busy processor, enough for its deadlines. */
 const NICE = 5;
 
 try {
-  // "<process>/task/<thread>". Linux takes the number of a thread where POSIX takes that of a process.
+  // "<process>/task/<thread>". On Linux, setPriority accepts the id of a thread.
   const thread = Number(readlinkSync("/proc/thread-self").split("/").at(-1));
   setPriority(thread, NICE);
 } catch {
-  // Other systems name no threads: the priority stays.
+  // Other systems have no /proc/thread-self; the priority stays unchanged.
 }
 
 await import(workerData.module);

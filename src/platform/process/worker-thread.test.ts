@@ -1,7 +1,7 @@
 import { getPriority } from "node:os";
 import { afterEach, expect, test } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
-import { createSideThread, type SideThread, type SideThreadLimits } from "./worker-thread.ts";
+import { createWorkerThread, type WorkerThread, type WorkerThreadLimits } from "./worker-thread.ts";
 
 /** Answers with its number of questions so far, or does what it is told. */
 const MODULE = new URL(
@@ -23,10 +23,10 @@ const MODULE = new URL(
     });
   `)}`,
 );
-const threads: SideThread<unknown, unknown>[] = [];
+const threads: WorkerThread<unknown, unknown>[] = [];
 
-function open(limits: Partial<SideThreadLimits> = {}) {
-  const thread = createSideThread<unknown, unknown>(MODULE, { deadlineMs: 60_000, heapMb: 32, ...limits });
+function open(limits: Partial<WorkerThreadLimits> = {}) {
+  const thread = createWorkerThread<unknown, unknown>(MODULE, { deadlineMs: 60_000, heapMb: 32, ...limits });
   threads.push(thread);
   return thread;
 }
@@ -41,7 +41,7 @@ test("questions are answered in their order, by one thread", async () => {
   expect(answers).toEqual([1, 2, 3].map((number) => ({ ok: true, answer: [number, number] })));
 });
 
-test("a question that takes for ever is given up, and the next one is answered", async () => {
+test("a question without end is given up, and the next one is answered", async () => {
   const thread = open({ deadlineMs: 3_000 });
   expect(await thread.ask("spin")).toEqual({ ok: false, reason: "too_slow" });
   expect(await thread.ask("next")).toEqual({ ok: true, answer: [4, 1] });
@@ -53,7 +53,7 @@ test("a question that takes all memory is given up, and the next one is answered
   expect(await thread.ask("next")).toEqual({ ok: true, answer: [4, 1] });
 });
 
-test("a module's own failure is whoever's who asks, and the next question is answered", async () => {
+test("an error of the module rejects the question, and the next question is answered", async () => {
   const thread = open();
   await expect(thread.ask("fail")).rejects.toThrow("no such word");
   expect(await thread.ask("next")).toEqual({ ok: true, answer: [4, 1] });
@@ -63,7 +63,7 @@ test.runIf(process.platform === "linux")("a thread has a lower priority than the
   expect(await open().ask("nice")).toEqual({ ok: true, answer: [getPriority() + 5, 1] });
 });
 
-test("a thread that is idle is ended, and the next question starts another", async () => {
+test("an idle thread is terminated, and the next question starts another", async () => {
   const thread = open({ idleMs: 1 });
   expect(await thread.ask("a")).toEqual({ ok: true, answer: [1, 1] });
   await eventually("the next question to be a new thread's first", async () => {
@@ -72,7 +72,7 @@ test("a thread that is idle is ended, and the next question starts another", asy
   });
 });
 
-test("nothing is asked of a thread that has been closed, and what it was at is over", async () => {
+test("a closed thread accepts no question, and its current one is aborted", async () => {
   const thread = open();
   const spinning = thread.ask("spin");
   const over = expect(spinning).rejects.toThrow();

@@ -1,44 +1,44 @@
 /**
- * One thread beside the event loop, for work that may take long, or never end: it is started with the first question,
- * answers one at a time, and is ended when an answer takes too long or too much memory, and when it has been idle for
- * some seconds. The next question starts it anew.
+ * A worker thread for work that may take long or never end. It is started with the first question and answers one at a
+ * time. It is terminated when an answer takes too much time or memory, and after some idle seconds; the next question
+ * starts it again.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
-export type SideAnswer<Answer> =
+export type ThreadAnswer<Answer> =
   | { readonly ok: true; readonly answer: Answer }
   | { readonly ok: false; readonly reason: "too_slow" | "too_large" };
 
-export interface SideThread<Question, Answer> {
+export interface WorkerThread<Question, Answer> {
   /**
-   * @param moved buffers of the question that are not needed here any more, and so need not be copied
-   * @throws what the module threw, and when the thread has been closed
+   * @param moved buffers of the question to be transferred instead of copied; they cannot be used here afterwards
+   * @throws what the module throws, and an Error if the thread was closed
    */
-  ask(question: Question, moved?: readonly ArrayBuffer[]): Promise<SideAnswer<Answer>>;
+  ask(question: Question, moved?: readonly ArrayBuffer[]): Promise<ThreadAnswer<Answer>>;
   close(): Promise<void>;
 }
 
-export interface SideThreadLimits {
-  /** From question to answer. */
+export interface WorkerThreadLimits {
+  /** For one answer, including the start of the thread. */
   readonly deadlineMs: number;
   readonly heapMb: number;
-  /** How long the thread waits for a further question before it is ended, so that its memory is given back. */
+  /** Idle time after which the thread is terminated, to free its memory. */
   readonly idleMs?: number;
 }
 
-/** A thread takes some 50 ms to start, and keeps what its last questions took: a hundred megabytes for a large one. */
+/** A thread takes some 50 ms to start, and keeps the memory of its last questions: a hundred megabytes for a large one. */
 const IDLE_MS = 10_000;
 
-/** @param module answers each message on its parent port with one message */
-export function createSideThread<Question, Answer>(
+/** @param module of the thread; must answer each message on its parent port with one message */
+export function createWorkerThread<Question, Answer>(
   module: URL,
-  limits: SideThreadLimits,
-): SideThread<Question, Answer> {
+  limits: WorkerThreadLimits,
+): WorkerThread<Question, Answer> {
   return new StartedOnDemand<Question, Answer>(module, limits);
 }
 
-class StartedOnDemand<Question, Answer> implements SideThread<Question, Answer> {
+class StartedOnDemand<Question, Answer> implements WorkerThread<Question, Answer> {
   readonly #module: URL;
   readonly #deadlineMs: number;
   readonly #heapMb: number;
@@ -49,14 +49,14 @@ class StartedOnDemand<Question, Answer> implements SideThread<Question, Answer> 
   #asked = 0;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(module: URL, { deadlineMs, heapMb, idleMs = IDLE_MS }: SideThreadLimits) {
+  constructor(module: URL, { deadlineMs, heapMb, idleMs = IDLE_MS }: WorkerThreadLimits) {
     this.#module = module;
     this.#deadlineMs = deadlineMs;
     this.#heapMb = heapMb;
     this.#idleMs = idleMs;
   }
 
-  ask(question: Question, moved: readonly ArrayBuffer[] = []): Promise<SideAnswer<Answer>> {
+  ask(question: Question, moved: readonly ArrayBuffer[] = []): Promise<ThreadAnswer<Answer>> {
     clearTimeout(this.#idle);
     this.#asked += 1;
     const answer = this.#last.then(() => this.#answerTo(question, moved));
@@ -76,7 +76,7 @@ class StartedOnDemand<Question, Answer> implements SideThread<Question, Answer> 
     await this.#end();
   }
 
-  async #answerTo(question: Question, moved: readonly ArrayBuffer[]): Promise<SideAnswer<Answer>> {
+  async #answerTo(question: Question, moved: readonly ArrayBuffer[]): Promise<ThreadAnswer<Answer>> {
     this.#closing.signal.throwIfAborted();
     this.#worker ??= this.#start();
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(this.#deadlineMs)]);
@@ -99,7 +99,7 @@ class StartedOnDemand<Question, Answer> implements SideThread<Question, Answer> 
       resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
     });
     worker.unref();
-    // The caller that waits for an answer gets the error; between two questions nothing is lost.
+    // The caller of `ask` gets the error; between two questions it can be ignored.
     worker.on("error", () => {});
     worker.on("exit", () => {
       if (this.#worker === worker) this.#worker = null;
@@ -114,7 +114,7 @@ class StartedOnDemand<Question, Answer> implements SideThread<Question, Answer> 
   }
 }
 
-/** The limit that was reached, null when it was something else. */
+/** The limit that was exceeded; null for another error. */
 function limitOf(fault: unknown): "too_slow" | "too_large" | null {
   if (!(fault instanceof Error)) return null;
   if ("code" in fault && fault.code === "ERR_WORKER_OUT_OF_MEMORY") return "too_large";

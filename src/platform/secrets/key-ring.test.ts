@@ -50,7 +50,7 @@ test.each([
   expect(() => parseRing(text)).toThrow(fault);
 });
 
-test("every ring is read as it was written", () => {
+test("every ring is read back unchanged", () => {
   const key = fc.stringMatching(/^[!-~]{1}[ -~]{30,50}[!-~]{1}$/).filter((text) => !text.includes("\\"));
   fc.assert(
     fc.property(
@@ -64,7 +64,7 @@ test("every ring is read as it was written", () => {
   );
 });
 
-test("the first start makes a key that only its owner reads, and later starts find it", async () => {
+test("the first start creates a key that only its owner can read, and later starts use it", async () => {
   const dataDir = await newDataDir();
   expect(findSecretKeys(null, dataDir)).toBeUndefined();
   const made = loadSecretKeys(null, dataDir);
@@ -74,7 +74,7 @@ test("the first start makes a key that only its owner reads, and later starts fi
   expect(loadSecretKeys([a, b], dataDir)).toEqual([a, b]);
 });
 
-test("a ring that is written replaces the one before, whole and readable by its owner only", async () => {
+test("a written ring replaces the one before atomically, readable by its owner only", async () => {
   const dataDir = await newDataDir();
   const [first] = loadSecretKeys(null, dataDir);
   await chmod(join(dataDir, "secret.key"), 0o644);
@@ -84,7 +84,7 @@ test("a ring that is written replaces the one before, whole and readable by its 
   expect(await readdir(dataDir)).toEqual(["secret.key"]);
 });
 
-test("a file with no key in it is a fault that names it, and not a key", async () => {
+test("a file without a key is an error that names it", async () => {
   const dataDir = await newDataDir();
   await writeFile(join(dataDir, "secret.key"), "\n");
   expect(() => loadSecretKeys(null, dataDir)).toThrow(/secret\.key must be at least 32 characters/);

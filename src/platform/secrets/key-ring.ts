@@ -1,7 +1,7 @@
 /**
- * Where the secret keys of this machine come from: SECRET_KEY, or the file `secret.key` in DATA_DIR, which the first
- * start makes. Both hold a ring: keys with commas (in the file also line ends) between them. The first seals and signs,
- * all open and verify.
+ * Loads the secret keys of this machine from SECRET_KEY, or from the file `secret.key` in DATA_DIR, which the first start
+ * creates. Both contain a ring: one or more keys separated by commas (in the file also by line ends). The first key encrypts
+ * and signs, all keys decrypt and verify.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -21,15 +21,15 @@ import { join } from "node:path";
 /** The keys of a machine, in order. */
 export type SecretKeyRing = readonly [string, ...string[]];
 
-/** What is verified is tried with all of them. */
+/** Limited because a verification may try all keys. */
 export const MOST_KEYS = 5;
 const LEAST_CHARACTERS = 32;
 
 /**
- * The keys in a text, each once. A comma that belongs to a key is written `\\,`; and a text that would have a part too
- * short for a key is one key with a comma in it.
+ * Parses the keys of a ring, without duplicates. A comma within a key is written `\\,`; a text with a part that is too short
+ * for a key is read as one key with a comma.
  *
- * @throws an Error that says what a ring has to be, without its name in front
+ * @throws Error whose message continues after a name: "must be …"
  */
 export function parseRing(text: string): SecretKeyRing {
   const parts = text.split(/(?<!\\),|[\r\n]+/).map((part) => part.trim());
@@ -44,12 +44,12 @@ export function parseRing(text: string): SecretKeyRing {
   return ring;
 }
 
-/** The text that `parseRing` reads as these keys. */
+/** The inverse of `parseRing`. */
 export function formatRing(ring: SecretKeyRing, separator: "," | "\n" = ","): string {
   return ring.map((key) => key.replaceAll(",", "\\,")).join(separator);
 }
 
-/** The operator's SECRET_KEY, or the ring kept in DATA_DIR, made at first start and readable by its owner only. */
+/** SECRET_KEY, or the ring in DATA_DIR, which is created at first start and readable by its owner only. */
 export function loadSecretKeys(configured: SecretKeyRing | null, dataDir: string): SecretKeyRing {
   const known = findSecretKeys(configured, dataDir);
   if (known !== undefined) return known;
@@ -58,7 +58,7 @@ export function loadSecretKeys(configured: SecretKeyRing | null, dataDir: string
   const temporary = `${file}.${process.pid}`;
   try {
     writeDurably(temporary, [newSecretKey()]);
-    // Unlike a rename it fails where another process was first.
+    // Unlike a rename, this fails if another process has created the file.
     linkSync(temporary, file);
   } catch (fault) {
     if ((fault as NodeJS.ErrnoException).code !== "EEXIST") throw fault;
@@ -68,14 +68,14 @@ export function loadSecretKeys(configured: SecretKeyRing | null, dataDir: string
   return readKeyFile(file);
 }
 
-/** Undefined where there is none yet. */
+/** Like `loadSecretKeys`, but creates nothing; undefined if there is no ring yet. */
 export function findSecretKeys(configured: SecretKeyRing | null, dataDir: string): SecretKeyRing | undefined {
   if (configured !== null) return configured;
   const file = keyFile(dataDir);
   return existsSync(file) ? readKeyFile(file) : undefined;
 }
 
-/** Replaces the ring kept in DATA_DIR: after a crash the file holds the ring before or this one, whole. */
+/** Replaces the ring in DATA_DIR atomically: after a crash, the file has either the old or the new ring. */
 export function writeKeyFile(dataDir: string, ring: SecretKeyRing): void {
   const file = keyFile(dataDir);
   const temporary = `${file}.${process.pid}`;

@@ -1,7 +1,7 @@
 /**
- * Values that lie sealed in the database, column by column: how many each key of the ring has sealed, and sealing them
- * again with the first. The noun that owns a column describes it; the statements are the same for all. They go through
- * all workspaces, in batches, by the tables' primary keys.
+ * Encrypted ("sealed") columns of the database: counts the values by secret key, and encrypts them again with the first
+ * key of the ring. The owner of a column describes it (SealedColumn). The statements process all workspaces in batches,
+ * in the order of the primary keys.
  */
 import sql, { raw } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -9,19 +9,19 @@ import { nilId } from "#platform/ids.ts";
 import type { Secrets } from "./secrets.ts";
 
 export interface SealedColumn {
-  /** As operators read it, in the plural. */
+  /** Plural name of the values, for operators. */
   readonly what: string;
   /** Its primary key is (workspace_id, id). */
   readonly table: string;
   readonly column: string;
-  /** The context under which the value of the row with this id is sealed. */
+  /** The authenticated context of the value in the row with this id. */
   readonly contextOf: (id: string) => string;
 }
 
 export interface SealedCount {
-  /** For each key of the ring. */
+  /** Number of values by the position of their key in the ring. */
   readonly byPosition: readonly number[];
-  /** What no key of the ring opens. */
+  /** Number of values that no key of the ring decrypts. */
   readonly unopened: number;
 }
 
@@ -53,9 +53,9 @@ export async function countSealed(
 }
 
 /**
- * Seals with the first key what another one of the ring has sealed. A value that changes meanwhile is left as it is, and
- * so is what no key opens. It may be broken off and done again.
- * @returns how many values were sealed again
+ * Encrypts values of other keys of the ring again with the first key. Values that change meanwhile, and those that no key
+ * decrypts, are left unchanged. It can be interrupted and repeated.
+ * @returns the number of changed values
  */
 export async function resealAll(
   db: Queryable,

@@ -1,14 +1,14 @@
-/** What the database knows of the installation's secret keys: their fingerprints, and which running process has which. */
+/** The SQL of the fingerprints of secret keys, and of the rings of running processes. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 
-/** Running processes renew their rows every 20 s: a row this old is of one that was killed. */
+/** Running processes renew their rows every 20 s. A row this old belongs to a process that was killed. */
 const GONE_SECONDS = 90;
 
 export interface KnownKey {
   readonly fingerprint: Buffer;
   readonly added_at: Date;
-  /** When a process last ran whose first key it was. */
+  /** When it was last the first key of a running process. */
   readonly last_used_at: Date | null;
   readonly retired_at: Date | null;
 }
@@ -17,11 +17,11 @@ export interface RunningRing {
   readonly process_id: string;
   readonly host: string;
   readonly pid: number;
-  /** In the order of the ring: the first seals and signs. */
+  /** In the order of the ring; the first key encrypts and signs. */
   readonly fingerprints: readonly Buffer[];
 }
 
-/** Until the transaction ends no process is admitted and no key is added or retired by others. Reading goes on. */
+/** Until the end of the transaction, no other process is admitted and no key is added or retired. Reads are not blocked. */
 export async function lockSecretKeys(tx: Queryable): Promise<void> {
   await tx.run(sql`lock table secret_keys in share row exclusive mode`);
 }
@@ -32,7 +32,7 @@ export function listSecretKeys(db: Queryable): Promise<KnownKey[]> {
     select fingerprint, added_at, last_used_at, retired_at from secret_keys order by added_at, fingerprint`);
 }
 
-/** Takes the key into use, a retired one again. */
+/** Adds a key, or activates a retired one. */
 export async function saveSecretKey(tx: Queryable, fingerprint: Buffer): Promise<void> {
   await tx.run(sql`
     insert into secret_keys (fingerprint, last_used_at) values (${fingerprint}, now())
@@ -43,21 +43,21 @@ export async function retireSecretKey(tx: Queryable, fingerprint: Buffer): Promi
   await tx.run(sql`update secret_keys set retired_at = now() where fingerprint = ${fingerprint}`);
 }
 
-/** Retires every key but these. */
+/** Retires all keys except these. */
 export async function retireOtherKeys(tx: Queryable, kept: readonly Buffer[]): Promise<void> {
   await tx.run(sql`
     update secret_keys set retired_at = now()
     where retired_at is null and fingerprint <> all(${kept}::bytea[])`);
 }
 
-/** Those of the processes that run, but for ones that were killed some time ago. */
+/** The rings of running processes, and of those that were killed in the last GONE_SECONDS. */
 export function listRunningRings(db: Queryable): Promise<RunningRing[]> {
   return db.rows(sql`
     select process_id, host, pid, fingerprints from secret_key_rings
     where seen_at > now() - make_interval(secs => ${GONE_SECONDS}) order by host, pid, process_id`);
 }
 
-/** Notes that the process runs, and that its first key is in use; forgets processes that were killed. */
+/** Records that the process runs and uses its first key. Deletes processes that were killed. */
 export async function saveRing(db: Queryable, ring: RunningRing): Promise<void> {
   await db.run(sql`
     with used as (

@@ -1,7 +1,8 @@
 /**
- * Everything derived from the secret keys of the installation. One derived key per purpose and secret key (HKDF,
- * RFC 5869), so that a leak of one purpose's key says nothing about another's. The first secret key seals and signs;
- * all of them open and verify, so that what an earlier key made stays valid while that key is in the ring.
+ * Encryption and signing keys, derived from the secret keys of the installation: one for each purpose and secret key
+ * (HKDF, RFC
+ * 5869), so that a leaked key of one purpose does not compromise others. The first secret key encrypts ("seals") and signs;
+ * all decrypt ("open") and verify, so that values of an earlier key stay valid while it is in the ring.
  */
 import {
   createCipheriv,
@@ -14,12 +15,15 @@ import {
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-/** Hexadecimal digits of a fingerprint that operators see. */
+/** Hexadecimal digits of a fingerprint for operators. */
 const SHORT_DIGITS = 12;
 
-/** The keys of one purpose, one for each secret key of the ring. (KeyObjects: an HMAC with octets takes five times as long.) */
+/**
+ * The keys of one purpose, one for each secret key of the ring. (KeyObjects, because an HMAC with a Buffer takes five
+ * times as long.)
+ */
 export class PurposeKeys {
-  /** Of the first secret key. */
+  /** Derived from the first secret key. */
   readonly signing: KeyObject;
   readonly #earlier: readonly KeyObject[];
 
@@ -28,7 +32,7 @@ export class PurposeKeys {
     this.#earlier = earlier;
   }
 
-  /** What `read` gives with the first key with which it does not give null; null when it does so with all. */
+  /** The first result of `read` with one of the keys that is not null; null if there is none. */
   read<Result>(read: (key: KeyObject) => Result | null): Result | null {
     const result = read(this.signing);
     if (result !== null) return result;
@@ -41,15 +45,18 @@ export class PurposeKeys {
 }
 
 export interface Secrets {
-  /** One for each secret key, in the order of the ring: each identifies its key and reveals nothing about it. */
+  /** Fingerprints of the secret keys, in the order of the ring. They reveal nothing about the keys. */
   readonly fingerprints: readonly [Buffer, ...Buffer[]];
-  /** Of 32 octets each, always the same for the same secret keys. */
+  /** Keys of 32 octets; the same secret keys give the same keys. */
   derive(purpose: string): PurposeKeys;
-  /** AES-256-GCM; the context (say "dkim:<id>") is authenticated, so a value cannot be moved to another row. */
+  /**
+   * Encrypts with AES-256-GCM. The context, such as "dkim:<id>", is authenticated, so a value cannot be moved to
+   * another row.
+   */
   seal(plain: string, context: string): Buffer;
-  /** Throws when the context or a byte differs, or no key of the ring sealed it. */
+  /** Decrypts. @throws Error if the context or a byte differs, or no key of the ring has encrypted it */
   open(sealed: Buffer, context: string): string;
-  /** What `open` gives, and the position in the ring of the key that sealed it; null where `open` throws. */
+  /** Like `open`, with the position in the ring of the key that encrypted it; null where `open` throws. */
   openWith(sealed: Buffer, context: string): { readonly plain: string; readonly position: number } | null;
 }
 
@@ -80,14 +87,14 @@ export function createSecrets(...secretKeys: readonly [string, ...string[]]): Se
     },
     open(sealed, context) {
       const opened = openWith(sealed, context);
-      if (opened === null) throw new Error("no secret key of this machine opens the sealed value");
+      if (opened === null) throw new Error("no secret key of this machine decrypts the value");
       return opened.plain;
     },
     openWith,
   };
 }
 
-/** A fingerprint as operators see and name it. */
+/** The short form of a fingerprint for operators. */
 export function shortFingerprint(fingerprint: Buffer): string {
   return fingerprint.toString("hex").slice(0, SHORT_DIGITS);
 }

@@ -5,11 +5,11 @@ import { lockListsForUse } from "#audience/mailing-lists/store.ts";
 import { maySendAs } from "#identity/may-send-as.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { EndpointRequest } from "#platform/http/endpoint.ts";
-import { type Answered, answeredIn } from "#platform/http/idempotency/idempotency.ts";
+import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
 import { advanceAutorespondersNow } from "./advance.ts";
@@ -58,16 +58,16 @@ export async function requireAutoresponder(
 export async function createAutoresponder(
   deps: AutoresponderDeps,
   { caller, body, idempotency }: EndpointRequest<unknown, unknown, NewAutoresponder>,
-): Promise<Answered> {
+): Promise<ResponseStored> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
   const { settings, steps } = await readAutoresponder(db, caller, body);
   const autoresponder = { id: newId(), ...settings };
   return db.transaction(async (tx) => {
-    await requireRoom(tx, workspaceId, autoresponderRoom);
+    await requireBelowRowLimit(tx, workspaceId, autoresponderRoom);
     await insertAutoresponder(tx, workspaceId, autoresponder, clock.now());
     await withinBytes(deps, tx, workspaceId, () => replaceSteps(tx, workspaceId, autoresponder, steps));
-    return answeredIn(tx, idempotency, await requireAutoresponder(tx, workspaceId, autoresponder.id));
+    return storeResponseIn(tx, idempotency, await requireAutoresponder(tx, workspaceId, autoresponder.id));
   });
 }
 

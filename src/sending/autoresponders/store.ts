@@ -3,14 +3,18 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { insertOriginName } from "#messages/origin-names-store.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
 import type { AutoresponderSettings } from "./read-autoresponder.ts";
 import { unseenTimes } from "./runs-store.ts";
 
 /** Each active one is looked at every few seconds. */
-export const autoresponderRoom: Room = { table: sql`autoresponders`, what: "autoresponders", most: 200 };
+export const autoresponderRoom: WorkspaceRowLimit = {
+  table: sql`autoresponders`,
+  what: "autoresponders",
+  most: 200,
+};
 
 const summary = sql`
   a.id, a.name, a.status, a.mailing_list_id, l.name as mailing_list_name, a.from_email, a.from_name, a.reply_to,

@@ -48,5 +48,5 @@ test.each([
 });
 
 test("a day that could be a month is refused with what to write", () => {
-  expect(() => at("03/04/2027")).toThrow("scheduled_at must tell the day from the month");
+  expect(() => at("03/04/2027")).toThrow("scheduled_at must be unambiguous");
 });

@@ -8,7 +8,7 @@ import { attachmentsJson } from "#messages/message/attachment.ts";
 import { type DeletedOrigin, insertOriginName } from "#messages/origin-names-store.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { segmentsOf } from "./audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
@@ -67,7 +67,7 @@ const campaignsWithJoins = sql`
   left join segments g on g.workspace_id = c.workspace_id and g.id = c.segment_id`;
 
 /** Includes sent campaigns. With more, lists of campaigns and sums over their contents would become slow. */
-export const campaignRoom: Room = {
+export const campaignRoom: WorkspaceRowLimit = {
   table: sql`campaigns`,
   counted: sql`and deleted_at is null`,
   what: "campaigns",

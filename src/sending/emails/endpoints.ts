@@ -8,7 +8,6 @@ import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { MessageOptions } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import { invalid } from "#platform/errors.ts";
-import { Rehearsed } from "#platform/http/answer.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import {
   type Endpoint,
@@ -17,8 +16,9 @@ import {
   need,
   type Resource,
 } from "#platform/http/endpoint.ts";
-import { Answered } from "#platform/http/idempotency/idempotency.ts";
+import { ResponseStored } from "#platform/http/idempotency/idempotency.ts";
 import { flagField } from "#platform/http/request/query.ts";
+import { DryRun } from "#platform/http/route-handler.ts";
 import { newId } from "#platform/ids.ts";
 import { nullable, omittable } from "#platform/shapes.ts";
 import type { Acceptor } from "#sending/acceptance/acceptor.ts";
@@ -101,10 +101,7 @@ export function emailEndpoints(deps: {
         const draft = readDraft(request, platform, deps.clock.now());
         if (request.query.dry_run) {
           await deps.acceptor.check(draft);
-          return new Rehearsed(
-            { status: "valid", id: null },
-            "The email would be accepted; nothing was sent",
-          );
+          return new DryRun({ status: "valid", id: null }, "The email would be accepted; nothing was sent");
         }
         const data = { status: "queued", id: draft.message.id } as const;
         const { idempotency } = request;
@@ -112,7 +109,7 @@ export function emailEndpoints(deps: {
           ...draft,
           ...(idempotency && { idempotency: { held: idempotency, data } }),
         });
-        return idempotency ? new Answered(data) : data;
+        return idempotency ? new ResponseStored(data) : data;
       },
     }),
   ];

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
@@ -115,7 +115,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
         return change(async (tx) => {
           const { own } = await lockForChange(tx, caller, clock.now());
           requirePermissions(own, settings.permissions);
-          await requireRoom(tx, caller.workspaceId, apiKeyRoom);
+          await requireBelowRowLimit(tx, caller.workspaceId, apiKeyRoom);
           return issueKey(tx, caller.workspaceId, settings, clock.now());
         });
       },

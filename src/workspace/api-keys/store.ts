@@ -1,7 +1,7 @@
 /** SQL of API keys. Secrets are only hashed here. */
 import sql, { empty } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/row-limit-store.ts";
+import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { KeyRecord } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { ApiKey } from "./api-key.ts";
@@ -10,7 +10,7 @@ import { hashSecret, prefixOf } from "./secret.ts";
 const columns = sql`id, name, permissions, key_prefix, is_active, last_used_at, expires_at, created_at`;
 
 /** A page lists all keys at once, inactive ones included. The operator's command (cli/key.ts) ignores this limit. */
-export const apiKeyRoom: Room = {
+export const apiKeyRoom: WorkspaceRowLimit = {
   table: sql`api_keys`,
   what: "API keys",
   most: 1_000,

@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { answeredIn } from "#platform/http/idempotency/idempotency.ts";
+import { storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
 import { choiceField, idField, pageFields } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
@@ -140,7 +140,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
         db.transaction(async (tx) => {
           const request = { plan_id, billing_interval };
           const next = await subscribe(tx, plans, caller.workspaceId, request, clock.now());
-          return answeredIn(tx, idempotency, { subscription: shown(next) });
+          return storeResponseIn(tx, idempotency, { subscription: shown(next) });
         }),
     }),
     endpoint({

@@ -4,10 +4,10 @@
  */
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { lockRoom } from "#platform/database/row-limit-store.ts";
+import { lockRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { bytesText } from "#platform/limits/refusal.ts";
+import { bytesText } from "#platform/limits/limit-errors.ts";
 import { planOf } from "./account.ts";
 import { findAccount } from "./account-store.ts";
 import type { Plan, Plans, StorageKind } from "./plans.ts";
@@ -69,7 +69,7 @@ export async function withinBytes<Result>(
 ): Promise<Result> {
   const { name, limit } = await limitOf(deps, tx, workspaceId, "bytes");
   if (limit === null) return work();
-  await lockRoom(tx, workspaceId, { what: "stored bytes" });
+  await lockRowLimit(tx, workspaceId, { what: "stored bytes" });
   const before = await bytesOf(tx, workspaceId);
   const result = await work();
   const after = await bytesOf(tx, workspaceId);

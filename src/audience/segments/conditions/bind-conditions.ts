@@ -1,7 +1,7 @@
 /** Conditions get their meaning: each rule its field, its operator and its value, read at this moment in this scope. */
-import { KnownNames } from "#platform/http/request/near-names.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import { builtInFields } from "./built-in-fields.ts";
+import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import { type Condition, type Conditions, eachCondition, isGroup } from "./conditions.ts";
 import { customField } from "./custom-field.ts";
 import type { Field } from "./field.ts";

@@ -2,7 +2,7 @@
 
 import type { Queryable } from "#platform/database/pool.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
-import { KnownNames } from "#platform/http/request/near-names.ts";
+import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { CUSTOM, markedName } from "./bind-conditions.ts";
 import { type ListConditions, openBinder, referencesIn } from "./binder.ts";

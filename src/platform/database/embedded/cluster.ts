@@ -1,9 +1,9 @@
 /**
- * The data folder of the embedded PostgreSQL: made once, checked at every start.
+ * The data folder of the embedded PostgreSQL: created once, checked at every start.
  *
  *     DATA_DIR/postgres/                 private to the server's user; the socket, unless its path would be too long
  *     DATA_DIR/postgres/data/            the cluster
- *     DATA_DIR/postgres/making-<pid>/    a cluster in the making: renamed to `data` when whole, swept when interrupted
+ *     DATA_DIR/postgres/making-<pid>/    a new cluster: renamed to `data` when complete, removed if that was interrupted
  */
 import { createHash } from "node:crypto";
 import {
@@ -36,20 +36,20 @@ export interface Cluster {
   readonly socketFolder: string;
 }
 
-/** The superuser that initdb makes, and the one we connect as. */
+/** The superuser that initdb creates and that we connect as. */
 export const USER = "posthaste";
-/** Nothing listens on it: it only names the socket. */
+/** Part of the name of the Unix socket; there is no TCP port. */
 export const PORT = 5432;
-/** The file in the cluster that `settingsFile()` goes to. */
+/** The file in the cluster with the text of `settingsFile()`. */
 export const SETTINGS = "posthaste.conf";
 
-/** Others have their own things in such a folder: /tmp is one. */
+/** The sticky bit of folders that several users share, such as /tmp. */
 const STICKY = 0o1000;
 
-/** Bytes of a socket's path that the kernel takes (`sun_path`, less the final NUL). */
+/** Longest path of a Unix socket in bytes (`sun_path` without the final NUL). */
 const SOCKET_PATH_MAX = process.platform === "darwin" ? 103 : 107;
 
-/** Makes the cluster in `dataDir` unless it is there. Throws one sentence when it cannot be used here. */
+/** Creates the cluster in `dataDir` unless it exists. @throws Error, one sentence, if it cannot be used here */
 export async function openCluster(dataDir: string, log: Log): Promise<Cluster> {
   const binaries = await locateBinaries();
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -72,11 +72,11 @@ export async function openCluster(dataDir: string, log: Log): Promise<Cluster> {
   };
   const major = await majorOf(cluster.data);
   if (major === undefined) {
-    log.info({ folder: cluster.data }, "making the database, once");
+    log.info({ folder: cluster.data }, "creating the database cluster");
     await initialise(folder, cluster);
   } else if (major !== binaries.major) {
     throw new Error(
-      `${cluster.data} was made by PostgreSQL ${major}, this Posthaste brings ${binaries.major}: restore a backup into a new DATA_DIR, or set DATABASE_URL to a PostgreSQL ${major} that serves this folder.`,
+      `${cluster.data} was created by PostgreSQL ${major}, but this version of Posthaste includes ${binaries.major}: restore a backup into a new DATA_DIR, or set DATABASE_URL to a PostgreSQL ${major} that serves this folder.`,
     );
   }
   return cluster;
@@ -87,7 +87,7 @@ async function majorOf(data: string): Promise<string | undefined> {
   return version?.trim();
 }
 
-/** initdb into a folder of its own, so that a start killed half-way leaves nothing that looks like a cluster. */
+/** Runs initdb in a temporary folder, so that an interrupted start does not leave an incomplete cluster. */
 async function initialise(folder: string, { binaries, launch, data }: Cluster): Promise<void> {
   for (const name of await readdir(folder)) {
     const maker = Number(/^making-(\d+)$/.exec(name)?.[1]);
@@ -100,31 +100,31 @@ async function initialise(folder: string, { binaries, launch, data }: Cluster): 
     binaries.initdb,
     `--pgdata=${making}`,
     `--username=${USER}`,
-    "--auth-local=trust", // the socket's folder is the guard
+    "--auth-local=trust", // only the owner can reach the socket in its folder
     "--auth-host=reject",
     "--encoding=UTF8",
-    // Byte order as in C, but lower() knows all of Unicode; neither depends on the system's locales.
+    // Sorted by bytes as in C, but lower() supports all of Unicode; neither depends on the system's locales.
     "--locale=C",
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
-    // A new log file is filled with zeros and synced while every commit waits: short files, short waits. Of 16 MB each
-    // they took a third of the p99 of accepting (41 ms against 29 with messages of 10 KB).
+    // A new WAL file is zeroed and synced while every commit waits, so short files mean short waits. With 16 MB they took a
+    // third of the p99 of accepting messages of 10 KB (41 ms instead of 29).
     "--wal-segsize=4",
     "--no-instructions",
   );
   await appendFile(join(making, "postgresql.conf"), `\ninclude_if_exists '${SETTINGS}'\n`);
   await rename(making, data).catch(async (fault: Error) => {
     await rm(making, { recursive: true, force: true });
-    if ((await majorOf(data)) === undefined) throw fault; // else another start was quicker
+    if ((await majorOf(data)) === undefined) throw fault; // else another process has created it
   });
   await using directory = await open(folder);
   await directory.sync();
 }
 
 /**
- * Makes the folder. Of root it becomes the property of the server's own user where nothing is in that user's way, for which
- * DATA_DIR is opened to the group of that user: passing it needs neither listing nor reading. Whose the folder is, is
- * decided before it has its name: of several first starts at once all find the same.
+ * Creates the folder. If we are root, it is given to the server's own user (OWN_USER) if that user can reach it; for this,
+ * the group of that user gets the permission to pass through DATA_DIR, but not to list or read it. The owner is set before
+ * the folder has its final name, so that concurrent first starts all see the same owner.
  */
 async function makeFolder(dataDir: string, postgres: string): Promise<void> {
   const folder = join(dataDir, "postgres");
@@ -139,13 +139,13 @@ async function makeFolder(dataDir: string, postgres: string): Promise<void> {
       const launch = await launchAsOwnUser(making, postgres);
       if (launch !== null) {
         await chown(making, launch.uid, launch.gid);
-        // Root without its usual capabilities may now be kept out itself.
+        // Checks that we can still write there: root in a container may lack the usual capabilities.
         await rm(await mkdtemp(join(making, "trial-")), { recursive: true });
         await rename(making, folder);
         return;
       }
     } catch {
-      // Whatever is in the way, there are other ways.
+      // Falls back to a folder owned by root.
     }
     await rm(making, { recursive: true, force: true });
     if (!(await exists(folder))) {
@@ -163,13 +163,13 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Gives everything in the folder to the server's user; the folder itself last, so that an interruption is seen. */
+/** Changes the owner of everything in the folder; of the folder itself last, so that an interruption is noticed. */
 async function handOver(folder: string, { uid, gid }: Launch): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) await lchown(join(folder, name), uid, gid);
   await chown(folder, uid, gid);
 }
 
-/** `folder` itself, or a short one: under /tmp, not $TMPDIR, so that every process of this machine finds the same. */
+/** `folder`, or if its path is too long, a folder in /tmp (not $TMPDIR, so that all processes of this machine agree). */
 async function prepareSocketFolder(folder: string, { uid, gid }: Launch): Promise<string> {
   if (Buffer.byteLength(join(folder, `.s.PGSQL.${PORT}`)) <= SOCKET_PATH_MAX) return folder;
   const digest = createHash("sha256").update(folder).digest("hex").slice(0, 16);
@@ -180,13 +180,13 @@ async function prepareSocketFolder(folder: string, { uid, gid }: Launch): Promis
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-  // Left by a server of ours that ran as ourselves.
+  // It may be left from an earlier server that ran as our user.
   const left = await lstat(short);
   if (left.isDirectory() && left.uid === process.geteuid?.()) await lchown(short, uid, gid);
   const found = await lstat(short);
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
     throw new Error(
-      `${short}, the folder for PostgreSQL's socket, is not ours alone: remove it and start again.`,
+      `${short}, the folder for PostgreSQL's socket, can be accessed by other users: remove it and start again.`,
     );
   }
   return short;

@@ -41,7 +41,7 @@ async function start(dataDir: string, onExit?: () => void): Promise<Embedded> {
   return embedded;
 }
 
-/** Runs `startEmbedded` in a process of its own; resolves when that has its database. */
+/** Runs `startEmbedded` in a separate process; resolves when it has its database. */
 async function startElsewhere(dataDir: string): Promise<ChildProcess> {
   const source = `
     const { startEmbedded } = await import(${JSON.stringify(new URL("./embedded.ts", import.meta.url))});
@@ -97,7 +97,7 @@ describe("with one cluster", () => {
     await stop();
   });
 
-  test("data is there again after a stop and a start", async () => {
+  test("data is kept over a stop and a start", async () => {
     const first = await start(dataDir);
     await query(first.connection, "insert into letters values ('kept')");
     await first.stop();
@@ -106,13 +106,13 @@ describe("with one cluster", () => {
     expect(await query(second.connection, "select * from letters where word = 'kept'")).toHaveLength(1);
   });
 
-  test("after stop no server is left", async () => {
+  test("after a stop no server is left", async () => {
     const { stop } = await start(dataDir);
     await stop();
     expect(await readdir(join(dataDir, "postgres"))).toEqual(["data"]);
   });
 
-  test("the server is durable, on no network, and takes every setting of ours", async () => {
+  test("the server is durable, has no network, and uses all our settings", async () => {
     const { connection } = await start(dataDir);
     expect((await stat(connection.host)).mode & 0o777).toBe(0o700);
     const settings = await query(
@@ -134,7 +134,7 @@ describe("with one cluster", () => {
     expect(row).toEqual({ lower: "éñž", by_bytes: true });
   });
 
-  test("a killed server comes back on the same socket with what was committed, and onExit hears of it", async () => {
+  test("a killed server is restarted on the same socket with all committed data, and onExit is called", async () => {
     const onExit = vi.fn();
     const { connection } = await start(dataDir, onExit);
     await query(connection, "insert into letters values ('committed')");
@@ -147,7 +147,7 @@ describe("with one cluster", () => {
     expect(rows).toHaveLength(1);
   });
 
-  test("stopping while the server is coming back leaves none", async () => {
+  test("a stop during a restart leaves no server", async () => {
     const lost = Promise.withResolvers<void>();
     const { stop } = await start(dataDir, lost.resolve);
     process.kill(await postmasterPid(dataDir), "SIGKILL");
@@ -158,7 +158,7 @@ describe("with one cluster", () => {
     expect(await findPostmaster(cluster)).toBeUndefined();
   });
 
-  test("a start right after our process was killed finds everything that was committed", async () => {
+  test("a start right after a kill of our process finds all committed data", async () => {
     const owner = await startElsewhere(dataDir);
     const { connection } = await start(dataDir);
     await query(connection, "insert into letters values ('survivor')");
@@ -184,7 +184,7 @@ describe("with one cluster", () => {
       client.on("error", () => {});
       await client.connect();
       const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-      // Whoever is stopped does not see that its server is gone, like one that waits for a killed one.
+      // A stopped process does not notice that its server has ended.
       process.kill(rows[0]?.pid ?? 0, "SIGSTOP");
       const lost = await postmasterPid(dataDir);
       owner.kill("SIGKILL");
@@ -197,7 +197,7 @@ describe("with one cluster", () => {
     },
   );
 
-  test("an orphaned server is taken over as it runs, and stopped by its new owner", async () => {
+  test("an orphaned server is taken over while it runs, and stopped by its new owner", async () => {
     const cluster = await openCluster(dataDir, log);
     // "setpriv" also changes the user, where there is one to change to.
     const tied = cluster.launch.prefix.includes("--reuid") ? TIED.slice(1) : TIED;
@@ -221,7 +221,7 @@ describe("with one cluster", () => {
     await vi.waitFor(() => query(guestForLong.connection, "select 1"), { timeout: 10_000, interval: 20 });
   });
 
-  test("lock files whose number now belongs to another process do not stop a start", async () => {
+  test("a lock file whose process id was reused does not prevent a start", async () => {
     const stranger = spawn("sleep", ["60"], { stdio: "ignore" });
     processes.push(stranger);
     const { stop } = await start(dataDir);
@@ -235,21 +235,21 @@ describe("with one cluster", () => {
     expect(stranger.exitCode).toBeNull();
   });
 
-  test("a lock file whose process is gone does not stop a start", async () => {
+  test("a lock file of a dead process does not prevent a start", async () => {
     const lockFile = join(dataDir, "postgres/data/postmaster.pid");
     await writeFile(lockFile, `${await spentPid()}\n${join(dataDir, "postgres/data")}\n`);
     const { connection } = await start(dataDir);
     expect(await query(connection, "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
-  test("an empty lock file, of a server that was killed before it wrote its number, does not stop a start", async () => {
+  test("an empty lock file does not prevent a start", async () => {
     await writeFile(join(dataDir, "postgres/data/postmaster.pid"), "");
     const { connection } = await start(dataDir);
     expect(await query(connection, "select 1 as one")).toEqual([{ one: 1 }]);
   });
 });
 
-test("an interrupted first start is swept away and done again", async () => {
+test("an interrupted first start is cleaned up and repeated", async () => {
   const dataDir = await temporaryFolder();
   const half = join(dataDir, "postgres", `making-${await spentPid()}`);
   await mkdir(join(half, "base"), { recursive: true });
@@ -259,7 +259,7 @@ test("an interrupted first start is swept away and done again", async () => {
   await expect(stat(half)).rejects.toThrow("ENOENT");
 });
 
-test("two first starts at once share one server", async () => {
+test("two concurrent first starts share one server", async () => {
   const dataDir = await temporaryFolder();
   const [, { connection }] = await Promise.all([startElsewhere(dataDir), start(dataDir)]);
   expect(
@@ -267,7 +267,7 @@ test("two first starts at once share one server", async () => {
   ).toEqual([{ count: 1 }]);
 });
 
-test("a data folder with a path too long for a socket gets a short private one, refused when others can enter", async () => {
+test("a path too long for a socket is replaced by a short private folder, which is refused if others can access it", async () => {
   const dataDir = join(await temporaryFolder(), "so-long-a-path".repeat(8), "data, with 'signs\" and spaces");
   const { connection, stop } = await start(dataDir);
   folders.push(connection.host);
@@ -276,7 +276,7 @@ test("a data folder with a path too long for a socket gets a short private one, 
   expect(await query(connection, "select 1 as one")).toEqual([{ one: 1 }]);
   await stop();
   await chmod(connection.host, 0o755);
-  await expect(start(dataDir)).rejects.toThrow("is not ours alone");
+  await expect(start(dataDir)).rejects.toThrow("can be accessed by other users");
 });
 
 test("data of another PostgreSQL is refused in one sentence that names both versions", async () => {
@@ -284,11 +284,11 @@ test("data of another PostgreSQL is refused in one sentence that names both vers
   await mkdir(join(dataDir, "postgres/data"), { recursive: true });
   await writeFile(join(dataDir, "postgres/data/PG_VERSION"), "17\n");
   await expect(start(dataDir)).rejects.toThrow(
-    /was made by PostgreSQL 17, this Posthaste brings 18: .*DATABASE_URL/,
+    /was created by PostgreSQL 17, but this version of Posthaste includes 18: .*DATABASE_URL/,
   );
 });
 
-test("a server that cannot start is reported with its own last words", async () => {
+test("a server that cannot start is reported with its last output", async () => {
   const dataDir = await temporaryFolder();
   await mkdir(join(dataDir, "postgres/data"), { recursive: true, mode: 0o700 });
   await writeFile(join(dataDir, "postgres/data/PG_VERSION"), "18\n");
@@ -315,7 +315,7 @@ describe.runIf(process.geteuid?.() === 0 && process.platform === "linux")("as ro
     Number(/^Uid:\t(\d+)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]);
   const OWN_USER = 60_999;
 
-  test("new data is a user's own, who runs the server and reaches nothing else", async () => {
+  test("new data belongs to a separate user, which runs the server and can access nothing else", async () => {
     const dataDir = await openFolder();
     const { connection, stop } = await start(dataDir);
     await query(connection, "create table kept (id int)");
@@ -331,7 +331,7 @@ describe.runIf(process.geteuid?.() === 0 && process.platform === "linux")("as ro
     expect(await query(again.connection, "select * from kept")).toEqual([]);
   });
 
-  test("such data is there after a kill -9 of us and of the server", async () => {
+  test("data of a separate user survives a kill -9 of us and of the server", async () => {
     const dataDir = await openFolder();
     const owner = await startElsewhere(dataDir);
     const { connection, stop } = await start(dataDir);
@@ -343,7 +343,7 @@ describe.runIf(process.geteuid?.() === 0 && process.platform === "linux")("as ro
     expect(await query(next.connection, "select * from kept")).toEqual([]);
   });
 
-  test("several first starts at once share one such server", async () => {
+  test("several concurrent first starts share one server of a separate user", async () => {
     const dataDir = await openFolder();
     const [, , { connection }] = await Promise.all([
       startElsewhere(dataDir),
@@ -355,7 +355,7 @@ describe.runIf(process.geteuid?.() === 0 && process.platform === "linux")("as ro
     expect(await readdir(dataDir)).toEqual(["postgres"]);
   });
 
-  test("a folder that only root can pass stays as it is, and the server runs as root in a namespace", async () => {
+  test("a folder that only root can access is unchanged, and the server runs as root in a namespace", async () => {
     const dataDir = join(await temporaryFolder(), "data");
     await mkdir(dataDir, { mode: 0o700 });
     const before = await stat(dataDir);
@@ -367,7 +367,7 @@ describe.runIf(process.geteuid?.() === 0 && process.platform === "linux")("as ro
     expect({ mode, uid, gid }).toEqual({ mode: before.mode, uid: before.uid, gid: before.gid });
   });
 
-  test("data that root owns already stays root's, though a user of its own could reach it", async () => {
+  test("existing data of root stays owned by root, even if a separate user could reach it", async () => {
     const closed = await temporaryFolder();
     const dataDir = join(closed, "data");
     const first = await start(dataDir);
@@ -394,7 +394,7 @@ describe.runIf(process.geteuid?.() === 0 && process.platform === "linux")("as ro
   });
 });
 
-test("library links that the package's install script should have made are made", async () => {
+test("missing library links are created", async () => {
   const root = await temporaryFolder();
   await mkdir(join(root, "native/lib"), { recursive: true });
   const links = [{ source: "native/lib/libx.so.1.2", target: "native/lib/libx.so.1" }];

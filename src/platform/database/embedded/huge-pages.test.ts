@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { pino } from "pino";
 import { expect, test } from "vitest";
-import { adviseHugePages } from "./huge-pages.ts";
+import { adviseHugePages } from "./embedded.ts";
 
 /** A server with these settings, and what is logged about it. */
 async function advice(status: string, wanted: number): Promise<unknown[]> {
@@ -17,7 +17,7 @@ async function advice(status: string, wanted: number): Promise<unknown[]> {
   return lines;
 }
 
-test("whoever has much shared memory without huge pages hears how many it takes, and nobody else anything", async () => {
+test("the number of huge pages is logged only for much shared memory without huge pages", async () => {
   expect(await advice("off", 1_600)).toMatchObject([{ nr_hugepages: 1_600 }]);
   expect(await advice("on", 1_600)).toEqual([]);
   expect(await advice("off", 100)).toEqual([]);

@@ -1,61 +1,60 @@
 /**
- * As whom the embedded PostgreSQL runs. It refuses to be root, and it has to reach its programs and its data, which
- * may lie where only root can look. Every way is a few words in front of the command, tried in order of preference:
+ * Chooses the user that the embedded PostgreSQL runs as. PostgreSQL refuses to run as root, but must reach its programs and
+ * its data, which may be in folders of root. Each option is a prefix of the command line; they are tried in this order:
  *
- * 1. an ordinary user: as that user;
- * 2. root, for new data: as a user of PostgreSQL's own, who can reach nothing else, where programs and data lie in folders
- *    that this user can pass;
- * 3. root otherwise: in a user namespace of its own, where PostgreSQL does not see that it is root, and files stay root's;
- * 4. root where such namespaces are forbidden (many containers): as `nobody`, who then owns the data;
- * 5. the same, with the one capability to pass folders that are closed to others, such as root's home.
+ * 1. we are an ordinary user: as that user;
+ * 2. we are root, the data is new: as a user of PostgreSQL's own (OWN_USER), if it can reach programs and data;
+ * 3. we are root: in a user namespace, where PostgreSQL does not see that it is root, and files belong to root;
+ * 4. we are root, and namespaces are forbidden (many containers): as `nobody`, which then owns the data;
+ * 5. as 4, with the capability to pass through folders that are closed to others, such as root's home.
  *
- * Data that is there is served as its owner: data that root owns in the ways 3 to 5, and other data as its user.
+ * For existing data the server runs as its owner: 3 to 5 for data of root, otherwise as the owner.
  */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 export interface Launch {
-  /** Words before the program's own command line. */
+  /** Words before the command line of the program. */
   readonly prefix: readonly string[];
-  /** The same for initdb, which has to find a name for its user; without it `prefix`. */
+  /** Prefix for initdb, which needs a name for its user; default: `prefix`. */
   readonly initPrefix?: readonly string[];
-  /** For the log: as whom. */
+  /** Description of the user, for the log. */
   readonly who: string;
-  /** Whose the data must be, as seen from here. */
+  /** The required owner of the data, as seen outside the namespace. */
   readonly uid: number;
   readonly gid: number;
 }
 
 const NOBODY = 65_534;
 
-/** Of a range that neither distributions nor systemd give to anybody (systemd: "UIDs and GIDs", 60578 to 61183). */
+/** From a range that neither distributions nor systemd assign (systemd: "UIDs and GIDs", 60578 to 61183). */
 export const OWN_USER = 60_999;
 
 /**
- * On Linux the kernel ends PostgreSQL when our process is gone, even by SIGKILL. SIGQUIT ends it at once, and the next
- * start recovers from the log; a shutdown (SIGINT) that meets a server which is just recovering can last for ever.
+ * On Linux the kernel sends PostgreSQL this signal when our process ends, even by SIGKILL. SIGQUIT ends it at once, and the
+ * next start recovers from the WAL; a shutdown by SIGINT may never end while the server is recovering.
  */
 export const TIED = ["setpriv", "--pdeathsig", "QUIT"];
 const NAMESPACE = ["unshare", "--user"];
-/** The secure bit lets access(2) see the capability too, with which PostgreSQL looks for its own programs. */
+/** The secure bit makes access(2), with which PostgreSQL looks for its programs, respect the capability. */
 const PASS_CLOSED_FOLDERS =
   "--securebits +no_setuid_fixup --inh-caps +dac_override --ambient-caps +dac_override".split(" ");
 
 /** The caller's PGDATA, PGPORT, LD_LIBRARY_PATH, TZ … must not reach the server. */
 const ENVIRONMENT = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", LC_ALL: "C" };
 
-/** Options for every process started here; "/" because the current folder may be closed to the server's user. */
+/** Options for every process started here; "/" because the server's user may not access the current folder. */
 export const SURROUNDINGS = { env: ENVIRONMENT, cwd: "/" };
 
 const run = promisify(execFile);
 
-/** File and arguments that start `program` in the way of `launch`. */
+/** File and arguments that start `program` with the prefix of `launch`. */
 export function commandLine(launch: Launch, program: string, ...args: string[]): [string, string[]] {
   const [file = program, ...rest] = [...launch.prefix, program, ...args];
   return [file, rest];
 }
 
-/** Runs a program to its end. Throws what it wrote on standard error. */
+/** Runs a program until it ends. @throws Error with its standard error output if it fails */
 export async function runToEnd(launch: Launch, program: string, ...args: string[]): Promise<void> {
   const [file, words] = commandLine(launch, program, ...args);
   await run(file, words, SURROUNDINGS).catch((cause: Error & { stderr?: string }) => {
@@ -63,7 +62,7 @@ export async function runToEnd(launch: Launch, program: string, ...args: string[
   });
 }
 
-/** The first way that works for a folder with this owner. Throws one sentence when there is none. */
+/** The first option that works for a folder with this owner. @throws Error, one sentence, if none does */
 export async function chooseLaunch(
   folder: string,
   owner: { readonly uid: number; readonly gid: number },
@@ -74,7 +73,7 @@ export async function chooseLaunch(
     const own = await launchAsOwnUser(folder, postgres);
     if (own !== null) return own;
   }
-  for (const launch of ways(owner)) {
+  for (const launch of options(owner)) {
     try {
       await runToEnd(launch, ...trial(folder, postgres));
       return launch;
@@ -90,17 +89,17 @@ export async function chooseLaunch(
     );
   });
   throw new Error(
-    `PostgreSQL does not run as root, and neither "unshare" nor "setpriv" could start it as somebody else (${refusal}): run Posthaste as an ordinary user, or set DATABASE_URL to a PostgreSQL 16 or newer.`,
+    `PostgreSQL does not run as root, and neither "unshare" nor "setpriv" could start it as another user (${refusal}): run Posthaste as an ordinary user, or set DATABASE_URL to a PostgreSQL 16 or newer.`,
   );
 }
 
-/** The way for new data of root. Null where PostgreSQL would have to be able to pass what is closed to others. */
+/** Option 2 of the list above; null if the user cannot reach the programs or the data. */
 export async function launchAsOwnUser(folder: string, postgres: string): Promise<Launch | null> {
   if (process.geteuid?.() !== 0 || process.platform !== "linux") return null;
   const user = { uid: OWN_USER, gid: OWN_USER };
   const launch = {
     prefix: asUser(user),
-    // In such a namespace every user has the name of `nobody`.
+    // In a user namespace every user has the name `nobody`, which is enough for initdb.
     initPrefix: [...asUser(user), ...NAMESPACE],
     who: `a user of its own (uid ${OWN_USER})`,
     ...user,
@@ -114,7 +113,7 @@ export async function launchAsOwnUser(folder: string, postgres: string): Promise
   }
 }
 
-/** A command that does nothing, and succeeds where PostgreSQL can be run on the folder. */
+/** A command that succeeds if PostgreSQL can run with the folder, and changes nothing. */
 function trial(folder: string, postgres: string): [string, ...string[]] {
   return ["sh", "-c", 'test -d "$1" && exec "$2" --version', "sh", folder, postgres];
 }
@@ -123,7 +122,7 @@ function asUser({ uid, gid }: { readonly uid: number; readonly gid: number }): s
   return [...TIED, "--reuid", `${uid}`, "--regid", `${gid}`, "--clear-groups"];
 }
 
-function ways(owner: { readonly uid: number; readonly gid: number }): Launch[] {
+function options(owner: { readonly uid: number; readonly gid: number }): Launch[] {
   if (process.geteuid?.() !== 0) {
     return [TIED, []].map((prefix) => ({ prefix, who: "the user of the service", ...owner }));
   }

@@ -1,8 +1,8 @@
 /**
- * The server process (PostgreSQL calls it the postmaster): found by its lock file, started, and stopped.
+ * Finds, starts and stops the server process (the postmaster).
  *
- * `postmaster.pid` carries the process number in its first line and is what keeps two servers off one cluster. It
- * stays behind after a SIGKILL, and the number may by then belong to somebody else.
+ * The lock file `postmaster.pid` has the process id in its first line and prevents two servers on one cluster. It remains
+ * after a SIGKILL, and its process id may be reused by another process.
  */
 import { execFile, spawn } from "node:child_process";
 import { chown, open, readdir, readFile, readlink, writeFile } from "node:fs/promises";
@@ -16,28 +16,31 @@ import { type Cluster, PORT, SETTINGS } from "./cluster.ts";
 import { commandLine, SURROUNDINGS } from "./launch.ts";
 import { settingsFile } from "./server-settings.ts";
 
-export const POLL_MS = 5;
+export const SERVER_POLL_MS = 5;
 
-/** A shutdown writes all changed pages; past this it is cut short, and the next start recovers from the log. */
+/**
+ * Time for a shutdown, which writes all changed pages; then the server is ended and the next start recovers from the
+ * WAL.
+ */
 const SHUTDOWN_MS = 30_000;
 
-/** The last words of a server that found another one, or its dying children, on the same cluster. */
+/** Output of a server that found another one, or children of a killed one, on its cluster. */
 const TAKEN = /lock file ".*" (already exists|is empty)|pre-existing shared memory block/;
 
-/** A server that lives has written its number into its lock file by then. */
+/** A starting server writes its process id into the lock file within this time. */
 const WRITTEN_MS = 1_000;
 
-/** More than any system's largest process number. */
+/** Above the largest process id of any system. */
 const NO_PROCESS = 2 ** 31 - 1;
 
-/** Process number of the server that runs on this cluster, whoever started it. */
+/** Process id of the server that runs on this cluster; undefined if none does. */
 export async function findPostmaster({ data }: Cluster): Promise<number | undefined> {
   const lock = await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "");
   const pid = Number.parseInt(lock, 10);
   return pid > 0 && (await serves(pid, data)) ? pid : undefined;
 }
 
-/** Whether the process is a server of this cluster, not a zombie and not another that was given its number. */
+/** Whether the process is a server of this cluster, and not a zombie or another process with a reused id. */
 async function serves(pid: number, data: string): Promise<boolean> {
   const words =
     process.platform === "linux"
@@ -50,20 +53,21 @@ async function serves(pid: number, data: string): Promise<boolean> {
 }
 
 /**
- * Starts a server and waits until it accepts connections, however long the recovery of its log takes.
- * "taken" says that another one was quicker or is not quite gone. Throws the server's last words when it fails.
+ * Starts a server and waits until it accepts connections, including the recovery from the WAL.
+ * @returns "taken" if another server runs on the cluster, or children of a killed one
+ * @throws Error with the last output of the server if it fails
  */
 export async function startPostmaster(cluster: Cluster, log: Log): Promise<"ready" | "taken"> {
   const { binaries, data, launch, socketFolder } = cluster;
-  await disown(join(data, "postmaster.pid"));
-  await disown(join(socketFolder, `.s.PGSQL.${PORT}.lock`));
+  await clearStaleLock(join(data, "postmaster.pid"));
+  await clearStaleLock(join(socketFolder, `.s.PGSQL.${PORT}.lock`));
   await writeFile(join(data, SETTINGS), settingsFile(), { mode: 0o600 });
-  // We are root where the server is another user.
+  // Only root can start the server as another user, so we can change the owner.
   if (launch.uid !== process.geteuid?.()) await chown(join(data, SETTINGS), launch.uid, launch.gid);
-  // The setting is a list, in which quotes keep a comma from parting a path.
+  // The setting is a comma-separated list, so the path is quoted.
   const sockets = `unix_socket_directories="${socketFolder.replaceAll('"', '""')}"`;
   const [file, words] = commandLine(launch, binaries.postgres, "-D", data, "-c", sockets);
-  // A process group of its own: Ctrl-C in a terminal is for Posthaste, which stops the server when it is done with it.
+  // A separate process group, so that Ctrl-C in a terminal reaches only Posthaste, which then stops the server itself.
   const child = spawn(file, words, { ...SURROUNDINGS, detached: true, stdio: ["ignore", "ignore", "pipe"] });
   const output = createInterface(child.stderr);
   return new Promise((resolve, reject) => {
@@ -85,13 +89,13 @@ export async function startPostmaster(cluster: Cluster, log: Log): Promise<"read
 }
 
 /**
- * PostgreSQL refuses to start while the process in its lock file lives. The caller knows that no server runs, so a
- * living one is a stranger (or a zombie): its number is struck out. The rest of the file stays, for it leads the new
- * server to children of the old one that still hold memory. An empty file is of a server that was killed before it wrote
- * its number, and is refused for ever: it gets one. Writing through the open file is safe against a server
- * that starts at this moment: that one makes a new file.
+ * Replaces the process id in a stale lock file. PostgreSQL refuses to start while a process with that id lives; the
+ * caller knows that no server runs, so it is an unrelated process or a zombie. The rest of the file is kept: with it
+ * the new server finds shared memory that children of the old one still use. An empty file, of a server killed before
+ * it wrote its id, would be refused forever and gets an id, too. A server that starts meanwhile creates a new file, so
+ * the open file is safe to write.
  */
-async function disown(lockFile: string): Promise<void> {
+async function clearStaleLock(lockFile: string): Promise<void> {
   const file = await open(lockFile, "r+").catch(() => undefined);
   if (file === undefined) return;
   try {
@@ -105,8 +109,8 @@ async function disown(lockFile: string): Promise<void> {
 }
 
 /**
- * Ends what is left of a server whose first process was killed. Its children notice and go, but for one that waits for
- * another that was killed with it, for ever; and while one is there no new server starts. Only Linux says who they are.
+ * Kills the children of a server whose main process was killed. They normally end on their own, except one that waits for
+ * another killed child; while any is left, no new server starts. Works on Linux only, where /proc identifies them.
  */
 export async function endOrphans({ data }: Cluster): Promise<void> {
   const pids =
@@ -116,19 +120,19 @@ export async function endOrphans({ data }: Cluster): Promise<void> {
     const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
     const isOurs = /^Name:\tpostgres$/m.test(status) && !(await serves(pid, data));
     const parent = Number(/^PPid:\t(\d+)$/m.exec(status)?.[1]);
-    // The child of a living server is no orphan: another process may just have started one.
+    // Not the child of a running server, which another process may just have started.
     if (isOurs && !(await serves(parent, data))) process.kill(pid, "SIGKILL");
   }
 }
 
-/** Ends the server if one runs: sessions are closed, changed pages written. */
+/** Shuts the server down if one runs: closes sessions and writes changed pages. */
 export async function stopPostmaster(cluster: Cluster): Promise<void> {
   const pid = await findPostmaster(cluster);
   if (pid === undefined) return;
   const deadline = performance.now() + SHUTDOWN_MS;
   process.kill(pid, "SIGINT");
   while (await serves(pid, cluster.data)) {
-    await delay(POLL_MS);
+    await delay(SERVER_POLL_MS);
     if (performance.now() > deadline && isAlive(pid)) process.kill(pid, "SIGQUIT");
   }
 }

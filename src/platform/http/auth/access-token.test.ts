@@ -7,7 +7,7 @@ import { AccessToken } from "./access-token.ts";
 const folder = mkdtempSync(join(tmpdir(), "posthaste-token-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a token that is not configured is made once, kept, and readable by its owner only", () => {
+test("a token that is not configured is generated once, kept, and readable by its owner only", () => {
   const dataDir = join(folder, "data");
   const { value } = new AccessToken(null, dataDir, "a.token");
   expect(value).toMatch(/^[\w-]{32}$/);

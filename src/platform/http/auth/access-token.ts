@@ -1,6 +1,6 @@
 /**
- * A token that opens a page of the operator's, such as the local inbox: configured, or made when it is first needed and
- * kept in DATA_DIR, so that it is the same after a restart.
+ * A token for a page of the operator, such as the local inbox: configured, or generated at first use and kept in DATA_DIR, so
+ * that it is the same after a restart.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from "node:fs";
@@ -9,13 +9,13 @@ import { join } from "node:path";
 
 const TOKEN_BYTES = 24;
 
-/** Whether these headers have the token as `Authorization: Bearer …` (RFC 6750). */
+/** Whether the headers contain the token as `Authorization: Bearer …` (RFC 6750). */
 export function bears({ authorization = "" }: IncomingHttpHeaders, token: string): boolean {
   const [, given] = /^Bearer +(\S+) *$/i.exec(authorization) ?? [];
   return given !== undefined && isSame(given, token);
 }
 
-/** Takes as long whatever was given. */
+/** Compares in constant time. */
 function isSame(given: string, wanted: string): boolean {
   return timingSafeEqual(hash("sha256", given, "buffer"), hash("sha256", wanted, "buffer"));
 }
@@ -24,13 +24,13 @@ export class AccessToken {
   readonly #file: string;
   #value: string | undefined;
 
-  /** @param name of its file in the folder */
+  /** @param name of the file in `dataDir` */
   constructor(configured: string | null, dataDir: string, name: string) {
     this.#file = join(dataDir, name);
     this.#value = configured ?? undefined;
   }
 
-  /** Undefined where none has been made yet. */
+  /** Undefined if none was generated yet. */
   find(): string | undefined {
     return this.#value ?? this.#read();
   }
@@ -53,7 +53,7 @@ export class AccessToken {
     }
   }
 
-  /** Whole or not at all; of two processes that make one at once, the first decides. */
+  /** Creates the file atomically; if two processes do so at once, both use the token of the first. */
   #make(): string {
     const token = randomBytes(TOKEN_BYTES).toString("base64url");
     mkdirSync(join(this.#file, ".."), { recursive: true, mode: 0o700 });

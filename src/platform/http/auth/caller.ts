@@ -1,16 +1,16 @@
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Who is calling: a key and its workspace, as they were at most a few seconds ago (authenticate.ts). */
+/** The caller of a request: an API key and its workspace, as cached for a few seconds (authenticate.ts). */
 export interface Caller {
   readonly workspaceId: WorkspaceId;
   /** IANA name. */
   readonly timezone: string;
   readonly isSuspended: boolean;
-  /** The sender of the workspace's transactional mail that names none. */
+  /** Sender of transactional mail without a sender. */
   readonly defaultSender: string | null;
-  /** How long its mail is tried again. */
+  /** How long deferred mail of the workspace is retried. */
   readonly retryHours: number;
-  /** Whether opens and clicks of its transactional mail are recorded. */
+  /** Whether opens and clicks of transactional mail are tracked. */
   readonly tracksTransactional: boolean;
   readonly keyId: string;
   readonly keyName: string;

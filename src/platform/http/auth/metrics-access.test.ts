@@ -19,18 +19,18 @@ const statusOf = async (
     })
   ).statusCode;
 
-test("without a token only a caller on this machine sees the metrics", async () => {
+test("without a token, only callers on this machine see the metrics", async () => {
   expect(await statusOf(local)).toBe(200);
   expect(await statusOf(local, {}, "192.0.2.1")).toBe(401);
   expect(await statusOf(local, { "x-forwarded-for": "192.0.2.1" })).toBe(401);
   expect(await statusOf(local, { host: "rebound.example.test" })).toBe(401);
 });
 
-test("where a proxy stands in front, a call from this machine may be anybody's", async () => {
+test("with PUBLIC_URL, calls from this machine are refused, because they may come through a proxy", async () => {
   expect(await statusOf(proxied)).toBe(401);
 });
 
-test("with a token every caller that sends it sees them, and no other", async () => {
+test("with a token, only callers that send it see the metrics", async () => {
   expect(await statusOf(guarded, { authorization: `Bearer ${TOKEN}` }, "192.0.2.1")).toBe(200);
   expect(await statusOf(guarded)).toBe(401);
   expect(await statusOf(guarded, { authorization: `Bearer ${TOKEN}x` })).toBe(401);

@@ -59,7 +59,7 @@ describe("without a Redis that answers", () => {
     await limiter.take("192.0.2.1");
     await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
     expect(await admittedOf([limiter], "192.0.2.2", 100)).toBe(limit.burst);
-    expect(lines).toEqual(["Redis is away: this machine counts its rate limit alone"]);
+    expect(lines).toEqual(["Redis is unreachable: the rate limit is counted on this machine only"]);
   });
 });
 
@@ -112,7 +112,7 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     expect(admitted).toBeLessThanOrEqual(Math.ceil(limit.burst + limit.perSecond * seconds));
   });
 
-  it("a frozen server costs a request the deadline once, and the limit is shared again when it wakes", async () => {
+  it("a frozen Redis delays one request by the deadline, and the limit is shared again when it responds", async () => {
     const { lines, log } = recordedLog();
     const [one, two] = await sharingMachines(log);
     server.kill("SIGSTOP");
@@ -122,6 +122,6 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     expect(performance.now() - begin).toBeLessThan(400);
     server.kill("SIGCONT");
     await untilShared(one, two);
-    expect(lines).toContain("Redis is back: the rate limit is shared again");
+    expect(lines).toContain("Redis is reachable: the rate limit is shared again");
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Token buckets in Redis or Valkey, shared by all API machines: one script a request, by the server's clock. The
- * limit protects the service, so it must never be what stops it: when Redis is away or slower than the deadline,
- * this machine counts for itself and asks again a second later.
+ * Token buckets in Redis or Valkey, shared by all API machines: one script for each request, with the clock of the server.
+ * If Redis is unreachable or slower than the deadline, this machine uses local buckets and tries Redis again a second later,
+ * so that Redis cannot stop the service.
  */
 import type { Redis } from "ioredis";
 import type { RateLimit } from "#platform/config/setting-readers.ts";
@@ -10,11 +10,11 @@ import { TOKEN, type TokenBuckets } from "./token-buckets.ts";
 
 const DEADLINE_MS = 100;
 const CONNECT_MS = 2_000;
-/** How long nobody asks after a failure: a frozen server must not cost every request the deadline. */
+/** Pause after a failure, so that a frozen Redis does not delay every request by the deadline. */
 const PAUSE_MS = 1_000;
 const KEY_PREFIX = "posthaste:rate:";
 
-/** Keys expire when their bucket is full again. Milliseconds times tokens a second are thousandths of a token. */
+/** Keys expire when their bucket is full. Milliseconds times tokens per second are thousandths of a token. */
 const TAKE = `
 local rate, capacity = tonumber(ARGV[1]), tonumber(ARGV[2])
 local time = redis.call('TIME')
@@ -31,7 +31,7 @@ if left >= 0 then
 end
 return math.floor(left)`;
 
-/** `local` stands in while Redis is away. The client is loaded and connected by the first request. */
+/** `local` is used while Redis is unreachable. The first request loads and connects the client. */
 export function redisBuckets(options: {
   readonly url: URL;
   readonly limit: RateLimit;
@@ -48,7 +48,8 @@ export function redisBuckets(options: {
 
   const fallBack = (error: unknown): void => {
     askAgainAt = monotonicMs() + PAUSE_MS;
-    if (!isAway) log.warn({ err: error }, "Redis is away: this machine counts its rate limit alone");
+    if (!isAway)
+      log.warn({ err: error }, "Redis is unreachable: the rate limit is counted on this machine only");
     isAway = true;
   };
   const connect = async (): Promise<Redis> => {
@@ -69,7 +70,7 @@ export function redisBuckets(options: {
       if (redis?.status !== "ready" || monotonicMs() < askAgainAt) return local.take(source);
       try {
         const left = await redis.eval(TAKE, 1, KEY_PREFIX + source, limit.perSecond, capacity);
-        if (isAway) log.info("Redis is back: the rate limit is shared again");
+        if (isAway) log.info("Redis is reachable: the rate limit is shared again");
         isAway = false;
         return Number(left);
       } catch (error) {

@@ -20,7 +20,7 @@ async function refusalOf(call: Promise<unknown>): Promise<ApiError> {
 }
 
 describe("the rate limiter", () => {
-  it("tells an admitted caller the limit, what is left and when the bucket is full", async () => {
+  it("gives an admitted caller the limit, what is left and when the bucket is full", async () => {
     const limiter = limiterAt({ perSecond: 2, burst: 5 });
     expect(await limiter.take(address)).toEqual({
       "RateLimit-Limit": "5",

@@ -1,6 +1,6 @@
 /**
- * The rate limit per source network: a token bucket. A bucket holds `burst` tokens, each request takes one, and
- * `perSecond` come back every second. (Fixed windows let twice the burst through around their edges.)
+ * The rate limit per source network, as a token bucket: it holds `burst` tokens, each request takes one, and `perSecond` are
+ * added every second. (Fixed windows would allow twice the burst at their edges.)
  */
 
 import type { RateLimit } from "#platform/config/setting-readers.ts";
@@ -10,11 +10,11 @@ import { redisBuckets } from "./rate-limit-redis.ts";
 import { networkOf } from "./source-network.ts";
 import { localBuckets, TOKEN } from "./token-buckets.ts";
 
-/** Headers for the answer of an admitted request. */
+/** Headers for the response of an admitted request. */
 export type RateHeaders = Readonly<Record<string, string>>;
 
 export interface RateLimiter {
-  /** @throws ApiError RATE_LIMIT_EXCEEDED with Retry-After when the bucket is empty. */
+  /** @throws ApiError RATE_LIMIT_EXCEEDED with Retry-After if the bucket is empty */
   take(ip: string): Promise<RateHeaders>;
   close(): Promise<void>;
 }
@@ -22,10 +22,7 @@ export interface RateLimiter {
 /** RATE_LIMIT=off, for load tests. */
 export const unlimited: RateLimiter = { take: async () => ({}), close: async () => {} };
 
-/**
- * The limiter of RATE_LIMIT and REDIS_URL; touches neither network nor Redis client before the first request.
- * `monotonicMs` is a clock that never steps back.
- */
+/** The limiter for RATE_LIMIT and REDIS_URL. The Redis client is loaded with the first request. */
 export function createRateLimiter(options: {
   readonly limit: RateLimit | null;
   readonly redisUrl: URL | null;
@@ -36,7 +33,7 @@ export function createRateLimiter(options: {
   if (limit === null) return unlimited;
   const local = localBuckets(limit, monotonicMs);
   const buckets = redisUrl === null ? local : redisBuckets({ url: redisUrl, limit, local, monotonicMs, log });
-  // One object for each number of tokens left: the hot path makes none.
+  // Cached by the number of tokens left, to avoid allocations on the hot path.
   const headers: RateHeaders[] = [];
   const headersOf = (remaining: number): RateHeaders =>
     (headers[remaining] ??= {

@@ -25,7 +25,7 @@ describe("the network of a request", () => {
     },
   );
 
-  it("is one and the same for everything that is no address", () => {
+  it("is the same for everything that is not an address", () => {
     expect(networkOf("unknown")).toBe(networkOf("192.0.2.7:4711"));
     expect(networkOf("")).toBe("unknown");
   });

@@ -56,7 +56,7 @@ describe("token buckets", () => {
     );
   });
 
-  it("give tokens back at the rate, one at a time", () => {
+  it("refill at the rate, one token at a time", () => {
     const clock = steppedClock();
     const buckets = localBuckets({ perSecond: 4, burst: 4 }, clock.read);
     for (let taken = 0; taken < 4; taken += 1) expect(buckets.take("a")).toBe(3000 - taken * 1000);
@@ -68,7 +68,7 @@ describe("token buckets", () => {
     expect(buckets.take("a")).toBe(-1000);
   });
 
-  it("never hold more than the burst, however long nobody came", () => {
+  it("never hold more than the burst, however long they were unused", () => {
     const clock = steppedClock();
     const buckets = localBuckets({ perSecond: 1, burst: 2 }, clock.read);
     buckets.take("a");
@@ -83,7 +83,7 @@ describe("token buckets", () => {
     expect(buckets.take("a")).toBeLessThan(0);
   });
 
-  it("stay bounded under a flood of a million addresses, and remember who calls during it", () => {
+  it("stay bounded under a flood of a million addresses, and keep the bucket of a caller during it", () => {
     const clock = steppedClock();
     const buckets = localBuckets({ perSecond: 1, burst: 2 }, clock.read, 1_000);
     let admitted = 0;
@@ -106,7 +106,7 @@ describe("token buckets", () => {
     expect(buckets.size).toBe(2);
   });
 
-  it("turn their generations without giving anybody a token", () => {
+  it("change generations without adding a token", () => {
     const clock = steppedClock();
     const buckets = localBuckets({ perSecond: 1, burst: 10 }, clock.read);
     for (let taken = 0; taken < 10; taken += 1) buckets.take("a");

@@ -1,17 +1,17 @@
 /**
- * Token buckets in memory. A bucket is one number: the moment at which it will be full again, told in the amount
- * minted since the clock began (the generic cell rate algorithm, ITU-T I.371). All of it is whole numbers, so a full
- * bucket admits its burst exactly.
+ * Token buckets in memory. A bucket is one number: the time at which it will be full, expressed in tokens minted since
+ * the start of the clock (the generic cell rate algorithm, ITU-T I.371). All numbers are integers, so a full bucket
+ * admits exactly its burst.
  *
- * A bucket nobody used for the time an empty one takes to fill is full, and a full one need not be remembered. So
- * there are two generations: when the younger has lived that long the elder is dropped whole. A flood of distinct
- * sources turns the generations early, and what it drops are the buckets unused for longest.
+ * A bucket that was unused for the time in which an empty one fills is full and can be dropped. So buckets are kept in two
+ * generations, and after that time the older one is dropped. Too many sources drop a generation earlier, which loses the
+ * buckets that were unused for longest.
  */
 import type { RateLimit } from "#platform/config/setting-readers.ts";
 
-/** Where buckets stand: in this process or in Redis. Amounts are thousandths of a token. */
+/** Buckets in this process or in Redis. Amounts are thousandths of a token. */
 export interface TokenBuckets {
-  /** Takes a token and answers what is left; below zero none was taken, and that much is lacking. */
+  /** Takes a token and gives what is left. Below zero, none was taken, and this much is missing. */
   take(source: string): number | Promise<number>;
   close(): Promise<void>;
 }
@@ -21,14 +21,14 @@ export const TOKEN = 1000;
 
 export interface LocalBuckets extends TokenBuckets {
   take(source: string): number;
-  /** Sources remembered. */
+  /** Number of sources with a bucket. */
   readonly size: number;
 }
 
-/** Some 15 MB at the most. */
+/** At most some 15 MB. */
 const MOST_SOURCES = 100_000;
 
-/** `mostSources` bounds the memory: so many sources are told apart at once. */
+/** @param mostSources sources with a bucket at a time, which limits the memory */
 export function localBuckets(
   limit: RateLimit,
   monotonicMs: () => number,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { trustedProxies } from "./trusted-proxies.ts";
+import { trustedProxies } from "./source-network.ts";
 
 it.each([
   ["192.0.2.1", ["192.0.2.1", "::ffff:192.0.2.1"], ["192.0.2.2", "::1", "unknown", ""]],

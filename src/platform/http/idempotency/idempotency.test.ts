@@ -7,7 +7,7 @@ import { endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { answeredIn, removeOldKeys } from "./idempotency.ts";
+import { removeOldKeys, storeResponseIn } from "./idempotency.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };
 const Thing = Type.Object({ id: Type.String() });
@@ -51,7 +51,7 @@ beforeAll(async () => {
       id: "createStored",
       path: "/stored",
       handle: ({ idempotency }) =>
-        database.transaction(async (tx) => answeredIn(tx, idempotency, await run())),
+        database.transaction(async (tx) => storeResponseIn(tx, idempotency, await run())),
     }),
   ]);
 });
@@ -84,7 +84,7 @@ describe("an Idempotency-Key", () => {
     expect(runs).toBe(1);
   });
 
-  it("lets one of 50 concurrent calls work; the others hear its answer or that it still runs", async () => {
+  it("runs one of 50 concurrent calls; the others get its response or a conflict", async () => {
     const finish = Promise.withResolvers<void>();
     work = () => finish.promise;
     const calls = Array.from({ length: 50 }, () => post("k"));
@@ -109,7 +109,7 @@ describe("an Idempotency-Key", () => {
     expect(runs).toBe(1);
   });
 
-  it("takes a body for the same however it is spaced and its ids are spelled, large or small", async () => {
+  it("treats bodies as equal whatever their white space and the case of their ids", async () => {
     // One is parsed on the event loop, the other, which is larger by its blanks, in the thread for large ones.
     const id = newId();
     const fields = { name: "x".repeat(250_000), thing_id: id };
@@ -142,7 +142,7 @@ describe("an Idempotency-Key", () => {
     expect(replayed.headers.get("idempotent-replayed")).toBe("true");
   });
 
-  it("keeps a refusal of the handler too", async () => {
+  it("replays errors of the handler, too", async () => {
     work = async () => {
       throw new ApiError("CONFLICT");
     };
@@ -169,7 +169,7 @@ describe("an Idempotency-Key", () => {
     expect(second.headers.get("idempotent-replayed")).toBeNull();
   });
 
-  it("that cannot be kept makes no failure of what was done, and is not free at once", async () => {
+  it("whose response cannot be stored does not fail the request, and is not free at once", async () => {
     work = async () => {
       await database.run(sql`alter table idempotency_keys rename to lost_keys`);
     };
@@ -179,12 +179,12 @@ describe("an Idempotency-Key", () => {
     expect([first.status, (await post("k")).status, runs]).toEqual([201, 409, 1]);
   });
 
-  it("is not used up by a body that was refused", async () => {
+  it("is not used up by an invalid body", async () => {
     expect((await post("k", { body: {} })).status).toBe(400);
     expect((await post("k")).status).toBe(201);
   });
 
-  it("whose first call died can be taken over after a minute, not before, by one call alone", async () => {
+  it("whose first call died can be taken over after a minute, by one call only", async () => {
     await post("k");
     const die = (age: string) =>
       database.run(sql`
@@ -210,20 +210,20 @@ describe("an Idempotency-Key", () => {
         update idempotency_keys set holder = ${holder}, answer_status = null, answer_body = null
         where workspace_id = ${workspaceId}`);
 
-    it("lives is not free before its minute is over", async () => {
+    it("lives is not free before a minute has passed", async () => {
       await post("k");
       await using session = await openLock(lockKey("a process that lives"));
       await hold(session.lock);
       expect((await post("k")).status).toBe(409);
     });
 
-    it("is not known is not free before its minute is over", async () => {
+    it("is unknown is not free before a minute has passed", async () => {
       await post("k");
       await hold(null);
       expect((await post("k")).status).toBe(409);
     });
 
-    it("has died is free at once, for one call alone", async () => {
+    it("has died is free at once, for one call only", async () => {
       await post("k");
       await hold(lockKey("a process that is dead"));
       const finish = Promise.withResolvers<void>();
@@ -236,7 +236,7 @@ describe("an Idempotency-Key", () => {
       expect(runs).toBe(2);
     });
 
-    it("was taken for dead cannot finish what another has taken over", async () => {
+    it("was taken for dead cannot store a response after another call has taken over", async () => {
       const wake = Promise.withResolvers<void>();
       const started = Promise.withResolvers<void>();
       work = () => {
@@ -282,7 +282,7 @@ describe("an Idempotency-Key", () => {
       expect((await post("k", { path })).body).toEqual(fast.body);
     });
 
-    it("is not given back by the late failure of the slow one", async () => {
+    it("is not released by the late failure of the slow one", async () => {
       const { slow, wake } = await overtake("/things");
       const finish = Promise.withResolvers<void>();
       const started = Promise.withResolvers<void>();

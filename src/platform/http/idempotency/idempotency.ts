@@ -1,12 +1,12 @@
 /**
- * Idempotency-Key: the same key with the same body gets the same answer for 24 hours, per workspace and path.
+ * Idempotency-Key: for 24 hours, the same key with the same body gets the same response, per workspace and path.
  *
- * The key is reserved before the work (a unique row, committed), so that two concurrent calls cannot both run. A
- * handler that stores its answer in the transaction of its own work (answeredIn, or updateAnswers for many) makes the
- * pair atomic: a crash between commit and reply is then answered by replay, never by doing the work twice.
+ * The key is reserved before the work (a unique row, committed), so that of two concurrent requests only one runs. A handler
+ * may store its response in the transaction of its work (storeResponseIn, or updateAnswers for many). Then both are atomic:
+ * after a crash between commit and response, a retry gets the stored response, and the work is not done twice.
  *
- * A reservation has a token. Whoever takes a key over that was not answered in time puts in its own, and from then on
- * the slower request can neither store an answer nor give the key back.
+ * A reservation has a token. A request that takes over a key that was not answered in time replaces the token, so that the
+ * slower request can neither store a response nor release the key.
  */
 import { hash } from "node:crypto";
 import sql from "sql-template-tag";
@@ -14,38 +14,38 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** How long a reservation blocks its key when it is not settled; that of a dead process is free at once. */
+/** How long an unsettled reservation blocks its key. The keys of a dead process are free at once. */
 export const RESERVED_SECONDS = 60;
 const KEPT_HOURS = 24;
 
-/** An answer as it is stored and replayed: the envelope's bytes. */
+/** A response as it is stored and replayed. */
 export interface StoredAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-/** A key that this request holds. */
+/** A key that is reserved for this request. */
 export interface Reservation {
   readonly workspaceId: WorkspaceId;
   readonly path: string;
   readonly key: string;
-  /** A UUID of this request's own. */
+  /** A UUID, unique to this request. */
   readonly token: string;
-  /** The lock by which the process is known to live (process-mark.ts). */
+  /** Key of the lock that this process holds while it lives (process-liveness.ts). */
   readonly holder: number | null;
-  /** The stored form of the answer the endpoint would give for this data. */
+  /** The response of the endpoint for this data, as it is stored. */
   answerFor(data: unknown): StoredAnswer;
 }
 
-/** What a handler returns when it has stored its answer itself. */
-export class Answered {
+/** Returned by a handler that has stored its response itself. */
+export class ResponseStored {
   readonly data: unknown;
   constructor(data: unknown) {
     this.data = data;
   }
 }
 
-/** The header's value, or undefined when there is none. @throws ApiError VALIDATION_ERROR */
+/** The value of the header; undefined if it is absent. @throws ApiError VALIDATION_ERROR */
 export function idempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (typeof header !== "string" || !/^[\x21-\x7e]{1,256}$/.test(header)) {
@@ -57,15 +57,16 @@ export function idempotencyKey(header: string | string[] | undefined): string | 
   return header;
 }
 
-/** What tells the bodies of two requests with the same key apart: spaces between their values do not. */
+/** A digest of a parsed body, to detect another body with the same key. White space in the JSON does not matter. */
 export function digestOf(body: unknown): string {
   return hash("sha256", JSON.stringify(body) ?? "", "hex");
 }
 
 /**
- * Takes the key for this request, or gives the stored answer back.
- * @param digest of the body, where it is known already
- * @throws ApiError CONFLICT while the first request runs, and for another body.
+ * Reserves the key for this request.
+ * @param digest of the body, if it is already known
+ * @returns the stored response if the key was used before
+ * @throws ApiError CONFLICT while the first request runs, and for another body
  */
 export async function reserve(
   db: Queryable,
@@ -112,7 +113,7 @@ export async function reserve(
   return { status: first.answer_status, body: first.answer_body };
 }
 
-/** The process that holds this lock while it lives is gone. */
+/** Whether the process that held this lock has ended. */
 async function isDead(db: Queryable, holder: number): Promise<boolean> {
   const held = await db.row(sql`
     select from pg_locks
@@ -123,8 +124,8 @@ async function isDead(db: Queryable, holder: number): Promise<boolean> {
 }
 
 /**
- * Stores answers, alone or in the transaction of the work that they speak of, and says whose they were: the tokens of
- * the reservations that still hold their keys. Work whose token is missing must not be committed.
+ * Stores responses, alone or in the transaction of the work.
+ * @returns the tokens of the reservations that still held their keys; work whose token is missing must not be committed
  */
 export async function updateAnswers(
   db: Queryable,
@@ -148,33 +149,36 @@ export async function updateAnswers(
 }
 
 /**
- * What a handler returns at the end of the transaction of its work: the answer is kept together with the work, or
- * neither is. Without a key there is nothing to keep.
- * @throws ApiError CONFLICT when another request took the key over: the work must not be committed
+ * Stores the response in the transaction of the work, as its last step; the handler returns the result. Does nothing without
+ * a key.
+ * @throws ApiError CONFLICT if another request has taken over the key: the work must not be committed
  */
-export async function answeredIn(
+export async function storeResponseIn(
   tx: Queryable,
   held: Reservation | undefined,
   data: unknown,
-): Promise<Answered> {
+): Promise<ResponseStored> {
   if (held !== undefined) {
     const holding = await updateAnswers(tx, [{ held, answer: held.answerFor(data) }]);
     if (!holding.has(held.token)) throw takenOver();
   }
-  return new Answered(data);
+  return new ResponseStored(data);
 }
 
-/** Of a request that was so slow that the next one with its key got it. */
+/** The error for a request that was so slow that another request took over its key. */
 export function takenOver(): ApiError {
-  return new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker");
+  return new ApiError(
+    "CONFLICT",
+    "Another request with this Idempotency-Key is being processed: retry to get its response",
+  );
 }
 
-/** Gives the key back after a failure that may be retried (5xx, 429). */
+/** Releases the key after an error that may be retried (5xx, 429). */
 export async function release(db: Queryable, held: Reservation): Promise<void> {
   await releaseAll(db, [held]);
 }
 
-/** @returns the tokens of those whose keys were given back, or had an answer already */
+/** Releases keys. @returns the tokens of those that were released, or already had a response */
 export async function releaseAll(db: Queryable, all: readonly Reservation[]): Promise<string[]> {
   const column = <Value>(read: (one: Reservation) => Value) => all.map(read);
   const rows = await db.rows<{ token: string }>(sql`
@@ -195,7 +199,7 @@ export async function releaseAll(db: Queryable, all: readonly Reservation[]): Pr
   return rows.map(({ token }) => token);
 }
 
-/** Drops up to `most` of the keys that are older than a day. */
+/** Deletes up to `most` keys that are older than a day. @returns how many */
 export function removeOldKeys(db: Queryable, most: number): Promise<number> {
   return db.run(sql`
     delete from idempotency_keys

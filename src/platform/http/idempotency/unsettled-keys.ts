@@ -1,6 +1,6 @@
 /**
- * Idempotency-Keys that could not be settled because the database gave no answer: answered, or given back, as soon as it
- * answers again. Until then the key blocks itself, so nothing is done twice.
+ * Idempotency keys whose response could not be stored, or that could not be released, because the database did not answer.
+ * This is repeated until the database answers. Until then the key stays reserved, so nothing is done twice.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -13,14 +13,14 @@ import {
 } from "./idempotency.ts";
 
 const RETRY_MS = 500;
-/** More than this many are left to end by themselves. */
+/** Further keys are not kept; their reservations end after RESERVED_SECONDS. */
 const MOST_KEPT = 10_000;
 
 interface Unsettled {
   readonly held: Reservation;
-  /** Undefined: the key is given back. */
+  /** Undefined: the key is to be released. */
   readonly answer: StoredAnswer | undefined;
-  /** When the reservation ends by itself, on the clock of performance.now(). */
+  /** When the reservation ends, by performance.now(). */
   readonly until: number;
 }
 
@@ -33,7 +33,7 @@ export class UnsettledKeys {
     this.#db = db;
   }
 
-  /** Settles it later; what it was reserved for is over. */
+  /** Stores the response, or releases the key, when the database answers again. */
   add(held: Reservation, answer?: StoredAnswer): void {
     if (this.#keys.size >= MOST_KEPT) return;
     this.#keys.set(held.token, { held, answer, until: performance.now() + RESERVED_SECONDS * 1_000 });
@@ -47,14 +47,14 @@ export class UnsettledKeys {
       try {
         await this.#settle();
       } catch {
-        // The database is still silent.
+        // The database still does not answer.
       }
       for (const [token, { until }] of this.#keys) if (until <= performance.now()) this.#keys.delete(token);
     }
     this.#isTrying = false;
   }
 
-  /** What is not found is asked for again: a reservation that is still on its way may yet arrive. */
+  /** Keys that are not found are tried again, because their reservation may still be committed. */
   async #settle(): Promise<void> {
     const keys = [...this.#keys.values()];
     const answers = keys.flatMap(({ held, answer }) => (answer ? { held, answer } : []));

@@ -1,4 +1,4 @@
-/** What bodies that are still arriving may hold, over sockets that send as much of a body as a test wants. */
+/** Budgets of arriving bodies, over sockets that send parts of a body. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -16,7 +16,7 @@ import { takeBodies } from "./read-body.ts";
 const things: Resource = { name: "things", label: "Things", group: "G" };
 const MB = 1024 ** 2;
 const database = await testDatabase();
-/** What a handler waits for. */
+/** Promise that the handler awaits. */
 let work: () => Promise<void>;
 const createThing = endpoint({
   id: "createThing",
@@ -104,7 +104,7 @@ async function until<Answer extends { status: number }>(
   }
 }
 
-it("what has arrived counts, and what was only announced does not", async () => {
+it("arrived bytes count, announced ones do not", async () => {
   const api = await start();
   const key = api.newKey(workspaceId);
   const announced = ["Content-Length: 4000000", "Transfer-Encoding: chunked"];
@@ -114,7 +114,7 @@ it("what has arrived counts, and what was only announced does not", async () => 
   expect((await post(api, key, 4 * MB)).status).toBe(200);
 });
 
-it("a workspace is refused beyond its share, by name, and the others are not", async () => {
+it("a workspace above its limit is refused with the name of the limit, and others are not", async () => {
   const api = await start({
     bodiesOfWorkspace: { ...row("workspace", 3 * MB, "request bodies"), unit: "bytes" },
   });
@@ -127,7 +127,7 @@ it("a workspace is refused beyond its share, by name, and the others are not", a
   expect((await post(api, other, 3 * MB)).status).toBe(200);
 });
 
-it("where the installation's memory for bodies is used up, the answer is 503", async () => {
+it("if the memory for bodies of the installation is used up, the response is 503", async () => {
   const api = await start();
   const [key, other] = [api.newKey(workspaceId), api.newKey(await insertBareWorkspace(database))];
   await beginThing(api, key, 3 * MB);
@@ -143,7 +143,7 @@ it("small bodies that arrive slowly count as well", async () => {
   await until(() => post(api, key, MB), 429);
 });
 
-it("callers without a key share what their network may hold", async () => {
+it("callers without a key share the limit of their network", async () => {
   const api = await start({ bodiesOfNetwork: row("network", MB) });
   await begin(api, "/form", 800_000);
   const send = async () => {
@@ -155,7 +155,7 @@ it("callers without a key share what their network may hold", async () => {
   expect((await post(api, api.newKey(workspaceId), 4 * MB)).status).toBe(200);
 });
 
-it("a request holds its share until it is answered", async () => {
+it("a request is counted until its response", async () => {
   const api = await start();
   const key = api.newKey(workspaceId);
   const [finish, started] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
@@ -171,7 +171,7 @@ it("a request holds its share until it is answered", async () => {
   await until(() => post(api, key, 4 * MB), 200);
 });
 
-it("a client that hangs up gives its share back", async () => {
+it("a disconnected client is no longer counted", async () => {
   const api = await start();
   const key = api.newKey(workspaceId);
   const socket = await beginThing(api, key, 3 * MB);
@@ -180,7 +180,7 @@ it("a client that hangs up gives its share back", async () => {
   await until(() => post(api, key, 4 * MB), 200);
 });
 
-it("a body beyond the limit of its endpoint is refused, and costs nothing", async () => {
+it("a body above the limit of its endpoint is refused and not counted", async () => {
   const api = await start();
   const key = api.newKey(workspaceId);
   const refused = await Promise.all([post(api, key, 4 * MB + 1), post(api, key, 4 * MB + 1)]);
@@ -190,7 +190,7 @@ it("a body beyond the limit of its endpoint is refused, and costs nothing", asyn
   expect((await post(api, key, 4 * MB)).status).toBe(200);
 });
 
-it("a key may have so many requests unfinished, and other keys are not concerned", async () => {
+it("a key has a limit on unfinished requests, without effect on other keys", async () => {
   const api = await start({ unfinishedOfKey: row("API key", 3, "unfinished requests") });
   const [key, other] = [api.newKey(workspaceId), api.newKey(workspaceId)];
   for (let count = 0; count < 3; count += 1) await beginThing(api, key, 10);
@@ -222,7 +222,7 @@ it("200 requests at once are all answered", async () => {
   expect(calls.filter(({ status }) => status !== 200)).toEqual([]);
 });
 
-it("a body that has stopped arriving is answered 408, closed, and gives its room back", async () => {
+it("a stalled body gets 408, its connection is closed, and its budget is released", async () => {
   const api = await start({}, 500);
   const key = api.newKey(workspaceId);
   const answer = await text(await beginThing(api, key, 4 * MB - 1));
@@ -231,7 +231,7 @@ it("a body that has stopped arriving is answered 408, closed, and gives its room
   expect((await post(api, key, 4 * MB)).status).toBe(200);
 });
 
-it("so is one that drips", async () => {
+it("a body that arrives too slowly is treated as stalled", async () => {
   const api = await start({}, 500);
   const socket = await begin(api, "/form", 10, "Content-Length: 100000");
   const drip = setInterval(() => socket.write("x"), 50);
@@ -239,7 +239,7 @@ it("so is one that drips", async () => {
   clearInterval(drip);
 });
 
-it("a body that arrives slowly and steadily is taken", async () => {
+it("a body that arrives slowly but steadily is accepted", async () => {
   const api = await start({}, 500);
   // 4 KiB a second, for four times as long as a body may be without progress.
   const socket = await begin(api, "/form", 0, "Content-Length: 8192");
@@ -253,12 +253,12 @@ it("a body that arrives slowly and steadily is taken", async () => {
   expect(String(answer)).toMatch(/^HTTP\/1\.1 200 .*thanks/s);
 });
 
-it("where room is short, a body that has stopped makes way for one that arrives", async () => {
+it("if a budget is used up, a stalled body is ended for one that arrives", async () => {
   // Ten sweeps make the time: two of them, half a second, are enough for the one whose room is needed.
   const api = await start({}, 2_500);
   const [key, other] = [api.newKey(workspaceId), api.newKey(await insertBareWorkspace(database))];
   const stalled = await beginThing(api, key, 3 * MB);
   const answer = text(stalled);
   await until(() => post(api, other, 4 * MB), 200);
-  expect(await answer).toMatch(/^HTTP\/1\.1 408 .*while others needed its room/s);
+  expect(await answer).toMatch(/^HTTP\/1\.1 408 .*while the service was busy/s);
 });

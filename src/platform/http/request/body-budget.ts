@@ -1,10 +1,9 @@
 /**
- * Bodies that are still arriving: what each holder may have of them (limits.ts), and which of them have stopped.
+ * Limits the memory and disk space of request bodies that are arriving (limits.ts), and ends stalled ones.
  *
- * Room is taken for what has arrived, never for what a header announces, and is given back when the request is answered.
- * A body that has stopped arriving is answered 408; where room is short that happens after a second, because the others
- * need it. Time is counted in sweeps of a timer, so that a busy event loop, which reads nothing, does not count against
- * the client.
+ * A budget is charged for bytes that have arrived, never for a Content-Length, and is released with the response. A stalled
+ * body is answered with 408; if a budget is used up, already after a second without data. Time is counted in ticks of a timer
+ * ("sweeps"), so that a busy event loop, which reads nothing, does not count against the client.
  */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -14,43 +13,43 @@ import { networkOf } from "#platform/http/auth/source-network.ts";
 import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
 import type { HttpLimits } from "#platform/limits/http-limits.ts";
 import type { Limit } from "#platform/limits/limit.ts";
-import { bytesText, shareRefusal } from "#platform/limits/refusal.ts";
+import { bytesText, shareRefusal } from "#platform/limits/limit-errors.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
     arrivingBodies: ArrivingBodies;
   }
   interface FastifyRequest {
-    /** Why the rest of the body is not read any more. */
+    /** The reason why the rest of the body is not read. */
     refusal: ApiError | null;
-    /** A reader has all of the body. */
+    /** Whether the whole body was read. */
     isBodyRead: boolean;
   }
 }
 
-/** Sweeps in the time after which a body that does not arrive has stalled. */
+/** Sweeps without enough data after which a body counts as stalled. */
 const SWEEPS = 10;
-/** Sweeps without a byte after which a body is let go when its room is needed. */
+/** Sweeps without a byte after which a body is ended if its budget is needed by others. */
 const SHORT_SWEEPS = 2;
 /** A body that arrives more slowly than this counts as stalled. */
 const LEAST_BYTES_PER_S = 1024;
-/** Every holder of a limit of the whole installation is the same one. */
+/** The one holder of limits of the whole installation. */
 const ALL = "";
 
 /**
- * Whether all of the body is here, as most are: in one packet with the headers. Node.js says so itself a moment after the
- * request has begun to be handled.
+ * Whether the whole body has arrived, as with most requests in the same packet as the headers. Node.js sets `complete` only
+ * after the request handler was called, so the buffered length is compared, too.
  */
 export function hasCome({ raw, isBodyRead }: FastifyRequest): boolean {
   if (raw.complete || isBodyRead) return true;
   return raw.readableLength === Number(raw.headers["content-length"] ?? NaN);
 }
 
-/** One body. Its reader reports each chunk to it. */
+/** A body that is arriving. Its reader reports each chunk. */
 export interface Arrival {
-  /** Takes room for the bytes; where there is none, the request is refused (`refuse`). */
+  /** Charges the budgets for the bytes; if one is used up, the request is refused. */
   note(bytes: number): void;
-  /** Gives everything back at once, for a reader that has dropped what it read. */
+  /** Releases all budgets at once, for a reader that has dropped the data. */
   giveUp(): void;
 }
 
@@ -60,7 +59,7 @@ class ArrivingBody implements Arrival {
   readonly #place: Held;
   readonly #room: Held;
   readonly #bodies: ArrivingBodies;
-  /** The sweeps at which the last byte came and the present window began, and what came in the window. */
+  /** The sweep of the last byte, the sweep at which the current window began, and the bytes in the window. */
   lastSweep: number;
   windowSweep: number;
   windowBytes = 0;
@@ -90,7 +89,7 @@ class ArrivingBody implements Arrival {
     if (full !== undefined) refuse(this.request, shareRefusal(full));
   }
 
-  /** The body has come whole, or comes no more. */
+  /** Call when the body is complete or aborted. */
   end(): void {
     this.#place.release();
   }
@@ -109,14 +108,14 @@ class ArrivingBody implements Arrival {
 export class ArrivingBodies {
   readonly #limits: HttpLimits;
   readonly #held = new HeldShares();
-  /** The one without a byte for longest comes first. */
+  /** Ordered by the time of their last byte, the oldest first. */
   readonly #arriving = new Set<ArrivingBody>();
   readonly #leastBytes: number;
   readonly #timer: NodeJS.Timeout;
   #sweep = 0;
   #isStopping = false;
 
-  /** @param stallMs after which a body that does not arrive has stalled */
+  /** @param stallMs time without enough data after which a body counts as stalled */
   constructor(limits: HttpLimits, stallMs: number) {
     this.#limits = limits;
     this.#leastBytes = (LEAST_BYTES_PER_S * stallMs) / 1000;
@@ -124,9 +123,9 @@ export class ArrivingBodies {
   }
 
   /**
-   * Before a body that has not come whole is read.
-   * @param place what the reader fills: memory or the disk
-   * @throws ApiError when the caller has too many of them, or the service is stopping
+   * Call before reading a body that has not arrived completely.
+   * @param place where the reader stores the body
+   * @throws ApiError if the caller has too many arriving bodies, or the service is stopping
    */
   begin(request: FastifyRequest, place: "memory" | "disk"): Arrival {
     if (this.#isStopping) throw stopping();
@@ -149,7 +148,7 @@ export class ArrivingBodies {
     };
     raw.once("end", end).once("close", end);
     rawReply.once("close", () => body.giveUp());
-    // Clients that ask first send the body only now (RFC 9110 section 10.1.1).
+    // Clients with Expect: 100-continue send the body only after this (RFC 9110 section 10.1.1).
     if (raw.headers.expect !== undefined && raw.httpVersion !== "1.0") rawReply.writeContinue();
     return body;
   }
@@ -164,19 +163,19 @@ export class ArrivingBodies {
     this.#arriving.delete(body);
   }
 
-  /** Refuses a body that holds this share and has had no byte for a second. @returns whether there was one */
+  /** Ends one body that is charged to this share and had no data for a second. @returns whether there was one */
   letGoStalled(share: Share): boolean {
     for (const body of this.#arriving) {
       if (this.#sweep - body.lastSweep < SHORT_SWEEPS) return false;
       if (body.shares.some(({ limit, holder }) => limit === share.limit && holder === share.holder)) {
-        this.#end(body, stalled("The body stopped arriving while others needed its room: send it again"));
+        this.#end(body, stalled("The body stopped arriving while the service was busy: send it again"));
         return true;
       }
     }
     return false;
   }
 
-  /** What has not come whole is refused with 503; nothing more is begun. */
+  /** Refuses all incomplete and all further bodies with 503. */
   stop(): void {
     this.#isStopping = true;
     clearInterval(this.#timer);
@@ -208,7 +207,7 @@ export class ArrivingBodies {
     this.#sweep += 1;
     for (const body of this.#arriving) {
       const { raw } = body.request;
-      // What has arrived and waits for us is not the client's delay.
+      // If data waits for our reader, the delay is not the client's.
       if (raw.isPaused() || raw.readableLength > 0) {
         body.lastSweep = this.#sweep;
         body.windowSweep = this.#sweep;
@@ -235,7 +234,7 @@ export class ArrivingBodies {
   }
 }
 
-/** Ends the reading of a body. Its reader learns of it as of a connection that broke, except that this one is answered. */
+/** Ends the reading of a body. Its reader gets an "error" event as for a broken connection, but the request is answered. */
 function refuse(request: FastifyRequest, why: ApiError): void {
   if (request.refusal !== null) return;
   request.refusal = why;
@@ -254,7 +253,7 @@ function stopping(): ApiError {
   );
 }
 
-/** Makes `server.arrivingBodies`, which ends with the server. */
+/** Adds `server.arrivingBodies`, which stops with the server. */
 export function watchArrivingBodies(server: FastifyInstance, limits: HttpLimits, stallMs: number): void {
   const bodies = new ArrivingBodies(limits, stallMs);
   server.decorate("arrivingBodies", bodies);

@@ -1,7 +1,7 @@
-/** Ids in bodies, in the one spelling that rows have: a UUID may come in any case (RFC 9562 section 4). */
+/** Converts UUIDs in bodies to lower case, as in the database: requests may write them in any case (RFC 9562 section 4). */
 import type { TSchema } from "typebox";
 
-/** Spells the ids of a value of the shape, in place, and reports each one that it changes. */
+/** Converts the ids of a value in place, and calls `onChange` for each one that changes. */
 type Respell = (value: unknown, onChange: () => void) => unknown;
 
 interface Shape {
@@ -11,7 +11,7 @@ interface Shape {
   readonly properties?: Readonly<Record<string, Shape>>;
 }
 
-/** For values that fit the shape; undefined for a shape that has no ids, which most have not. */
+/** A converter for values that match the shape; undefined for a shape without ids. */
 export function idSpeller(shape: TSchema): Respell | undefined {
   return spellerOf(shape);
 }
@@ -30,7 +30,7 @@ function spellId(value: unknown, onChange: () => void): unknown {
   return spelled;
 }
 
-/** What of a union a value is, each branch sees for itself. */
+/** Applies the converters of all branches of a union; each ignores values of other branches. */
 function anyBranch(branches: readonly Shape[]): Respell | undefined {
   const spellers = branches.flatMap((branch) => spellerOf(branch) ?? []);
   if (spellers.length === 0) return undefined;

@@ -1,10 +1,10 @@
-/** Whole days, as callers write them and as a time zone has them. */
+/** Query parameters that are days, and the start of a day in a time zone. */
 import { Temporal } from "temporal-polyfill";
 import { Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
 import type { QueryField } from "./query.ts";
 
-/** YYYY-MM-DD, or undefined when absent; anything else is refused. */
+/** A query parameter YYYY-MM-DD; undefined if absent. */
 export function dayField(description: string): QueryField<Temporal.PlainDate | undefined> {
   return {
     schema: Type.String({ format: "date", description }),
@@ -13,7 +13,7 @@ export function dayField(description: string): QueryField<Temporal.PlainDate | u
       try {
         if (/^\d{4}-\d\d-\d\d$/.test(text)) return Temporal.PlainDate.from(text);
       } catch {
-        // No day of the calendar.
+        // Not a day of the calendar.
       }
       throw invalid({ field: name, message: `${name} must be a day such as 2026-03-31` });
     },

@@ -15,7 +15,7 @@ function refusalOf(text: string): ApiError {
 }
 
 describe("a JSON body", () => {
-  it("is read as JSON.parse reads it, whatever it holds that can be stored", () => {
+  it("is parsed like JSON.parse, for all values that can be stored", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: "binary" }), (value) => {
         const text = JSON.stringify(value, (_key, part: unknown) =>
@@ -56,7 +56,7 @@ describe("a JSON body", () => {
     }
   });
 
-  it("is undefined when there is nothing", () => {
+  it("is undefined if it is empty", () => {
     expect(parseJsonBody("")).toBeUndefined();
     expect(parseJsonBody(" \r\n ")).toBeUndefined();
   });
@@ -84,7 +84,7 @@ describe("a JSON body", () => {
     ['{"a":"\\uDC00 alone"}', "a"],
   ])("with what PostgreSQL cannot store is refused by field: %s", (text, field) => {
     expect(refusalOf(text).details).toEqual([
-      { field, message: `${field} must not contain NUL characters or halves of surrogate pairs` },
+      { field, message: `${field} must not contain NUL characters or lone surrogates` },
     ]);
   });
 
@@ -103,7 +103,7 @@ describe("a JSON body", () => {
     }
   });
 
-  it("may hold a whole surrogate pair and a written-out escape", () => {
+  it("may contain a surrogate pair and an escaped backslash", () => {
     expect(parseJsonBody('{"a":"\\ud83d\\ude00","b":"\\\\u0000"}')).toEqual({ a: "😀", b: "\\u0000" });
   });
 
@@ -156,7 +156,7 @@ describe("a JSON body", () => {
     expect(() => parsedJson("custom_fields", `{${'"k":1,'.repeat(2_500)}"l":1}`)).toThrow(/twice/);
   });
 
-  it("is counted before it is built: values and field names", () => {
+  it("is limited in values and field names before it is parsed", () => {
     const count = (value: unknown): number => {
       if (Array.isArray(value)) return 1 + value.reduce((sum: number, item) => sum + count(item), 0);
       if (typeof value !== "object" || value === null) return 1;
@@ -184,7 +184,7 @@ describe("a JSON body", () => {
     expect(refusalOf(text).message).toBe("The body has more than 100,000 values and field names together");
   });
 
-  it("that is a text field is refused by name, at a tenth of that", () => {
+  it("in a text field is limited to a tenth of that, and refused with the name of the field", () => {
     const refusal = (given: string) => {
       try {
         return parsedJson("rules", given);

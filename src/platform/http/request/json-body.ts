@@ -1,45 +1,42 @@
 /**
- * JSON bodies, bounded before they are built: a few bytes can be many elements, and each element costs time and memory
- * (json-scan.ts). PostgreSQL stores neither NUL nor half a surrogate pair in text or jsonb, so they are refused here, once,
- * for every endpoint; `__proto__` and `constructor.prototype` keys are dropped, so that no merge can reach
- * Object.prototype. An object that has a name twice is refused (RFC 8259 section 4): which one counts would be a guess,
- * and a program that checked the body before us may have guessed otherwise.
+ * Parses JSON bodies with limits that are checked before parsing, because a few bytes can be many elements, each of which
+ * costs time and memory (json-scan.ts). NUL and lone surrogates are refused for every endpoint, because PostgreSQL cannot
+ * store them in text or jsonb. The keys `__proto__` and `constructor.prototype` are dropped (prototype pollution). An object
+ * with a duplicate key is refused (RFC 8259 section 4): parsers differ in which value they use, so a gateway that has checked
+ * the body may have seen another one.
  */
 import { ApiError, invalid } from "#platform/errors.ts";
 import { type JsonScan, scanJson } from "./json-scan.ts";
 
-/** Deeper than any body of the contract; a bound for whatever walks the value. */
+/** Levels of nesting; more than any endpoint needs. It bounds recursive code. */
 const DEEPEST = 64;
-/** Values and field names of a whole body. The largest that an endpoint has a use for are a few thousand. */
+/** Values and field names of a body. Endpoints need a few thousand. */
 const MOST_ELEMENTS = 100_000;
-/** In one object. The largest that an endpoint has a use for are the custom fields of a person, which may be 500. */
+/** Fields of one object. Endpoints need at most 500 (the custom fields of a person). */
 const MOST_NAMES = 2_000;
-/** Names are compared with known ones, and shown in faults; nothing without quotes is as long. */
+/** Characters of a field name, and of a number or literal. */
 const LONGEST = { name: 1_000, word: 1_000 };
-/** The same for JSON in a text field, which is parsed on the event loop. */
+/** MOST_ELEMENTS for JSON in a text field, which is parsed on the event loop. */
 const MOST_IN_FIELD = 10_000;
 
-/** Unstorable characters can only come as escapes: raw, the one is no JSON and the other no UTF-8. */
+/** NUL and surrogates can occur only as escapes: a raw NUL is not JSON, and a raw surrogate is not UTF-8. */
 const unstorableEscape = /\\u(0000|d[89a-f])/i;
 
 export const NO_UTF8 = "Send the body in UTF-8";
 const NO_JSON = "The body is not valid JSON";
 
-/** What a body may hold beyond what is taken everywhere. */
+/** Exceptions from the usual checks. */
 export interface JsonBodyOptions {
-  /** Numbers that lose digits, or are none after all (1e400): only where no number of the body is kept. */
+  /** Accepts numbers that lose digits or overflow (1e400); only for bodies whose numbers are not stored. */
   readonly takesAnyNumber?: boolean | undefined;
 }
 
-/**
- * @throws ApiError VALIDATION_ERROR that says where the text stops being JSON, for a name that stands twice, or for more
- *   elements or levels than a body may have
- */
+/** @throws ApiError VALIDATION_ERROR for invalid JSON, a duplicate key, or too many elements or levels */
 export function parseJsonBody(body: string, options: JsonBodyOptions = {}, most = MOST_ELEMENTS): unknown {
   return parseScanned(body, scanJson(body, most, DEEPEST, LONGEST), options, most);
 }
 
-/** The value of a body that has at most so many elements; undefined for one that has more, whatever else it is. */
+/** Parses a body of at most `few` elements; undefined for one with more, without any other check. */
 export function parseFewElements(body: string, few: number): { readonly value: unknown } | undefined {
   const scan = scanJson(body, few, DEEPEST, LONGEST);
   return scan.elements > few ? undefined : { value: parseScanned(body, scan, {}, few) };
@@ -80,7 +77,7 @@ function parseScanned(
   return value;
 }
 
-/** A field that may come as JSON text, as what that text says. @throws ApiError VALIDATION_ERROR that names the field. */
+/** Parses a field that may be given as JSON text; other values are returned unchanged. @throws ApiError VALIDATION_ERROR */
 export function parsedJson(field: string, given: unknown): unknown {
   if (typeof given !== "string") return given;
   try {
@@ -98,8 +95,8 @@ export function parsedJson(field: string, given: unknown): unknown {
 }
 
 /**
- * Walks with a stack of its own: the nesting is the attacker's choice.
- * @returns how many fields all objects together came with, those that are dropped included
+ * Checks and cleans a value in place, without recursion, because the client chooses the nesting.
+ * @returns the number of fields of all objects, including those that are dropped
  */
 function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) => boolean): number {
   let fields = 0;
@@ -118,7 +115,7 @@ function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) 
       }
       for (const [key, child] of entries) {
         if (mayHoldThem) requireStorable(key, path);
-        // Strings need a visit only for these characters; a long array of them, or of numbers, costs nothing otherwise.
+        // Strings and numbers are visited only if needed, so that long arrays of them cost nothing.
         if (mayHoldThem || typeof child === "object" || isRefused(child)) {
           const step = Array.isArray(value) ? `[${key}]` : path === "" ? key : `.${key}`;
           open.push({ value: child, path: path + step });
@@ -139,11 +136,11 @@ function isTooLarge(value: unknown): boolean {
 }
 
 function tooLarge(field: string): ApiError {
-  const message = `${field} must not be a number beyond ${Number.MAX_SAFE_INTEGER}, which would lose digits: send it as text`;
+  const message = `${field} must not be a number above ${Number.MAX_SAFE_INTEGER}, which would lose digits: send it as text`;
   return invalid({ field, message });
 }
 
-/** What a merge would take for the prototype of an object, or of its class. */
+/** Deletes keys by which a later merge could change a prototype. */
 function dropPrototype(value: object): void {
   if (Object.hasOwn(value, "__proto__")) Reflect.deleteProperty(value, "__proto__");
   if (!Object.hasOwn(value, "constructor")) return;
@@ -156,5 +153,5 @@ function dropPrototype(value: object): void {
 function requireStorable(text: string, path: string): void {
   if (!text.includes("\0") && text.isWellFormed()) return;
   const field = path || "body";
-  throw invalid({ field, message: `${field} must not contain NUL characters or halves of surrogate pairs` });
+  throw invalid({ field, message: `${field} must not contain NUL characters or lone surrogates` });
 }

@@ -70,7 +70,7 @@ it.each(bombs)("29 MB of %s are 400, and the others are answered meanwhile", asy
   expect(delay.max / 1e6).toBeLessThan(2_000);
 });
 
-it("while bombs of one workspace wait for their turn, the body of another is read", async () => {
+it("while large bodies of one workspace wait, the body of another is read", async () => {
   const other = api.newKey(await insertBareWorkspace(database));
   let open = 0;
   const waiting = Array.from({ length: 8 }, async () => {
@@ -85,14 +85,14 @@ it("while bombs of one workspace wait for their turn, the body of another is rea
   await Promise.all(waiting);
 });
 
-it("a body of few bytes and 100,000 elements is taken, one of more is refused", async () => {
+it("a body of few bytes with 100,000 elements is accepted, one with more is refused", async () => {
   // Two fields, one array.
   const numbers = (count: number) => `{"name":"x","numbers":[${Array(count).fill(1).join(",")}]}`;
   expect((await api.call("POST", "/things", key, numbers(100_000 - 5))).status).toBe(200);
   expect((await api.call("POST", "/things", key, numbers(100_000 - 4))).status).toBe(400);
 });
 
-it("a large body is read as a small one is, and refused as one", async () => {
+it("a large body is parsed and refused like a small one", async () => {
   bodies.length = 0;
   const name = "é日😀".repeat(100_000);
   const whole = { name, list: [1, { a: null }], flag: true };

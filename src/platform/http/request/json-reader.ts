@@ -1,31 +1,31 @@
 /**
- * JSON bodies of requests. What is small is parsed at once; what is large, or has many elements, is parsed in a thread
- * beside the event loop, one body of each workspace at a time, so that the others are answered meanwhile.
+ * Reads the JSON bodies of requests. Small ones are parsed at once; large ones, and those with many elements, are parsed in a
+ * worker thread, one of each workspace at a time, so that the event loop is not blocked.
  */
 import { isUtf8 } from "node:buffer";
 import type { FastifyRequest } from "fastify";
 import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError, overloaded } from "#platform/errors.ts";
-import { createSideThread, type SideThread } from "#platform/process/worker-thread.ts";
+import { createWorkerThread, type WorkerThread } from "#platform/process/worker-thread.ts";
 import { NO_UTF8, parseFewElements } from "./json-body.ts";
 import type { JsonAnswer, JsonQuestion } from "./json-thread.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Of the body as it came, for its Idempotency-Key; null where it is still to be made (idempotency.ts). */
+    /** Digest of the body for its Idempotency-Key, if the thread has computed it; otherwise null. */
     bodyDigest: string | null;
   }
 }
 
-/** Up to both, parsing takes a few milliseconds, and less than handing the value over from a thread. */
+/** Within both limits, parsing takes a few milliseconds, less than copying the value from a thread. */
 const SMALL_BYTES = 256 * 1024;
 const FEW_ELEMENTS = 2_000;
-/** A body of 30 MB takes well under a second; the rest is for a busy machine. */
+/** A body of 30 MB takes well under a second; the deadline allows for a busy machine. */
 const THREAD = { deadlineMs: 30_000, heapMb: 512 };
 const LINE = { concurrency: 1, maxWaiting: 200, maxWaitMs: 30_000 };
 
 export class JsonReader {
-  readonly #thread: SideThread<JsonQuestion, JsonAnswer> = createSideThread(
+  readonly #thread: WorkerThread<JsonQuestion, JsonAnswer> = createWorkerThread(
     new URL("json-thread.ts", import.meta.url),
     THREAD,
   );
@@ -34,7 +34,7 @@ export class JsonReader {
     "Too many large bodies of this workspace are being read: retry shortly",
   );
 
-  /** The value of a request's body. @throws ApiError VALIDATION_ERROR; 503 when the thread has no time or memory for it */
+  /** The parsed body. @throws ApiError VALIDATION_ERROR; 503 if the thread runs out of time or memory */
   async read(request: FastifyRequest, bytes: Buffer): Promise<unknown> {
     if (bytes.length <= SMALL_BYTES) {
       const parsed = parseFewElements(utf8Text(request, bytes), FEW_ELEMENTS);
@@ -49,7 +49,7 @@ export class JsonReader {
   }
 
   async #ask(request: FastifyRequest, bytes: Buffer): Promise<unknown> {
-    // Small buffers are parts of a pool, which cannot be moved.
+    // Only a buffer with its own memory can be transferred; small ones share a pool.
     const own = bytes.buffer.byteLength === bytes.length ? bytes : new Uint8Array(bytes);
     const wantsDigest = request.headers["idempotency-key"] !== undefined;
     const asked = await this.#thread.ask({ bytes: own, wantsDigest }, [own.buffer as ArrayBuffer]);
@@ -63,23 +63,23 @@ export class JsonReader {
   }
 }
 
-/** @throws ApiError VALIDATION_ERROR for a body that is no UTF-8, or compressed */
+/** @throws ApiError VALIDATION_ERROR if the body is not UTF-8, or is compressed */
 export function utf8Text(request: FastifyRequest, bytes: Buffer): string {
   requireUtf8(request, bytes);
   return bytes.toString("utf8");
 }
 
-/** JSON is UTF-8 (RFC 8259 section 8.1). Compressed bodies are not taken: a small one may unpack to any size. */
+/** JSON is UTF-8 (RFC 8259 section 8.1). Compressed bodies are refused, because a small one may expand to any size. */
 function requireUtf8(request: FastifyRequest, bytes: Buffer): void {
   requireUtf8Headers(request);
   if (!isUtf8(bytes)) throw new ApiError("VALIDATION_ERROR", NO_UTF8);
 }
 
-/** What the headers say of the encoding. */
+/** Checks Content-Encoding and the charset. */
 function requireUtf8Headers({ headers }: FastifyRequest): void {
   const encoding = headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") {
-    throw new ApiError("VALIDATION_ERROR", "Send the body as it is, without Content-Encoding");
+    throw new ApiError("VALIDATION_ERROR", "Send the body uncompressed, without Content-Encoding");
   }
   if (/charset\s*=\s*"?(?!utf-?8\b)/i.test(headers["content-type"] ?? "")) {
     throw new ApiError("VALIDATION_ERROR", NO_UTF8);

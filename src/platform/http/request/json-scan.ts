@@ -1,23 +1,23 @@
 /**
- * One pass over JSON text before it is built: how many elements it has, how deep it nests, how many field names. Text that
- * is no JSON is scanned, too; JSON.parse refuses it later. Most of a large body is inside of strings, which are skipped by
- * a native search for their closing quotes.
+ * Counts the elements, the levels of nesting and the field names of JSON text, in one pass before it is parsed. Invalid JSON
+ * is scanned, too; JSON.parse refuses it later. Strings, which make up most of a large body, are skipped by a native search
+ * for their closing quotes.
  */
 
 export interface JsonScan {
   /** Values and field names together. */
   readonly elements: number;
-  /** Strings that stand before a colon. */
+  /** Number of field names. */
   readonly names: number;
   readonly depth: number;
-  /** What of the text is longer than `longest` allows, where something is. */
+  /** What is longer than `longest` allows; undefined if nothing is. */
   readonly tooLong: "name" | "word" | undefined;
 }
 
-/** Characters as they are written, with their escapes. */
+/** Lengths in characters of the source text, with escapes. */
 export interface Longest {
   readonly name: number;
-  /** A number, true, false, null, or what is no JSON. */
+  /** A number, true, false, null, or invalid text. */
   readonly word: number;
 }
 
@@ -34,7 +34,7 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The scan ends as soon as there are more than `mostElements`, more than `mostDepth` levels, or something is too long. */
+/** Stops as soon as a limit is exceeded. */
 export function scanJson(text: string, mostElements: number, mostDepth: number, longest: Longest): JsonScan {
   let elements = 0;
   let names = 0;
@@ -42,10 +42,10 @@ export function scanJson(text: string, mostElements: number, mostDepth: number, 
   let deepest = 0;
   let at = 0;
   let tooLong: JsonScan["tooLong"];
-  /** Of the string before, which is a name when a colon follows. */
+  /** Length of the last string, which is a field name if a colon follows. */
   let stringLength = 0;
   let wordStart = 0;
-  /** Inside of a number, true, false or null. */
+  /** Inside a number, true, false or null. */
   let isInWord = false;
   while (at < text.length && elements <= mostElements && depth <= mostDepth && tooLong === undefined) {
     const code = text.charCodeAt(at);
@@ -93,7 +93,7 @@ export function scanJson(text: string, mostElements: number, mostDepth: number, 
   return { elements, names, depth: deepest, tooLong };
 }
 
-/** Where the text goes on behind the string that begins at `from`; its end when the string has none. */
+/** The index after the string that starts at `from`; the end of the text if the string is not closed. */
 function endOfString(text: string, from: number): number {
   for (let close = text.indexOf('"', from); close >= 0; close = text.indexOf('"', close + 1)) {
     let before = close - 1;

@@ -1,4 +1,4 @@
-/** The thread that parses large JSON bodies (json-reader.ts). */
+/** The worker thread that parses large JSON bodies for json-reader.ts. */
 import { isUtf8 } from "node:buffer";
 import { parentPort } from "node:worker_threads";
 import { ApiError, type FieldFault } from "#platform/errors.ts";
@@ -7,7 +7,7 @@ import { NO_UTF8, parseJsonBody } from "./json-body.ts";
 
 export interface JsonQuestion {
   readonly bytes: Uint8Array;
-  /** Its request has an Idempotency-Key. */
+  /** Set if the request has an Idempotency-Key. */
   readonly wantsDigest: boolean;
 }
 

@@ -107,7 +107,7 @@ describe("the other fields", () => {
     expect(read({ all: "", dry: "" })).toMatchObject({ all: false, dry: true });
   });
 
-  it("have ids in the one spelling that rows have", () => {
+  it("have ids in lower case", () => {
     const id = "019ab3c4-0000-7000-8000-00000000abcd";
     expect(read({ list_id: ` ${id.toUpperCase()} ` })).toMatchObject({ list_id: id });
   });
@@ -139,7 +139,7 @@ describe("the other fields", () => {
     expect(refusalOf({ [name]: "2" }).details).toEqual([{ field: name, message }]);
   });
 
-  it("are read beside unknown ones, which are told", () => {
+  it("are read beside unknown ones, which are reported", () => {
     const told: string[] = [];
     const query = { page: "2", _: "1", utm_source: "x" };
     expect(readQuery(fields, query, { onIgnored: ({ message }) => told.push(message) })).toMatchObject({
@@ -151,7 +151,7 @@ describe("the other fields", () => {
     ]);
   });
 
-  it("are refused in the query where they are fields of the body, and all unknown ones where the body is closed", () => {
+  it("are refused if they are fields of the body, and if the body is closed", () => {
     expect(() => readQuery({}, { subject: "x" }, { bodyFields: ["subject"] })).toThrow(
       "subject is a field of the body: send it there",
     );
@@ -160,7 +160,7 @@ describe("the other fields", () => {
     );
   });
 
-  it("know nothing of names that only a prototype has", () => {
+  it("ignore names of Object.prototype", () => {
     expect(readQuery({ constructor: textField(10, "") }, {})).toEqual({ constructor: undefined });
   });
 });

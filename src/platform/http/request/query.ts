@@ -1,16 +1,13 @@
-/**
- * Query parameters. Each is a reader with a documented shape: some fall back on a bad value (paging, windows: the
- * contract says so), the others refuse it.
- */
+/** Query parameters, each with its schema and its reader. Paging and windows ignore invalid values; others are refused. */
 import { type TSchema, Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import { Id } from "#platform/shapes.ts";
-import { judgeQueryNames, type QuerySurroundings } from "./unknown-names.ts";
+import { checkQueryNames, type QuerySurroundings } from "./unknown-fields.ts";
 
 export interface QueryField<Value> {
   readonly schema: TSchema;
-  /** @throws ApiError VALIDATION_ERROR for a value that may not be ignored. */
+  /** @throws ApiError VALIDATION_ERROR for an invalid value that is not ignored */
   read(text: string | undefined, name: string): Value;
 }
 
@@ -19,7 +16,7 @@ export type QueryValues<Fields extends QueryFields> = {
   readonly [Name in keyof Fields]: ReturnType<Fields[Name]["read"]>;
 };
 
-/** A whole number that silently becomes the default when it cannot be read, and the nearest bound when too large. */
+/** An integer from 1 to `most`. Invalid values become the default, larger ones `most`, without an error. */
 function clamped(fallback: number, most: number, description: string): QueryField<number> {
   return {
     schema: Type.Integer({ minimum: 1, maximum: most, default: fallback, description }),
@@ -30,28 +27,33 @@ function clamped(fallback: number, most: number, description: string): QueryFiel
   };
 }
 
-/** Deepest page that is counted to: past any real list, and small enough for OFFSET arithmetic. */
+/** Largest page number: beyond any real list, and small enough for OFFSET. */
 const LAST_PAGE = 1_000_000_000;
 
-/** `page` and `limit` of every paginated list (specification, section 1; maximum 200 unless said otherwise). */
+/** The parameters `page` and `limit` of paginated lists. */
 export const pageFields = (fallback = 50, most = 200) => ({
   page: clamped(1, LAST_PAGE, "Page to return, from 1."),
-  limit: clamped(fallback, most, `Rows a page, at most ${most}.`),
+  limit: clamped(fallback, most, `Rows per page, at most ${most}.`),
 });
 
-/** The same for lists that can be walked by a cursor, too (walk-schema.ts). */
+/** `pageFields` and the cursor `after` (list-page.ts). */
 export const cursorFields = (fallback?: number, most?: number) => ({
   ...pageFields(fallback, most),
   after: textField(
     200,
-    "`next_cursor` of an answer with the same filter: the rows after that answer, whatever came or went meanwhile. `page` does not count then.",
+    "`next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored.",
   ),
 });
 
-/** `window_days`: what cannot be read or is out of range becomes the default, silently (specification, Query semantics). */
+/** The parameter `window_days`. Invalid values become the default, without an error. */
 export function windowField(most: number, fallback = 30): QueryField<number> {
   return {
-    schema: Type.Integer({ minimum: 1, maximum: most, default: fallback, description: "Days up to now." }),
+    schema: Type.Integer({
+      minimum: 1,
+      maximum: most,
+      default: fallback,
+      description: "Number of days up to now.",
+    }),
     read(text) {
       const days = /^\d+$/.test(text ?? "") ? Number(text) : 0;
       return days >= 1 && days <= most ? days : fallback;
@@ -60,8 +62,9 @@ export function windowField(most: number, fallback = 30): QueryField<number> {
 }
 
 /**
- * true or false; absent or empty is the fallback, anything else is refused.
- * @param alone what `?flag` without a value means
+ * A parameter that is true or false.
+ * @param fallback if it is absent
+ * @param alone if it has no value (`?flag`)
  */
 export function flagField(fallback: boolean, description: string, alone = fallback): QueryField<boolean> {
   return {
@@ -76,7 +79,7 @@ export function flagField(fallback: boolean, description: string, alone = fallba
   };
 }
 
-/** One of some words, or undefined when absent; an unknown word is refused. */
+/** A parameter that is one of some words; undefined if absent or empty. */
 export function choiceField<const Word extends string>(
   words: readonly Word[],
   description: string,
@@ -93,7 +96,7 @@ export function choiceField<const Word extends string>(
   };
 }
 
-/** Free text, trimmed; empty counts as absent. */
+/** A text parameter, trimmed; undefined if absent or empty. */
 export function textField(maxLength: number, description: string): QueryField<string | undefined> {
   return {
     schema: Type.String({ maxLength, description }),
@@ -110,7 +113,7 @@ export function textField(maxLength: number, description: string): QueryField<st
   };
 }
 
-/** An id, in the one spelling that rows have; empty counts as absent. */
+/** A UUID parameter, in lower case as in the database; undefined if absent or empty. */
 export function idField(description: string): QueryField<string | undefined> {
   return {
     schema: { ...Id, description },
@@ -124,15 +127,15 @@ export function idField(description: string): QueryField<string | undefined> {
 }
 
 /**
- * Reads all fields of an endpoint. Of a parameter given twice the last one counts.
- * @throws ApiError VALIDATION_ERROR also for an unknown name that is near to a known one
+ * Reads all query parameters of an endpoint. If a parameter is given twice, the last one counts.
+ * @throws ApiError VALIDATION_ERROR for invalid values, and for unknown names that are similar to a known one
  */
 export function readQuery(
   fields: QueryFields,
   given: Readonly<Record<string, unknown>>,
   setting: QuerySurroundings = {},
 ): Record<string, unknown> {
-  judgeQueryNames(Object.keys(fields), Object.keys(given), setting);
+  checkQueryNames(Object.keys(fields), Object.keys(given), setting);
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
     const raw = Object.hasOwn(given, name) ? given[name] : undefined;

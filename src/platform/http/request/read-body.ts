@@ -1,17 +1,17 @@
 /**
- * Reads a whole body into memory, within its limit and its holder's share of what arrives (body-budget.ts). Every
- * parser of a body is made here, so that none is read in another way.
+ * Reads whole bodies into memory, within their size limit and the budget of the caller (body-budget.ts). All body parsers are
+ * added here, so that no body is read without these limits.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "#platform/errors.ts";
-import { bytesText } from "#platform/limits/refusal.ts";
+import { bytesText } from "#platform/limits/limit-errors.ts";
 import { hasCome } from "./body-budget.ts";
 
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Bodies of this content type ("*" for all that have no parser) are read and parsed so.
- * @param most bytes; the route's own limit unless said
+ * Adds a parser for bodies of a content type ("*" for all types without a parser).
+ * @param most bytes; default: the limit of the route
  */
 export function takeBodies(
   scope: FastifyInstance,
@@ -24,13 +24,13 @@ export function takeBodies(
   );
 }
 
-/** Bodies of every content type are left unread. */
+/** Leaves bodies of all content types unread. */
 export function ignoreBodies(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser("*", async () => undefined);
 }
 
-/** @throws ApiError PAYLOAD_TOO_LARGE, or what the arriving bodies refuse */
+/** @throws ApiError PAYLOAD_TOO_LARGE, or those of ArrivingBodies */
 async function readBody(request: FastifyRequest, most: number): Promise<Buffer> {
   const { raw, headers, server } = request;
   if (Number(headers["content-length"] ?? 0) > most) throw tooLarge(most);
@@ -72,7 +72,9 @@ function tooLarge(most: number): ApiError {
   return new ApiError("PAYLOAD_TOO_LARGE", `The request body may have at most ${bytesText(most)}`);
 }
 
-/** Nearly always told to a client that has gone. */
+/** The client has nearly always gone, and does not see this error. */
 function brokeOff(cause?: Error): ApiError {
-  return new ApiError("VALIDATION_ERROR", "The connection broke before the whole body had come", { cause });
+  return new ApiError("VALIDATION_ERROR", "The connection broke before the whole body had arrived", {
+    cause,
+  });
 }

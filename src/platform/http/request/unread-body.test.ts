@@ -103,13 +103,13 @@ it.each(cases)(
   },
 );
 
-it("a client that asks whether it shall go on gets the refusal and no 100", async () => {
+it("a client with Expect: 100-continue gets the error and no 100", async () => {
   const text = await allOf(await open("POST /nothing", [json, megabyte, "Expect: 100-continue"]));
   expect(text).toMatch(/^HTTP\/1\.1 404 /);
   expect(text).not.toContain("100 Continue");
 });
 
-it("a client that asks whether it shall go on is told so where the body is wanted", async () => {
+it("a client with Expect: 100-continue gets 100 if the body is wanted", async () => {
   const socket = await open("POST /api/v1/things", [
     json,
     withKey(key),
@@ -123,7 +123,7 @@ it("a client that asks whether it shall go on is told so where the body is wante
   expect(String(second)).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-it("a client that reads the answer only when it has sent everything finds it", async () => {
+it("a client that reads the response only after sending everything gets it", async () => {
   for (const [caller, size] of [
     [withKey(key), 40],
     ["Accept: */*", 6],
@@ -138,7 +138,7 @@ it("a client that reads the answer only when it has sent everything finds it", a
   }
 });
 
-it("a stranger who sends on and on is cut off", async () => {
+it("a client without a key that keeps sending is disconnected", async () => {
   const socket = await open("POST /nothing", [json, "Transfer-Encoding: chunked"]);
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const chunk = `100000\r\n${" ".repeat(MEGABYTE)}\r\n`;

@@ -1,8 +1,8 @@
 /**
- * Answers that are given before the body has come: refusals by path, method, key or permission, by size, by a limit. The
- * answer goes out at once. Then what the client still sends is read and forgotten, within bounds, because many clients
- * look at an answer only when they have sent everything, and would find a reset connection; then the connection is closed.
- * Where little is left to come, Node.js reads it and the connection stays open for the next request.
+ * Responses before the body has arrived: errors for the path, method, key, permission, size or a limit. The response is
+ * sent at once. Then the rest of the body is read and discarded, within limits, and the connection is closed: many
+ * clients read a response only after they have sent everything, and would lose it to a connection reset. A short rest
+ * is read by Node.js, and the connection stays open for the next request.
  */
 
 import { Readable } from "node:stream";
@@ -10,13 +10,13 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { hasCome } from "./body-budget.ts";
 
-/** What is read and forgotten at the most, of callers with a key. */
+/** Limits of what is discarded, for callers with a key. */
 const DRAIN = { bytes: 64 * 1024 * 1024, ms: 10_000, idleMs: 250 };
-/** The same of all others. */
-const STRANGERS_BYTES = 8 * 1024 * 1024;
-/** A body of no more bytes does not cost its client the connection. */
+/** Bytes that are discarded for callers without a key. */
+const ANONYMOUS_BYTES = 8 * 1024 * 1024;
+/** After a body of up to this size, the connection stays open. */
 const LITTLE_BYTES = 16 * 1024;
-/** How long a request is drained whose body was given up, because it stalled or the service is stopping. */
+/** How long the rest of a body is discarded that stalled, or that was refused because the service is stopping. */
 const GIVEN_UP_MS = 1_000;
 
 export function answerBeforeBodies(server: FastifyInstance): void {
@@ -30,7 +30,7 @@ export function answerBeforeBodies(server: FastifyInstance): void {
   });
 }
 
-/** The headers announce a body, be it of no byte. */
+/** Whether the headers announce a body, even an empty one. */
 export function announcesBody({ headers }: FastifyRequest): boolean {
   return headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
 }
@@ -48,7 +48,7 @@ async function* answerAndDrain(answer: string, request: FastifyRequest): AsyncGe
 function drain(request: FastifyRequest): Promise<void> {
   const { raw, refusal } = request;
   const caller = request.caller as Caller | undefined;
-  const most = caller === undefined ? STRANGERS_BYTES : DRAIN.bytes;
+  const most = caller === undefined ? ANONYMOUS_BYTES : DRAIN.bytes;
   const { promise, resolve } = Promise.withResolvers<void>();
   if (raw.readableEnded || raw.destroyed) resolve();
   let bytes = 0;

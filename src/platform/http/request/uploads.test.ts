@@ -25,7 +25,7 @@ interface Body {
   readonly is_new?: boolean;
   readonly note?: string;
 }
-/** What the endpoint does with the form. */
+/** Handler of the form. */
 let work: (body: Body) => Promise<void>;
 const seen: (Body & { readonly content: string })[] = [];
 const importThings = endpoint({
@@ -114,7 +114,7 @@ const part = (headers: string, content = "a") => `--x\r\n${headers}\r\n\r\n${con
 const filePart = part('Content-Disposition: form-data; name="csvFile"; filename="a.csv"');
 
 describe("a form with its file", () => {
-  it("reaches the handler as a file on the disk, and goes with the answer", async () => {
+  it("is a file on the disk for the handler, and is deleted with the response", async () => {
     const { status } = await post(form(["csvFile", csv(), "People.csv"]));
     expect(status).toBe(200);
     expect(seen).toHaveLength(1);
@@ -125,14 +125,14 @@ describe("a form with its file", () => {
     expect(seen[0]?.csvFile.path.startsWith(join(dataDir, "uploads"))).toBe(true);
   });
 
-  it("goes when the handler refuses it", async () => {
+  it("is deleted if the handler refuses it", async () => {
     work = async () => {
       throw new ApiError("CONFLICT");
     };
     expect((await post(form(["csvFile", csv()]))).status).toBe(409);
   });
 
-  it("brings its other fields typed, before or behind the file; unknown ones are ignored", async () => {
+  it("has typed fields before or after the file; unknown ones are ignored", async () => {
     await post(form(["is_new", "true"], ["csvFile", csv()], ["note", "hä?"], ["other", "x"]));
     await post(form(["csvFile", csv()], ["is_new", "0"]));
     await post(form(["csvFile", csv()], ["is_new", ""]));
@@ -144,7 +144,7 @@ describe("a form with its file", () => {
     expect(seen[0]).not.toHaveProperty("other");
   });
 
-  it("says which fields it ignored, and is refused for one that is near to a field it has", async () => {
+  it("lists ignored fields, and is refused for one that is similar to a known field", async () => {
     const told = await post(form(["csvFile", csv()], ["other", "x"]));
     expect(told.body).toMatchObject({
       warnings: [{ field: "other", message: "other is not a known field and was ignored" }],
@@ -213,7 +213,7 @@ describe("a form is refused", () => {
 
   it("with two files", () => refused(post(form(["csvFile", csv()], ["csvFile", csv()])), /one file/));
 
-  it("with a flag that is none, a text that is too long, a NUL", async () => {
+  it("with an invalid flag, a text that is too long, a NUL", async () => {
     await refused(
       post(form(["csvFile", csv()], ["is_new", "maybe"])),
       /is_new must be true or false/,
@@ -246,14 +246,14 @@ describe("a form is refused", () => {
     await refused(raw(`${filePart}--x--\r\n`, "multipart/form-data; boundary=y"), /cannot be read|required/);
   });
 
-  it("that ends in the middle", async () => {
+  it("that is incomplete", async () => {
     await refused(raw(""), /required|cannot be read/);
     await refused(raw("--x\r\nContent-Dis"), /required|cannot be read/);
     await refused(raw(filePart.slice(0, -3)), /cannot be read/);
     await refused(raw(filePart), /cannot be read/);
   });
 
-  it("with a name that is no name", async () => {
+  it("with an invalid file name", async () => {
     for (const name of ["__proto__", "constructor", "toString"]) {
       await refused(post(form([name, csv()])), /csvFile|prototype/);
       await refused(post(form([name, "x"], ["csvFile", csv()])), /prototype/);
@@ -270,7 +270,7 @@ describe("a form is refused", () => {
     );
   });
 
-  it("when it is no form at all", async () => {
+  it("if it is not a form", async () => {
     const wanted = /Send multipart\/form-data with the file in the field csvFile/;
     await refused(post('{"csvFile":"a"}', { "Content-Type": "application/json" }), wanted);
     await refused(post("email\na@b.example", { "Content-Type": "text/csv" }), wanted);
@@ -279,7 +279,7 @@ describe("a form is refused", () => {
     expect(status).toBe(400);
   });
 
-  it("when it is compressed", async () => {
+  it("if it is compressed", async () => {
     const type = 'multipart/form-data; boundary="x"';
     await refused(
       post(filePart, { "Content-Type": type, "Content-Encoding": "gzip" }),
@@ -288,7 +288,7 @@ describe("a form is refused", () => {
   });
 });
 
-describe("a file over the limit is 413, and told what it may have", () => {
+describe("a file above the limit is 413, with the limit in the message", () => {
   const file = new Blob([new Uint8Array(LIMIT + 1)]);
   it.each([
     ["announced", file],
@@ -320,7 +320,7 @@ async function begin(announced: number, bytes = KB, secret = key) {
   return socket;
 }
 
-it("an upload that breaks off leaves nothing", async () => {
+it("an aborted upload leaves no file", async () => {
   const socket = await begin(LIMIT);
   await eventually("the file to be begun", async () => (await lying()).length === 1);
   socket.destroy();
@@ -328,14 +328,14 @@ it("an upload that breaks off leaves nothing", async () => {
   expect(seen).toEqual([]);
 });
 
-it("uploads that only announce their size keep no room from others", async () => {
+it("uploads that only announce their size do not count", async () => {
   for (let count = 0; count < 9; count += 1) await begin(LIMIT);
   await eventually("all to be begun", async () => (await lying()).length === 9);
   expect((await post(form(["csvFile", new Blob([new Uint8Array(LIMIT)])]))).status).toBe(200);
   for (const socket of sockets.splice(0)) socket.destroy();
 });
 
-it("a workspace whose uploads are too large for its share of the disk waits, and others do not", async () => {
+it("a workspace above its limit of disk space is refused, and others are not", async () => {
   const stall = async (...secrets: string[]) => {
     for (const secret of secrets) await begin(LIMIT, LIMIT - KB, secret);
     const least = sockets.length * (LIMIT - 2 * KB);

@@ -1,8 +1,8 @@
 /**
- * Uploads: forms (multipart/form-data, RFC 7578) with one file, which streams to the disk and never into memory.
+ * Uploads: multipart/form-data (RFC 7578) with one file, which is streamed to the disk.
  *
- * An endpoint takes one when its body has a `fileField`; the other fields of the form are text, or flags where the
- * shape says boolean, or sent once for each text where it says array. The file lies on this machine until the request is answered.
+ * An endpoint accepts an upload if its body has a `fileField`. The other fields of the form are text; booleans are
+ * parsed, and arrays are sent as one field for each item. The file is kept on this machine until the response.
  */
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -13,39 +13,39 @@ import type { FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { ApiError, invalid, overloaded } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
-import { scratchFolder } from "#platform/process/temp-files.ts";
+import { tempFolder } from "#platform/process/temp-files.ts";
 import { hasCome } from "./body-budget.ts";
 import { flagField } from "./query.ts";
-import { type BodyNews, bodyReader } from "./validate.ts";
+import { type BodyEvents, bodyReader } from "./validate.ts";
 
-/** A file that came with a request. */
+/** A file of a request. */
 export interface UploadedFile {
-  /** Where it lies until the answer. */
+  /** Path of the temporary file, which exists until the response. */
   readonly path: string;
-  /** What its sender calls it; to be shown, never part of a path. */
+  /** Its name as sent; for display only, never part of a path. */
   readonly name: string;
   readonly bytes: number;
 }
 
-/** A form that was read. Disposing of it removes the file. */
+/** A form that was read. Disposing of it deletes the file. */
 export interface Form extends AsyncDisposable {
-  /** The fields as the shape has them. */
+  /** The fields, in the shape of the endpoint. */
   readonly body: unknown;
 }
 
-/** Room for what stands round the file: boundaries, headers of the parts, the other fields. */
+/** Bytes for everything but the file: boundaries, headers of the parts, other fields. */
 const FRAME_BYTES = 64 * 1024;
 const LONGEST_FIELD = 1_000;
 const LONGEST_NAME = 255;
 const MOST = { fields: 20, files: 1, parts: 21, fieldSize: LONGEST_FIELD, headerPairs: 20 };
 const MIB = 1024 ** 2;
 
-/** The field of a body that is a file. */
+/** Shape of the field that is a file. */
 export function fileField(description: string) {
   return Type.Unsafe<UploadedFile>(Type.String({ format: "binary", description }));
 }
 
-/** The name of that field; undefined for bodies without, which are JSON. */
+/** The name of the field that is a file; undefined for JSON bodies. */
 export function fileFieldOf(body: TSchema | undefined): string | undefined {
   return Object.entries(propertiesOf(body)).find(([, { format }]) => format === "binary")?.[0];
 }
@@ -57,30 +57,34 @@ function propertiesOf(body: TSchema | undefined) {
   return properties;
 }
 
-/** Bytes that a whole request may have when its file may have so many. */
+/** Largest size of the whole request, in bytes. */
 export function formLimit(fileLimit: number): number {
   return fileLimit + FRAME_BYTES;
 }
 
 /**
- * Reads forms of this shape, whose file may have `fileLimit` bytes.
- * @returns a function that throws ApiError VALIDATION_ERROR or PAYLOAD_TOO_LARGE, and then keeps nothing
+ * A function that reads forms of this shape.
+ * @param fileLimit bytes of the file
+ * @returns a function that throws ApiError VALIDATION_ERROR or PAYLOAD_TOO_LARGE, and then deletes the file
  */
 export function formReader(
   shape: TSchema,
   fileLimit: number,
   dataDir: string,
-): (request: FastifyRequest, news?: BodyNews) => Promise<Form> {
+): (request: FastifyRequest, events?: BodyEvents) => Promise<Form> {
   const field = fileFieldOf(shape) ?? "";
   const { [field]: _, ...texts } = propertiesOf(shape);
   const readTexts = bodyReader(Type.Object({ ...texts, [field]: Type.Optional(Type.Unknown()) }));
   const namesOfType = (wanted: string) =>
     new Set(Object.keys(texts).filter((name) => texts[name]?.type === wanted));
   const [flags, lists] = [namesOfType("boolean"), namesOfType("array")];
-  const folder = scratchFolder(dataDir);
+  const folder = tempFolder(dataDir);
 
-  /** Writes the file to `path` and collects the texts. Of a field sent twice the last one counts, but for lists: of these all do. */
-  const receive = async (request: FastifyRequest, path: string, news?: BodyNews) => {
+  /**
+   * Writes the file to `path` and collects the other fields. If a field is sent twice, the last one counts, except for
+   * arrays.
+   */
+  const receive = async (request: FastifyRequest, path: string, events?: BodyEvents) => {
     let file: UploadedFile | undefined;
     const values = new Map<string, unknown>();
     const unknown = new Set<string>();
@@ -92,33 +96,33 @@ export function formReader(
       } else if (name === field) {
         throw invalid({ field, message: `${field} must be a file, with a filename` });
       } else if (!Object.hasOwn(texts, name)) {
-        // Only its name is judged.
+        // Only its name is checked.
         unknown.add(name);
         values.set(name, "");
       } else {
         const text = textOf(name, part);
         if (lists.has(name)) values.set(name, [...((values.get(name) as string[] | undefined) ?? []), text]);
         else if (!flags.has(name)) values.set(name, text);
-        // One that is left empty is as good as left out.
+        // An empty flag counts as absent.
         else if (text !== "") values.set(name, flag.read(text, name));
       }
     }
     if (file === undefined) throw invalid({ field, message: `${field} is required: a file` });
     const body = {
-      ...(readTexts(Object.fromEntries(values), news) as Record<string, unknown>),
+      ...(readTexts(Object.fromEntries(values), events) as Record<string, unknown>),
       [field]: file,
     };
     for (const name of unknown) delete body[name];
     return body;
   };
 
-  return async (request, news) => {
+  return async (request, events) => {
     const path = join(folder, newId());
     try {
       requireForm(request, field, fileLimit);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       meter(request);
-      const body = await receive(request, path, news);
+      const body = await receive(request, path, events);
       return { body, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
     } catch (fault) {
       request.raw.unpipe();
@@ -128,10 +132,11 @@ export function formReader(
   };
 }
 
-/** Has what arrives counted. The form is read from the next line on, so that no chunk is missed by it. */
+/** Charges the budget for arriving data. Call it right before the form is read, so that no chunk is lost. */
 function meter(request: FastifyRequest): void {
   const { raw, server } = request;
-  if (raw.destroyed) throw new ApiError("VALIDATION_ERROR", "The connection broke before the form had come");
+  if (raw.destroyed)
+    throw new ApiError("VALIDATION_ERROR", "The connection broke before the form had arrived");
   if (hasCome(request)) return;
   const arrival = server.arrivingBodies.begin(request, "disk");
   raw.on("data", (chunk: Buffer) => arrival.note(chunk.length));
@@ -139,7 +144,7 @@ function meter(request: FastifyRequest): void {
 
 const flag = flagField(false, "");
 
-/** What the headers tell before anything is read. */
+/** Checks the headers before the form is read. */
 function requireForm(request: FastifyRequest, field: string, fileLimit: number): void {
   const { headers } = request;
   if (Number(headers["content-length"] ?? 0) > formLimit(fileLimit)) throw tooLarge(fileLimit);
@@ -147,14 +152,14 @@ function requireForm(request: FastifyRequest, field: string, fileLimit: number):
     throw new ApiError("VALIDATION_ERROR", `Send multipart/form-data with the file in the field ${field}`);
   }
   if ((headers["content-encoding"] ?? "identity") !== "identity") {
-    throw new ApiError("VALIDATION_ERROR", "Send the form as it is, without Content-Encoding");
+    throw new ApiError("VALIDATION_ERROR", "Send the form uncompressed, without Content-Encoding");
   }
 }
 
 async function save(part: MultipartFile, path: string, fileLimit: number): Promise<UploadedFile> {
   part.file.once("limit", () => part.file.destroy(tooLarge(fileLimit)));
   await pipeline(part.file, createWriteStream(path, { flags: "wx", mode: 0o600 }));
-  // Browsers send the bare name; whoever sends more is cut short. Neither NUL nor half a character can be stored.
+  // The database cannot store NUL or a lone surrogate.
   const name = (part.filename ?? "").replaceAll("\0", "").slice(0, LONGEST_NAME).toWellFormed();
   return { path, name, bytes: part.file.bytesRead };
 }
@@ -173,11 +178,11 @@ function tooLarge(fileLimit: number): ApiError {
   return new ApiError("PAYLOAD_TOO_LARGE", `The file must have at most ${fileLimit / MIB} MB`);
 }
 
-/** What the caller hears: a disk that fails is our fault, all else that stops the parser is the form's. */
+/** The error for the caller: a disk error is ours, any other error of the parser is a fault of the form. */
 function refusalOf(fault: unknown): unknown {
   if (fault instanceof ApiError || !(fault instanceof Error)) return fault;
   const { code = "", syscall } = fault as NodeJS.ErrnoException;
-  if (code === "ENOSPC") return overloaded("There is no room on the disk for this file: retry later");
+  if (code === "ENOSPC") return overloaded("There is not enough disk space for this file: retry later");
   if (syscall !== undefined) return fault;
   const sentence = sentences.get(code) ?? `The form cannot be read: ${fault.message}`;
   return new ApiError("VALIDATION_ERROR", sentence, { cause: fault });
@@ -186,5 +191,5 @@ function refusalOf(fault: unknown): unknown {
 const sentences = new Map([
   ["FST_FILES_LIMIT", "Send one file in a request"],
   ["FST_PARTS_LIMIT", "The form has too many parts"],
-  ["FST_FIELDS_LIMIT", `The form may have ${MOST.fields} fields beside the file`],
+  ["FST_FIELDS_LIMIT", `The form may have at most ${MOST.fields} fields besides the file`],
 ]);

@@ -32,12 +32,12 @@ function refusalOf(value: unknown): ApiError {
 const fieldsOf = (value: unknown) => refusalOf(value).details?.map(({ field }) => field);
 
 describe("a body of a shape", () => {
-  it("comes back as it is, unknown fields included", () => {
+  it("is returned unchanged, including unknown fields", () => {
     const value = { name: "Ann", note: null, more: 1 };
     expect(read(value)).toBe(value);
   });
 
-  it("has its ids in the one spelling that rows have, wherever they stand, and other texts as they are", () => {
+  it("has its ids in lower case at any place, and other texts unchanged", () => {
     const given = "019AB3C4-0000-7000-8000-00000000ABCD";
     const id = given.toLowerCase();
     const Family = Type.Object({
@@ -70,7 +70,7 @@ describe("a body of a shape", () => {
     });
   });
 
-  it("names what it ignored, in objects inside and in items of arrays too, at most twenty", () => {
+  it("lists at most twenty ignored names, also in nested objects and arrays", () => {
     const told: FieldFault[] = [];
     const value = {
       name: "Ann",
@@ -89,7 +89,7 @@ describe("a body of a shape", () => {
     expect(told).toHaveLength(20);
   });
 
-  it("is refused for a name near to a known one, with the path of the one that is meant", () => {
+  it("is refused for a name that is similar to a known one, with the path of the suggestion", () => {
     expect(refusalOf({ name: "Ann", Age: 3, pets: [{ callName: "a" }] }).details).toEqual([
       { field: "pets[0].call-name", message: "pets[0].call-name is required" },
       { field: "Age", message: "Age is not a known field: did you mean age?" },
@@ -103,7 +103,7 @@ describe("a body of a shape", () => {
     );
   });
 
-  it("may hold another word for a field that it has besides", () => {
+  it("may contain a synonym of a field that it also has", () => {
     const told: FieldFault[] = [];
     const value = { name: "Ann", label: "A" };
     expect(read(value, { onIgnored: (one) => told.push(one) })).toBe(value);
@@ -111,7 +111,7 @@ describe("a body of a shape", () => {
     expect(refusalOf({ label: "A" }).message).toContain("label is not a known field: did you mean name?");
   });
 
-  it("may hold names of the answer, which callers send back", () => {
+  it("may contain names of the response, which callers send back", () => {
     const Answer = Type.Object({ ...Person.properties, names: Type.Array(Type.String()), kin: Person });
     const readBack = bodyReader(Person, { answer: Answer });
     const value = { name: "Ann", names: ["Ann"] };
@@ -119,7 +119,7 @@ describe("a body of a shape", () => {
     expect(() => read(value)).toThrow("names is not a known field: did you mean name?");
   });
 
-  it("is refused for a query parameter, and for what the endpoint has advice on", () => {
+  it("is refused for a query parameter, and for a name with advice of the endpoint", () => {
     const readWith = bodyReader(Person, {
       query: ["dry_run"],
       advise: (name) => (name === "cc" ? "send two" : undefined),
@@ -129,14 +129,14 @@ describe("a body of a shape", () => {
     );
   });
 
-  it("that is missing is asked for", () => {
+  it("is required", () => {
     expect(refusalOf(undefined)).toMatchObject({
       code: "VALIDATION_ERROR",
       message: "Send a JSON object as the request body",
     });
   });
 
-  it("names each refused field and says what is wanted", () => {
+  it("gets an error for each invalid field that says what is valid", () => {
     const { code, message, details } = refusalOf({ age: -1 });
     expect(code).toBe("VALIDATION_ERROR");
     expect(details).toEqual([
@@ -146,7 +146,7 @@ describe("a body of a shape", () => {
     expect(message).toBe("name is required; age must be at least 0");
   });
 
-  it("names a field inside something that may be null, and not the whole of it", () => {
+  it("gets the error of a field within a nullable object, and not of the object", () => {
     expect(refusalOf({ name: "Ann", toys: [{}] }).details).toEqual([
       { field: "toys[0].owner", message: "toys[0].owner is required" },
     ]);
@@ -173,7 +173,7 @@ describe("a body of a shape", () => {
     expect(fieldsOf(value)).toEqual(fields);
   });
 
-  it("says each field once, and of many faults the first eight", () => {
+  it("gets one error for each field, and at most eight", () => {
     const pets = Array.from({ length: 500 }, () => ({}));
     expect(fieldsOf({ name: "x", pets })).toHaveLength(8);
     expect(fieldsOf({ name: "x", note: 7 })).toEqual(["note"]);

@@ -1,33 +1,29 @@
-/** Bodies against their shapes, with faults that name the field and say what is wanted. */
+/** Validates bodies against their shapes, with errors that name the field and say what is valid. */
 import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Pointer } from "typebox/value";
 import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { patternsInWords } from "#platform/shapes.ts";
 import { idSpeller } from "./body-ids.ts";
-import { type Surroundings, unknownNamesIn } from "./unknown-names.ts";
+import { type Surroundings, unknownNamesIn } from "./unknown-fields.ts";
 
-/** What a reader of bodies tells besides. */
-export interface BodyNews {
-  /** An id was not in lower case. */
+export interface BodyEvents {
+  /** An id was converted to lower case. */
   onRespelled?(): void;
-  /** A name is not of the shape, and was ignored. */
+  /** A name is not in the shape, and was ignored. */
   onIgnored?(ignored: FieldFault): void;
 }
 
-/**
- * Compiles a shape once; the returned function gives the value back typed and its ids in lower case, or throws
- * VALIDATION_ERROR.
- */
+/** A function that checks a value and returns it with its ids in lower case. @throws ApiError VALIDATION_ERROR */
 export function bodyReader<Shape extends TSchema>(
   shape: Shape,
   surroundings?: Surroundings,
-): (value: unknown, news?: BodyNews) => Static<Shape> {
-  // Compiled at the first request, not at start: a hundred shapes would cost the start a hundred milliseconds.
+): (value: unknown, events?: BodyEvents) => Static<Shape> {
+  // Compiled with the first request: compiling a hundred shapes at start would take a hundred milliseconds.
   let validator: Validator | undefined;
   const spellIds = idSpeller(shape);
   const findUnknown = unknownNamesIn(shape, surroundings);
-  return (value, news = {}) => {
+  return (value, events = {}) => {
     validator ??= Compile(shape);
     const unknown = findUnknown?.(value);
     const isWellFormed = validator.Check(value);
@@ -39,12 +35,12 @@ export function bodyReader<Shape extends TSchema>(
     );
     if (first !== undefined) throw invalid(first, ...rest);
     if (!isWellFormed) throw new ApiError("VALIDATION_ERROR");
-    for (const ignored of unknown?.ignored ?? []) news.onIgnored?.(ignored);
-    return (spellIds?.(value, () => news.onRespelled?.()) ?? value) as Static<Shape>;
+    for (const ignored of unknown?.ignored ?? []) events.onIgnored?.(ignored);
+    return (spellIds?.(value, () => events.onRespelled?.()) ?? value) as Static<Shape>;
   };
 }
 
-/** One fault a field: of its name, or else the first that TypeBox found; it looks for eight at the most. */
+/** One error for each field: that of its name, or else the first from TypeBox, which reports at most eight. */
 function faultsOf(
   errors: readonly ShapeError[],
   value: unknown,
@@ -53,9 +49,9 @@ function faultsOf(
   const faults = new Map<string, FieldFault>();
   const named = new Map(ofNames.map((fault) => [fault.field, fault]));
   const nullables = new Set(errors.filter(isNotNull).map((error) => error.instancePath));
-  for (const error of errors.filter((error) => !isNotNull(error) && !isSaidOtherwise(error))) {
+  for (const error of errors.filter((error) => !isNotNull(error) && !isRedundant(error))) {
     for (const [field, wanted] of wantedBy(error, value)) {
-      // A text that is too long is not meant to be null.
+      // For a text that is too long, null is no useful suggestion.
       const orNull = nullables.has(error.instancePath) && error.keyword !== "maxLength" ? " or null" : "";
       const fault = named.get(field) ?? { field, message: `${field} ${wanted}${orNull}` };
       if (!faults.has(field)) faults.set(field, fault);
@@ -67,13 +63,13 @@ function faultsOf(
 
 type ShapeError = ReturnType<Validator["Errors"]>[number];
 
-/** What a union with null says of a value that fits neither; the other branch says what else it may be. */
+/** Whether it is the error of the null branch of a union; the other branch has its own error. */
 function isNotNull(error: ShapeError): boolean {
   return error.keyword === "type" && error.params.type === "null" && error.schemaPath.includes("/anyOf/");
 }
 
-/** What a closed object says of unknown fields, and a union of its branches: each of those has its own fault besides. */
-function isSaidOtherwise({ keyword }: ShapeError): boolean {
+/** Errors of closed objects and unions, whose unknown fields and branches have errors of their own. */
+function isRedundant({ keyword }: ShapeError): boolean {
   return keyword === "additionalProperties" || keyword === "anyOf";
 }
 
@@ -87,7 +83,7 @@ function wantedBy(error: ShapeError, body: unknown): [field: string, wanted: str
   ]);
 }
 
-/** TypeBox's own sentences are for those who wrote the shape. */
+/** A message for the caller; those of TypeBox are for the author of the shape. */
 function sentence(error: ShapeError): string {
   switch (error.keyword) {
     case "type":
@@ -125,7 +121,7 @@ function sentence(error: ShapeError): string {
 
 function tooLong(limit: number, body: unknown, instancePath: string): string {
   const text = String(Pointer.Get(Object(body), instancePath));
-  // In code points, as TypeBox counts them.
+  // Counted in code points, as TypeBox does.
   const length = text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
   const shown = (count: number) => count.toLocaleString("en");
   return `must have at most ${shown(limit)} characters, and has ${shown(length)}`;
@@ -142,7 +138,7 @@ function withArticle(type: string): string {
   return /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-/** A JSON pointer as people write it: `/attachments/0/content` is `attachments[0].content`. */
+/** The field name for a JSON pointer: `/attachments/0/content` is `attachments[0].content`. */
 function fieldName(pointer: string): string {
   const steps = pointer
     .split("/")

@@ -1,19 +1,19 @@
-/** A mail that asks somebody to open a page and press its button there. */
+/** The text and HTML of a mail that asks for a confirmation on a linked page. */
 import { letter } from "./mail-layout.ts";
 import { html } from "./page.ts";
 
 export interface ConfirmationLetter {
   readonly subject: string;
-  /** Who wants what. */
+  /** Who requests what. */
   readonly request: string;
   readonly instruction: string;
-  /** Where the page is. */
+  /** URL of the page. */
   readonly link: string;
-  /** What happens if they do nothing. */
+  /** What happens without a confirmation. */
   readonly otherwise: string;
 }
 
-/** Both forms of it. */
+/** The subject and both bodies. */
 export function confirmationLetter({ subject, request, instruction, link, otherwise }: ConfirmationLetter) {
   return {
     subject,

@@ -1,4 +1,4 @@
-/** The two envelopes of the contract: every answer under /api/v1 has one of them. */
+/** The two envelopes of the API: every response under /api/v1 is a success or a failure. */
 import type { FastifyError } from "fastify";
 import { ApiError, type FieldFault } from "#platform/errors.ts";
 import { noAnswer } from "#platform/in-time.ts";
@@ -7,9 +7,9 @@ export interface Success {
   readonly success: true;
   readonly data: unknown;
   readonly message: string;
-  /** For `after`, of a list whose answer has no `pagination`. */
+  /** Value for `after`, for lists without `pagination`. */
   readonly next_cursor?: string | null;
-  /** Names in the request that are not known here and were ignored, where there were any. */
+  /** Unknown names in the request that were ignored, if there are any. */
   readonly warnings?: readonly FieldFault[];
 }
 
@@ -32,16 +32,16 @@ export function failure(error: ApiError): Failure {
 }
 
 /**
- * PostgreSQL is away or overloaded: what the driver and the server say then (SQLSTATE classes 08, 53, 57; 57014 is a
- * statement that took too long, 55P03 one that waited too long for a lock).
+ * Codes of the server and the driver if PostgreSQL is unreachable or overloaded (SQLSTATE classes 08, 53, 57P; 57014 is a
+ * statement timeout, 55P03 a lock timeout).
  */
 const databaseAway = /^(08|53|57P|57014|55P03)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
-/** What the driver says without a code: no connection in time, or one that broke under a statement. */
-const driverLostIt = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/;
+/** Messages of driver errors without a code: no connection in time, or a connection that broke. */
+const driverFault = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/;
 
 /**
- * Status and error of anything thrown. What is not an ApiError is ours: its text stays in the log, except for the
- * framework's own refusals of a malformed request.
+ * Status and error for anything thrown. Errors that are not ApiErrors are internal: their text is only logged, except for
+ * Fastify's errors about malformed requests.
  */
 export function asFailure(thrown: unknown): { status: number; error: ApiError; isOurFault: boolean } {
   if (thrown instanceof ApiError) {
@@ -55,11 +55,11 @@ export function asFailure(thrown: unknown): { status: number; error: ApiError; i
     const error = new ApiError("VALIDATION_ERROR", "Send the body as application/json");
     return { status: 400, error, isOurFault: false };
   }
-  // An upload that breaks off has the code of a lost database too, but Fastify gives it a status.
+  // A broken upload has the same code as a lost database connection, but also a status from Fastify.
   if (statusCode < 500 && (code.startsWith("FST_") || code === "ECONNRESET")) {
     return { status: 400, error: new ApiError("VALIDATION_ERROR", message), isOurFault: false };
   }
-  const away = databaseAway.test(code) || driverLostIt.test(message);
+  const away = databaseAway.test(code) || driverFault.test(message);
   const error = away ? noAnswer() : new ApiError("INTERNAL_ERROR");
   return { status: error.status, error, isOurFault: true };
 }

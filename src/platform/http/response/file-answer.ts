@@ -1,10 +1,10 @@
-/** Answers that are files, not envelopes: job results and exports. */
+/** Responses that are files without an envelope: job results and exports. */
 import type { Readable } from "node:stream";
 import { type TSchema, Type } from "typebox";
 
-/** What the handler of such an endpoint returns. */
+/** Returned by the handler of an endpoint that sends a file. */
 export class FileAnswer {
-  /** The name a browser saves it under; any text. */
+  /** File name for the download; any text. */
   readonly name: string;
   readonly content: Readable;
 
@@ -14,17 +14,17 @@ export class FileAnswer {
   }
 }
 
-/** The `answer` of an endpoint that gives a file of this media type, say `text/csv`. */
+/** The `answer` of an endpoint that sends a file of a media type such as `text/csv`. */
 export function fileShape(mediaType: string, description: string) {
   return Type.Unsafe<FileAnswer>(Type.String({ contentMediaType: mediaType, description }));
 }
 
-/** The media type when a shape is a file's. */
+/** The media type of a `fileShape`; undefined for other shapes. */
 export function mediaTypeOf(shape: TSchema): string | undefined {
   return "contentMediaType" in shape ? String(shape.contentMediaType) : undefined;
 }
 
-/** Content-Disposition (RFC 6266): plain ASCII for old clients, the real name in the extended form (RFC 8187). */
+/** Content-Disposition (RFC 6266) with an ASCII name for old clients and the real name in the extended form (RFC 8187). */
 export function dispositionOf(name: string): string {
   const plain = name.replaceAll(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name.toWellFormed()).replaceAll(/['()*]/g, (character) => {

@@ -1,7 +1,7 @@
-/** The HTML of the service's own mails, in the look of its pages. Mail programs keep no style sheets: each element has its own. */
+/** The HTML layout of mails from the service itself. Styles are inline, because mail programs drop style sheets. */
 import { type Html, html } from "./page.ts";
 
-/** @param width of its column, in em */
+/** @param width of the column, in em */
 export function letter(subject: string, body: Html, width = 30): string {
   return html`<!doctype html>
 <html lang="en">

@@ -4,7 +4,7 @@ import Fastify from "fastify";
 import { expect, test } from "vitest";
 import { html, sendPage } from "./page.ts";
 
-test("text cannot leave its place in markup or in an attribute", () => {
+test("text is escaped in markup and in attributes", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const shown = html`<p title="${text}">${text}</p>`.toString();
@@ -16,12 +16,12 @@ test("text cannot leave its place in markup or in an attribute", () => {
   );
 });
 
-test("markup stands in markup as it is, also in lists", () => {
+test("markup is inserted unchanged, also in lists", () => {
   const rows = ["a", "<b>"].map((text) => html`<li>${text}</li>`);
   expect(html`<ul>${rows}</ul>${1}`.toString()).toBe("<ul><li>a</li><li>&lt;b&gt;</li></ul>1");
 });
 
-test("a page brings headers that let nobody frame, cache or script it, and a policy that fits its style", async () => {
+test("a page has headers against framing, caching and scripts, and a policy with the hash of its style", async () => {
   const server = Fastify();
   server.get("/", (_request, reply) => sendPage(reply, 404, "Title <1>", html`<p>Hello</p>`));
   const { statusCode, headers, body } = await server.inject("/");

@@ -1,11 +1,11 @@
 /**
- * Pages for people, outside /api/v1: no script, no cookie, nothing loaded from elsewhere. Text reaches markup only
- * through the `html` tag, which escapes it, or through what a caller vouches for.
+ * HTML pages outside /api/v1, without scripts, cookies and external resources. Text gets into the markup through the `html`
+ * tag, which escapes it, or through `ready`, whose caller has escaped it.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 
-/** Markup that is ready to be sent. */
+/** Escaped markup. */
 class Html {
   readonly #markup: string;
 
@@ -20,7 +20,7 @@ class Html {
 
 export type { Html };
 
-/** What may stand in a template: text is escaped, markup and lists of markup are taken as they are. */
+/** Values of a template: text is escaped, markup and lists of markup are not. */
 type HtmlValue = string | number | Html | readonly Html[];
 
 /** A template whose values are escaped for element content and for quoted attributes. */
@@ -28,7 +28,7 @@ export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Htm
   return new Html(String.raw({ raw: strings }, ...values.map(markupOf)));
 }
 
-/** Markup whose maker has escaped all that is text in it. */
+/** Marks a string as markup; its text must be escaped already. */
 export function ready(markup: string): Html {
   return new Html(markup);
 }
@@ -61,19 +61,23 @@ p:last-child { margin: 0 }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
 `;
 
-/** How one kind of page looks, and what it may load. */
-export interface Layout {
+/** Style and headers of one kind of page. */
+export interface PageLayout {
   readonly style: Html;
   readonly headers: Readonly<Record<string, string>>;
-  /** Puts the title and the body into their places. */
+  /** The content of `<body>` for a title and a body. */
   readonly arrange: (title: string, body: Html) => Html;
 }
 
 /**
- * @param css on top of the styles that all pages share
- * @param sources what these pages need beyond their style, as directives of Content-Security-Policy
+ * @param css in addition to the styles of all pages
+ * @param sources additional directives of Content-Security-Policy
  */
-export function pageLayout(css: string, arrange: Layout["arrange"], sources: readonly string[] = []): Layout {
+export function pageLayout(
+  css: string,
+  arrange: PageLayout["arrange"],
+  sources: readonly string[] = [],
+): PageLayout {
   const style = commonCss + css;
   const policy = [
     "default-src 'none'",
@@ -89,7 +93,7 @@ export function pageLayout(css: string, arrange: Layout["arrange"], sources: rea
       "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": policy.join("; "),
       "Cache-Control": "no-store",
-      // Tokens stand in the path: it must not travel on with a click.
+      // Paths contain tokens, which must not be sent on as Referer.
       "Referrer-Policy": "no-referrer",
       "X-Content-Type-Options": "nosniff",
       "X-Frame-Options": "DENY",
@@ -99,8 +103,8 @@ export function pageLayout(css: string, arrange: Layout["arrange"], sources: rea
   };
 }
 
-/** One card in the middle: something to read and at most one thing to decide. @param css on top of the card's */
-export function cardLayout(css = ""): Layout {
+/** One card in the middle, with a text and at most one decision. @param css in addition to that of the card */
+export function cardLayout(css = ""): PageLayout {
   return pageLayout(
     cardCss + css,
     (title, body) => html`<main>
@@ -118,13 +122,13 @@ button:hover { filter: brightness(1.1) }
 `;
 const card = cardLayout();
 
-/** Sends `body` under its title, with headers that let nobody frame, cache or script it. */
+/** Sends a page with headers that forbid framing, caching and scripts. */
 export function sendPage(
   reply: FastifyReply,
   status: number,
   title: string,
   body: Html,
-  layout: Layout = card,
+  layout: PageLayout = card,
 ): FastifyReply {
   const page = html`<!doctype html>
 <html lang="en">

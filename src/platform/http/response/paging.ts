@@ -1,4 +1,4 @@
-/** The `pagination` object that stands beside the rows of every paginated list. */
+/** The `pagination` object of paginated lists. */
 import { type Static, type TSchema, Type } from "typebox";
 
 export const Pagination = Type.Object(
@@ -6,25 +6,25 @@ export const Pagination = Type.Object(
     page: Type.Integer(),
     limit: Type.Integer(),
     total: Type.Integer(),
-    total_pages: Type.Integer({ description: "0 when there are no rows." }),
+    total_pages: Type.Integer({ description: "0 if there are no rows." }),
     next_cursor: Type.Optional(
       Type.Unsafe<string | null>({
         anyOf: [{ type: "string" }, { type: "null" }],
-        description: "For `after`, where the call takes it; null when no rows follow.",
+        description: "Value for `after`, if the call accepts it; null if there are no more rows.",
       }),
     ),
   },
   { $id: "Pagination" },
 );
 
-/** `{ <name>: rows, pagination }`. */
+/** The shape `{ <name>: rows, pagination }`. */
 export function pageOf<const Name extends string, Row extends TSchema>(name: Name, row: Row) {
   return Type.Object({ [name]: Type.Array(row), pagination: Pagination } as {
     [Key in Name]: ReturnType<typeof Type.Array<Row>>;
   } & { pagination: typeof Pagination });
 }
 
-/** What was applied, echoed with the totals. */
+/** The `pagination` of a response: the applied page and limit, and the totals. */
 export function pagination(query: { page: number; limit: number }, total: number): Static<typeof Pagination> {
   return { page: query.page, limit: query.limit, total, total_pages: Math.ceil(total / query.limit) };
 }

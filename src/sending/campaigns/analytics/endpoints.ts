@@ -6,8 +6,8 @@ import { messageStatuses } from "#messages/message/status.ts";
 import { listMessages, type MessageRow } from "#messages/store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, pageFields } from "#platform/http/request/query.ts";
-import { Walk } from "#platform/http/request/walk-schema.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
@@ -138,7 +138,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       async handle({ caller: { workspaceId }, params, query }) {
         await requireCampaignState(db, workspaceId, params.id);
         const filter = { status: query.status, email: query.email };
-        const walk = new Walk(
+        const walk = new ListPage(
           query,
           "listCampaignMessages",
           workspaceId,

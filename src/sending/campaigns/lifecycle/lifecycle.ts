@@ -12,11 +12,11 @@
 
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/row-limit-store.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { EndpointRequest } from "#platform/http/endpoint.ts";
-import { type Answered, answeredIn } from "#platform/http/idempotency/idempotency.ts";
+import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { estimateAudience } from "#sending/campaigns/audience/audience.ts";
 import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
@@ -85,7 +85,7 @@ export async function requireCampaignState(
 export async function createCampaign(
   deps: CampaignDeps,
   { caller, body, idempotency }: EndpointRequest<unknown, unknown, NewCampaign>,
-): Promise<Answered> {
+): Promise<ResponseStored> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
   const now = clock.now();
@@ -94,7 +94,7 @@ export async function createCampaign(
   return db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
     await addCampaign(deps, tx, workspaceId, { id, ...settings }, now);
-    return answeredIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
+    return storeResponseIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
 }
 
@@ -106,7 +106,7 @@ async function addCampaign(
   campaign: Parameters<typeof insertCampaign>[2],
   now: Date,
 ): Promise<void> {
-  await requireRoom(tx, workspaceId, campaignRoom);
+  await requireBelowRowLimit(tx, workspaceId, campaignRoom);
   await withinBytes(deps, tx, workspaceId, () => insertCampaign(tx, workspaceId, campaign, now));
 }
 
@@ -148,7 +148,7 @@ export interface SendOrder {
 export async function sendCampaign(
   deps: CampaignDeps,
   { caller, params: { id }, body: order, idempotency }: EndpointRequest<{ id: string }, unknown, SendOrder>,
-): Promise<Answered> {
+): Promise<ResponseStored> {
   const { db, clock } = deps;
   const { workspaceId, timezone } = caller;
   const now = clock.now();
@@ -174,7 +174,7 @@ export async function sendCampaign(
         "Another request has sent or changed the campaign. Read it and try again.",
       );
     await advanceCampaignsNow(tx);
-    return answeredIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
+    return storeResponseIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
 }
 
