@@ -1,12 +1,12 @@
 /**
  * Phrases of bounces in one language. They match text from normalize-text.ts in which each address is "@". The phrases
  * for delays and for giving up are short enough to match other languages, so they count only if two different words of
- * `marks` occur in the text.
+ * `frequentWords` occur in the text.
  */
 
 export interface BounceLanguage {
   /** Frequent words of the language; null if its script or its phrases are unambiguous. */
-  readonly marks: RegExp | null;
+  readonly frequentWords: RegExp | null;
   /** The message was not delivered. */
   readonly failed: RegExp;
   /** The message is late, or will be tried again. */

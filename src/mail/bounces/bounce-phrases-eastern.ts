@@ -3,7 +3,7 @@ import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-languag
 
 export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
   polish: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "nie sie do na jest wiadomosc zostala zostal pod adres z dla nastepujacych odbiorcy odbiorcow dostarczenie wiadomosci",
     ),
     failed: phraseRule(
@@ -28,7 +28,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   czech_slovak: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "se na nebo je vase zprava zpravu sprava spravu nebylo bylo nebola ktera pro pre ste nasledujici doruceni dorucenie prijemce",
     ),
     failed: phraseRule(
@@ -47,7 +47,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   hungarian: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "nem az egy es a uzenet uzenetet level levelet kovetkezo cimzett cimre volt kezbesites cimzettek",
     ),
     failed: phraseRule(
@@ -63,7 +63,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("vegleges|tartos hiba|nem~1 (?:probal|kiserl)\\w*~1 (?:ujra|tovabb)|feladta"),
   },
   romanian: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "nu a fost mesajul mesaj catre pentru si la dumneavoastra dvs care nu este urmatorii destinatari livrarea",
     ),
     failed: phraseRule(
@@ -79,7 +79,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("definitiv|permanent|nu se va (?:mai )?(?:re)?incerca|renuntat"),
   },
   south_slavic: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "nije nisu nisam bila bilo poruka poruku sporocilo sporocila je na vasa vase ni bilo",
     ),
     failed: phraseRule(
@@ -92,7 +92,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("trajn|konacn|dokonc|odusta|nece~2 (?:pokus|ponov)"),
   },
   serbian_macedonian: {
-    marks: null,
+    frequentWords: null,
     failed: phraseRule(
       "(?:није|нису|не е|не беше)~5 (?:испоруч|достав|послат|испрат)|неуспе\\p{L}*~2 (?:испорук|достав)",
       "(?:испорука|достава|испораката|доставата)~6 (?:није успе|не успе|неуспе)",
@@ -103,7 +103,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("трајн|коначн|одуста|неће~2 (?:покуша|понов)"),
   },
   bulgarian: {
-    marks: null,
+    frequentWords: null,
     failed: phraseRule(
       "не~4 (?:доставен|достави|изпратен|бъде доставен)",
       "доставк\\p{L}*~8 (?:неуспешн|не успя)|неуспешн\\p{L}* доставк|грешка при доставк|недоставен",
@@ -114,7 +114,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("окончателн|няма да~2 (?:опит|повтор)|постоянна грешка"),
   },
   russian: {
-    marks: null,
+    frequentWords: null,
     failed: phraseRule(
       "не~4 (?:доставлен|доставить|доставля|отправлен|отправить|передан|передать|доставлять)",
       "недоставл|недоставк",
@@ -139,7 +139,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   ukrainian: {
-    marks: null,
+    frequentWords: null,
     failed: phraseRule(
       "не~4 (?:доставлен|доставити|надіслан|надіслати|відправлен|відправити)",
       "(?:помилк|збі[йю]|неможлив|невдач)\\p{L}*~4 (?:доставк|доставлен|доставит|надсилан)",
@@ -153,7 +153,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("остаточн|більше не буд|припинен|не буд\\p{L}*~3 (?:повтор|спроб)"),
   },
   greek: {
-    marks: null,
+    frequentWords: null,
     failed:
       /δεν (?:[^\s.]+ ){0,4}(?:παραδ|παράδ|αποστ|στάλ|σταλ|δυνατή|μπόρεσε)|αποτυχία (?:[^\s.]+ )?(?:παράδοσης|αποστολής)|αδυναμία (?:[^\s.]+ )?παράδοσης|παράδοση (?:[^\s.]+ ){0,8}(?:απέτυχε|δεν)|(?:χρήστης|παραλήπτης|διεύθυνση) (?:[^\s.]+ ){0,3}(?:δεν υπάρχει|άγνωστ)|γραμματοκιβώτιο (?:[^\s.]+ ){0,4}πλήρες/u,
     delayed:
@@ -161,7 +161,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: /οριστικ|μόνιμ|δεν θα (?:[^\s.]+ ){0,2}(?:προσπαθ|επαναλ)/u,
   },
   lithuanian: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "jusu laiskas pranesimas zinute nebuvo buvo kad gavejui gavejams bus dar ir toliau pristatyti",
     ),
     failed: phraseRule(
@@ -174,7 +174,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("galutin|nuolatin|nebebus bandoma|nutrauk"),
   },
   latvian: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "jusu zinojums zinojumu vestule nav vel tika adresatam adresatiem sanemejam uz un sim piegadat piegade",
     ),
     failed: phraseRule(
@@ -187,7 +187,7 @@ export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("galig|pastaviga|vairs~2 nemegin|partraukt"),
   },
   estonian: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "teie kiri kirja kirjale ei ole on veel ja saajale adressaadile adressaatidele sonum sonumit toimetada",
     ),
     failed: phraseRule(

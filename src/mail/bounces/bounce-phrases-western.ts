@@ -3,7 +3,7 @@ import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-languag
 
 export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
   german: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "der die das nicht ihre ihrer ist und wurde konnte wird nachricht an zu folgende folgenden empfanger empfaenger zustellung ubermittlung",
     ),
     failed: phraseRule(
@@ -34,7 +34,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   dutch: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "het een niet uw van is de aan bericht kon werd zijn voor en volgende ontvanger ontvangers bezorging",
     ),
     failed: phraseRule(
@@ -59,7 +59,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   french: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "le la les votre vos vous pas est ete une des du de pour aux suivant suivants destinataire destinataires remise livraison courrier",
     ),
     failed: phraseRule(
@@ -93,7 +93,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   spanish: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "el la los las su sus no se que para por mensaje correo ha del una siguiente siguientes destinatario destinatarios entrega",
     ),
     failed: phraseRule(
@@ -121,7 +121,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   catalan: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "el la els les no s'ha vostre seu missatge correu als al per del que destinatari destinataris",
     ),
     failed: phraseRule(
@@ -134,7 +134,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("definitiv|permanent|no es tornara|abandona"),
   },
   italian: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "il la di non del della che per stato messaggio e un al sono seguente seguenti destinatario destinatari consegna recapito",
     ),
     failed: phraseRule(
@@ -162,7 +162,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   portuguese: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "nao sua seu foi para mensagem que uma ao ser do da pode seguinte seguintes destinatario destinatarios entrega",
     ),
     failed: phraseRule(
@@ -188,7 +188,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     ),
   },
   swedish: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "inte till att ditt din har meddelandet meddelande kunde for och ett foljande mottagare leverans",
     ),
     failed: phraseRule(
@@ -204,7 +204,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("permanent|gett upp|slutgiltig|inga (?:fler|fler|ytterligare)~1 forsok"),
   },
   danish_norwegian: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "ikke til din den blev ble kunne har meldingen meddelelsen og er for af av folgende modtagere mottakere levering",
     ),
     failed: phraseRule(
@@ -220,7 +220,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("permanent|opgivet|gitt opp|ingen flere~1 (?:forsok|forsog)|endelig"),
   },
   icelandic: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "ekki er var ad og til skilabod skilabodin postur var sent vidtakanda vidtakandi tolvupostur",
     ),
     failed: phraseRule(
@@ -230,7 +230,7 @@ export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
     givenUp: phraseRule("varanleg|endanleg|ekki~2 reynt aftur"),
   },
   finnish: {
-    marks: frequentWords(
+    frequentWords: frequentWords(
       "ei ole viesti viestia viestisi on ja vastaanottajalle seuraaville tai voitu toimitus vastaanottajille",
     ),
     failed: phraseRule(

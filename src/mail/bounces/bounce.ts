@@ -67,9 +67,9 @@ export function readBounce(raw: Uint8Array): Bounce | null {
 
 function readBounceMail(mail: MailPart, depth: number): Bounce | null {
   const report = deliveryReport(mail);
-  const carried = report === null && depth < maxAttachedDepth ? attachedMails(mail) : [];
+  const attached = report === null && depth < maxAttachedDepth ? attachedMails(mail) : [];
   // Gateways wrap the report of another system into their own report, which says less.
-  const inner = carried.find((candidate) => deliveryReport(candidate) !== null);
+  const inner = attached.find((candidate) => deliveryReport(candidate) !== null);
   if (inner !== undefined) return readBounceMail(inner, depth + 1);
   const notice = readNotice(mail);
   if (report === null && isReadReceipt(mail)) return bounceOf("auto_reply", [], null, notice);
@@ -78,15 +78,15 @@ function readBounceMail(mail: MailPart, depth: number): Bounce | null {
     const kind = recipients.some(({ action }) => action === "failed") ? "bounce" : "notice";
     return bounceOf(kind, recipients, report, notice);
   }
-  const mark = autoReplySignIn(mail, notice);
-  if (mark === "subject" || mark === "header") return bounceOf("auto_reply", [], null, notice);
-  for (const candidate of carried) {
+  const sign = autoReplySignIn(mail, notice);
+  if (sign === "subject" || sign === "header") return bounceOf("auto_reply", [], null, notice);
+  for (const candidate of attached) {
     // Our own message is not a report, whatever it says.
     if (looksLikeOurs(describeReturned(candidate.headers))) continue;
     const bounce = readBounceMail(candidate, depth + 1);
     if (bounce !== null && bounce.kind !== "auto_reply") return bounce;
   }
-  return mark === null ? null : bounceOf("auto_reply", [], null, notice);
+  return sign === null ? null : bounceOf("auto_reply", [], null, notice);
 }
 
 function bounceOf(

@@ -35,7 +35,7 @@ export interface DeliveryEvidence {
 }
 
 const LANGUAGES = [WESTERN_NOTICES, EASTERN_NOTICES, ASIAN_NOTICES].flatMap((some) => Object.values(some));
-const ENOUGH_MARKS = 2;
+const ENOUGH_WORDS = 2;
 /** Limit of characters that are searched for every language; the important text comes first. */
 const LONGEST_TEXT = 32 * 1024;
 /** Conditions such as "you will be told if it fails permanently": they have not happened. */
@@ -53,7 +53,9 @@ export function readDeliveryState(
   const english = lines.join(" ").replace(/\s+/g, " ");
   const plain = normalizeText(english.slice(0, LONGEST_TEXT).replace(ADDRESS, "@"));
   const title = normalizeText(subject);
-  const spoken = LANGUAGES.filter(({ marks }) => marks === null || usesLanguage(marks, `${title} ${plain}`));
+  const spoken = LANGUAGES.filter(
+    ({ frequentWords }) => frequentWords === null || usesLanguage(frequentWords, `${title} ${plain}`),
+  );
   const said = (kind: "delayed" | "givenUp", text: string) =>
     spoken.some((language) => language[kind].test(text));
 
@@ -89,11 +91,11 @@ export function failureIn(subject: string): number {
   return places.length === 0 ? -1 : Math.min(...places);
 }
 
-function usesLanguage(marks: RegExp, text: string): boolean {
+function usesLanguage(frequentWords: RegExp, text: string): boolean {
   const found = new Set<string>();
-  for (const [word] of text.matchAll(marks)) {
+  for (const [word] of text.matchAll(frequentWords)) {
     found.add(word);
-    if (found.size >= ENOUGH_MARKS) return true;
+    if (found.size >= ENOUGH_WORDS) return true;
   }
   return false;
 }

@@ -82,14 +82,14 @@ function senderOf(mail: MailPart): Sender {
 function isAutoReply(mail: MailPart, text: string, evidence: Evidence): boolean {
   const { sender, quoted, namesFailed, isReport, subject, text: says, strong, returnsMessage } = evidence;
   if (quoted !== null || namesFailed || isReport) return false;
-  const mark = autoReplySign(mail, text);
-  if (mark === null) return false;
+  const sign = autoReplySign(mail, text);
+  if (sign === null) return false;
   // A postmaster may also send an out-of-office reply; then nothing in the mail is about a delivery.
   if (sender === "mailer-daemon" || sender === "postmaster" || sender === "null") {
-    const isAboutDelivery = strong || returnsMessage || (mark !== "subject" && (subject || !says));
-    return mark !== "shared" && !isAboutDelivery;
+    const isAboutDelivery = strong || returnsMessage || (sign !== "subject" && (subject || !says));
+    return sign !== "shared" && !isAboutDelivery;
   }
-  return mark !== "shared" || !((subject && says) || (strong && returnsMessage));
+  return sign !== "shared" || !((subject && says) || (strong && returnsMessage));
 }
 
 function isBounce(evidence: Evidence): boolean {

@@ -128,14 +128,14 @@ interface Link {
 }
 
 /** The URL around a `://`, without the punctuation of its sentence, as a link. */
-function linkAt(text: string, mark: number, earliest: number): Link | null {
-  const scheme = /(?<!\w)https?$/i.exec(text.slice(Math.max(mark - 6, earliest), mark))?.[0];
+function linkAt(text: string, separator: number, earliest: number): Link | null {
+  const scheme = /(?<!\w)https?$/i.exec(text.slice(Math.max(separator - 6, earliest), separator))?.[0];
   if (scheme === undefined) return null;
-  addressRest.lastIndex = mark + 3;
+  addressRest.lastIndex = separator + 3;
   const rest = withoutPunctuation(addressRest.exec(text)?.[0] ?? "");
   if (rest === "") return null;
-  const start = mark - scheme.length;
-  const end = mark + 3 + rest.length;
+  const start = separator - scheme.length;
+  const end = separator + 3 + rest.length;
   const address = text.slice(start, end).replaceAll("&", "&amp;");
   return { start, end, html: `<a href="${address}">${address}</a>` };
 }

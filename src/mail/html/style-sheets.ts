@@ -112,21 +112,25 @@ function add(declarations: Map<string, Declared>, name: string, declared: Declar
 /** The content of all style elements outside of comments. */
 function styleTextOf(html: string): string {
   let styles = "";
-  const marks = /<!--|<style\b[^>]{0,200}>/gi;
-  for (let mark = marks.exec(html); mark !== null; mark = marks.exec(html)) {
-    const isComment = mark[0] === "<!--";
-    const end = endOf(html, isComment ? /-->/g : /<\/style/gi, isComment ? mark.index + 2 : marks.lastIndex);
-    if (!isComment) styles += html.slice(marks.lastIndex, end);
+  const starts = /<!--|<style\b[^>]{0,200}>/gi;
+  for (let start = starts.exec(html); start !== null; start = starts.exec(html)) {
+    const isComment = start[0] === "<!--";
+    const end = endOf(
+      html,
+      isComment ? /-->/g : /<\/style/gi,
+      isComment ? start.index + 2 : starts.lastIndex,
+    );
+    if (!isComment) styles += html.slice(starts.lastIndex, end);
     if (styles.length > LONGEST_STYLES) break;
-    marks.lastIndex = end;
+    starts.lastIndex = end;
   }
   return styles.replaceAll(/<!--|-->/g, "");
 }
 
 /** The offset of the next match, or the end. */
-function endOf(html: string, mark: RegExp, from: number): number {
-  mark.lastIndex = from;
-  return mark.exec(html)?.index ?? html.length;
+function endOf(html: string, pattern: RegExp, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.exec(html)?.index ?? html.length;
 }
 
 /** The rules that decide visibility: in order, those for a class or an id that apply to every screen. */

@@ -56,7 +56,7 @@ export function mapHtml(html: string): HtmlMap | null {
   const comments: Span[] = [];
   const ends = new Map<string, number>();
   const found = { tags, comments, ends, markup: 0 };
-  scan(html, { start: 0, end: html.length }, false, found);
+  new MarkupScanner(html, { start: 0, end: html.length }, false, found).scan();
   if (found.markup > mostMarkup) return null;
   return { tags, comments, bodyEnd: ends.get("body") ?? ends.get("html") ?? html.length };
 }
@@ -91,60 +91,94 @@ interface Findings {
   markup: number;
 }
 
-function scan(html: string, part: Span, isInComment: boolean, found: Findings): void {
-  const text = html.slice(part.start, part.end);
-  const nameAt = (start: number, end: number) => text.slice(start, end).toLowerCase();
-  let tag = { element: "", start: 0, attributes: [] as HtmlAttribute[] };
-  let name = "";
-  let value: Span | null = null;
-  const closeTag = (last: number) => {
-    found.tags.push({ ...tag, end: part.start + last + 1, isInComment });
-  };
-  const count = () => {
-    if (++found.markup > mostMarkup) tokenizer.pause();
-  };
-  const ignore = () => {};
-  const callbacks: TokenizerCallbacks = {
-    onopentagname(start, end) {
-      count();
-      tag = { element: nameAt(start, end), start: part.start + start - 1, attributes: [] };
-    },
-    onattribname(start, end) {
-      count();
-      name = nameAt(start, end);
-      value = null;
-    },
-    onattribdata(start, end) {
-      value = { start: part.start + start, end: part.start + end };
-    },
-    onattribend(quote, end) {
-      const span = value ?? { start: part.start + end, end: part.start + end };
-      const isQuoted = quote === QuoteType.Double || quote === QuoteType.Single;
-      tag.attributes.push({ name, isQuoted, ...span });
-    },
-    onopentagend: closeTag,
-    onselfclosingtag: closeTag,
-    onclosetag(start, end) {
-      count();
-      if (!isInComment) found.ends.set(nameAt(start, end), part.start + start - "</".length);
-    },
-    oncomment(start, last, marks) {
-      count();
-      const comment = { start: part.start + start, end: part.start + last - marks };
-      found.comments.push(comment);
-      const condition = /^\[if\s[^\]]*\]>/i.exec(html.slice(comment.start, comment.end))?.[0];
-      if (condition === undefined || isInComment) return;
-      scan(html, { start: comment.start + condition.length, end: comment.end }, true, found);
-    },
-    onattribentity: ignore,
-    oncdata: ignore,
-    ondeclaration: ignore,
-    onend: ignore,
-    onprocessinginstruction: ignore,
-    ontext: ignore,
-    ontextentity: ignore,
-  };
-  const tokenizer = new Tokenizer({ decodeEntities: false }, callbacks);
-  tokenizer.write(text);
-  tokenizer.end();
+/** Scans a part of the HTML: the whole, or the content of a conditional comment. */
+class MarkupScanner implements TokenizerCallbacks {
+  readonly #html: string;
+  readonly #part: Span;
+  readonly #isInComment: boolean;
+  readonly #found: Findings;
+  readonly #text: string;
+  readonly #tokenizer: Tokenizer;
+  /** The open start tag, and the name and value of its last attribute. */
+  #tag = { element: "", start: 0, attributes: [] as HtmlAttribute[] };
+  #name = "";
+  #value: Span | null = null;
+
+  constructor(html: string, part: Span, isInComment: boolean, found: Findings) {
+    this.#html = html;
+    this.#part = part;
+    this.#isInComment = isInComment;
+    this.#found = found;
+    this.#text = html.slice(part.start, part.end);
+    this.#tokenizer = new Tokenizer({ decodeEntities: false }, this);
+  }
+
+  scan(): void {
+    this.#tokenizer.write(this.#text);
+    this.#tokenizer.end();
+  }
+
+  onopentagname(start: number, end: number): void {
+    this.#count();
+    const element = this.#nameAt(start, end);
+    this.#tag = { element, start: this.#part.start + start - 1, attributes: [] };
+  }
+
+  onattribname(start: number, end: number): void {
+    this.#count();
+    this.#name = this.#nameAt(start, end);
+    this.#value = null;
+  }
+
+  onattribdata(start: number, end: number): void {
+    this.#value = { start: this.#part.start + start, end: this.#part.start + end };
+  }
+
+  onattribend(quote: QuoteType, end: number): void {
+    const span = this.#value ?? { start: this.#part.start + end, end: this.#part.start + end };
+    const isQuoted = quote === QuoteType.Double || quote === QuoteType.Single;
+    this.#tag.attributes.push({ name: this.#name, isQuoted, ...span });
+  }
+
+  onopentagend(last: number): void {
+    const end = this.#part.start + last + 1;
+    this.#found.tags.push({ ...this.#tag, end, isInComment: this.#isInComment });
+  }
+
+  onselfclosingtag(last: number): void {
+    this.onopentagend(last);
+  }
+
+  onclosetag(start: number, end: number): void {
+    this.#count();
+    if (this.#isInComment) return;
+    this.#found.ends.set(this.#nameAt(start, end), this.#part.start + start - "</".length);
+  }
+
+  oncomment(start: number, last: number, markLength: number): void {
+    this.#count();
+    const comment = { start: this.#part.start + start, end: this.#part.start + last - markLength };
+    this.#found.comments.push(comment);
+    const text = this.#html.slice(comment.start, comment.end);
+    const condition = /^\[if\s[^\]]*\]>/i.exec(text)?.[0];
+    if (condition === undefined || this.#isInComment) return;
+    const part = { start: comment.start + condition.length, end: comment.end };
+    new MarkupScanner(this.#html, part, true, this.#found).scan();
+  }
+
+  onattribentity(): void {}
+  oncdata(): void {}
+  ondeclaration(): void {}
+  onend(): void {}
+  onprocessinginstruction(): void {}
+  ontext(): void {}
+  ontextentity(): void {}
+
+  #count(): void {
+    if (++this.#found.markup > mostMarkup) this.#tokenizer.pause();
+  }
+
+  #nameAt(start: number, end: number): string {
+    return this.#text.slice(start, end).toLowerCase();
+  }
 }

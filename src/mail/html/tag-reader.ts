@@ -178,9 +178,9 @@ export class TagReader {
     this.role = "inline";
     this.isHidden = this.hidesText = false;
     this.#style = this.#classes = this.#id = this.#size = "";
-    const mark = this.html.startsWith("--", at + 2) ? "-->" : ">";
-    const end = this.html.indexOf(mark, at + 2);
-    return end === -1 ? -1 : end + mark.length;
+    const terminator = this.html.startsWith("--", at + 2) ? "-->" : ">";
+    const end = this.html.indexOf(terminator, at + 2);
+    return end === -1 ? -1 : end + terminator.length;
   }
 
   /** Returns the offset after the tag, -1 if it has no end. */

@@ -10,7 +10,7 @@ import { endsInUrl, isPartOfWord } from "./url-filters.ts";
 /** Limit of literal braces, because each costs as much as a merge tag. */
 const mostBraces = 500;
 /** Characters between the parts of a URL. */
-const addressMark = /[/?&=#]/;
+const urlSeparator = /[/?&=#]/;
 /** Filters that have an effect only in HTML. */
 const htmlFilters: ReadonlySet<string> = new Set([...noOpFilters, "newline_to_br"]);
 
@@ -26,20 +26,20 @@ interface WrittenOutput {
  */
 export function urlInsertions({ source, pieces }: Template): Insertion[] {
   const outputs: WrittenOutput[] = [];
-  let isInAddress = false;
+  let isInUrl = false;
   let isInBracket = false;
   const word = new WordOfValues();
   for (const piece of pieces) {
     if (piece.kind === "text" && (piece.role === "shown" || piece.role === "verbatim")) {
       const text = source.slice(piece.start, piece.end);
-      isInAddress = endsInUrl(text, isInAddress);
+      isInUrl = endsInUrl(text, isInUrl);
       isInBracket = text.endsWith("<");
       word.addText(text);
     } else if (piece.kind === "output" && (piece.role === "shown" || piece.role === "captured")) {
       const output: WrittenOutput = { filters: filtersOf(source, piece), added: [] };
       outputs.push(output);
       if (piece.role === "captured") output.added.push("as_is");
-      else if (isInAddress) {
+      else if (isInUrl) {
         if (!isEncoded(output.filters)) output.added.push("as_url_part");
       } else {
         if (isInBracket) output.added.push("as_text_url");
@@ -60,19 +60,19 @@ class WordOfValues {
   #isNumbered = false;
   /** The outputs at the beginning of the word. */
   #beginning: WrittenOutput[] = [];
-  #isPastMark = false;
+  #isPastSeparator = false;
 
   addText(text: string): void {
-    if (isPartOfWord(text)) this.#isPastMark ||= this.#beginning.length > 0 && addressMark.test(text);
+    if (isPartOfWord(text)) this.#isPastSeparator ||= this.#beginning.length > 0 && urlSeparator.test(text);
     else {
       this.#beginning = [];
-      this.#isPastMark = false;
+      this.#isPastSeparator = false;
       this.#isNumbered = false;
     }
   }
 
   addOutput(output: WrittenOutput): void {
-    if (!this.#isPastMark) this.#beginning.push(output);
+    if (!this.#isPastSeparator) this.#beginning.push(output);
     else if (!isEncoded(output.filters)) {
       if (!this.#isNumbered) this.#numberBeginning();
       output.added.push(`as_address_part: ${this.#number}`);

@@ -169,20 +169,20 @@ interface Delimiter {
 
 /** The delimiters up to the closing one; if that is missing, the end of the body. Null if there are too many. */
 function delimitersOf(body: Buffer, boundary: string): Delimiter[] | null {
-  const mark = `--${boundary}`;
+  const delimiter = `--${boundary}`;
   const delimiters: Delimiter[] = [];
-  const isFirstLine = body.subarray(0, mark.length).equals(Buffer.from(mark));
-  let at = isFirstLine ? 0 : body.indexOf(`\r\n${mark}`);
+  const isFirstLine = body.subarray(0, delimiter.length).equals(Buffer.from(delimiter));
+  let at = isFirstLine ? 0 : body.indexOf(`\r\n${delimiter}`);
   for (let found = 0; at >= 0; found++) {
     if (found > maxDelimiters) return null;
-    const markEnd = at + mark.length + (at === 0 && isFirstLine ? 0 : lineBreak.length);
-    const lineEnd = body.indexOf(lineBreak, markEnd);
+    const delimiterEnd = at + delimiter.length + (at === 0 && isFirstLine ? 0 : lineBreak.length);
+    const lineEnd = body.indexOf(lineBreak, delimiterEnd);
     const end = lineEnd < 0 ? body.length : lineEnd + lineBreak.length;
-    const rest = body.toString("latin1", markEnd, Math.min(end, markEnd + 100)).trimEnd();
+    const rest = body.toString("latin1", delimiterEnd, Math.min(end, delimiterEnd + 100)).trimEnd();
     if (rest === "" || rest === "--") delimiters.push({ start: at, end });
     if (rest === "--") return delimiters;
     // If a part is empty, the CRLF at the end of one delimiter is also the one before the next.
-    at = body.indexOf(`\r\n${mark}`, Math.max(markEnd, end - lineBreak.length));
+    at = body.indexOf(`\r\n${delimiter}`, Math.max(delimiterEnd, end - lineBreak.length));
   }
   return delimiters.length === 0 ? [] : [...delimiters, { start: body.length, end: body.length }];
 }
