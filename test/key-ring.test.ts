@@ -2,7 +2,7 @@
 import { createPublicKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { signSignupLink, signupKeys } from "#audience/signup-forms/link-token.ts";
+import { signSignupLink, signupKeys } from "#audience/signup-forms/tokens.ts";
 import { returnPathKeys } from "#delivery/return-path-key.ts";
 import { signingKey } from "#identity/dkims/signing-key.ts";
 import { findRouting } from "#identity/routing-rules/routing.ts";

@@ -6,7 +6,7 @@ import { recountActiveSegments } from "#audience/segments/member-counts.ts";
 import { removeOldRefusedSignups } from "#audience/signup-forms/abuse-store.ts";
 import { oldestOpen } from "#audience/signup-forms/confirm-signup.ts";
 import { removeLapsedRequests } from "#audience/signup-forms/store.ts";
-import { expireHardBounces } from "#audience/suppression-lists/expire.ts";
+import { expireHardBounces } from "#audience/suppression-lists/remove-in-steps.ts";
 import { removeOldCaptured } from "#delivery/capture/store.ts";
 import { notifyWorkers } from "#delivery/queue/channel.ts";
 import { releaseHeldBack } from "#delivery/queue/queue-store.ts";

@@ -14,7 +14,7 @@ import { convertValues } from "#audience/subscribers/convert-field-values.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { requireRoom } from "#platform/database/row-limit-store.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -186,8 +186,7 @@ function changeField(
   body: CustomFieldChanges,
 ): Promise<CustomField> {
   return db.transaction(async (tx) => {
-    const held = await lockField(tx, workspaceId, scope, id);
-    if (held === undefined) throw notFound("Custom field");
+    const held = required(await lockField(tx, workspaceId, scope, id), "Custom field");
     if (body.field_name !== undefined && normalizeFieldName(body.field_name) !== held.field_name) {
       throw invalid({ field: "field_name", message: "field_name cannot change; add another field instead" });
     }
@@ -220,8 +219,7 @@ async function deleteField(
 ) {
   await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
-    const held = await lockField(tx, workspaceId, scope, id);
-    if (held === undefined) throw notFound("Custom field");
+    const held = required(await lockField(tx, workspaceId, scope, id), "Custom field");
     await requireFieldUnused(tx, workspaceId, held, [usedBySegments, ...uses]);
     await removeField(tx, workspaceId, id);
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createLastRows } from "./duplicate-rows.ts";
+import { LastRows } from "./duplicate-rows.ts";
 
 test("the row before with the same address is found, whatever comes between", () => {
   const address = fc.oneof(
@@ -10,7 +10,7 @@ test("the row before with the same address is found, whatever comes between", ()
   fc.assert(
     fc.property(fc.array(address, { maxLength: 500 }), (addresses) => {
       const oracle = new Map<string, number>();
-      const rows = createLastRows(addresses.length % 3 === 0 ? 100_000 : 0);
+      const rows = new LastRows(addresses.length % 3 === 0 ? 100_000 : 0);
       for (const [row, email] of addresses.entries()) {
         expect(rows.note(email, row)).toBe(oracle.get(email));
         oracle.set(email, row);
@@ -20,7 +20,7 @@ test("the row before with the same address is found, whatever comes between", ()
 });
 
 test("a hundred thousand addresses that differ in a digit are all told apart, and found again", () => {
-  const rows = createLastRows();
+  const rows = new LastRows();
   const addresses = Array.from({ length: 100_000 }, (_, at) => `person${at}@example.com`);
   expect(addresses.filter((email, row) => rows.note(email, row) !== undefined)).toEqual([]);
   expect(addresses.filter((email, row) => rows.note(email, row + 100_000) !== row)).toEqual([]);

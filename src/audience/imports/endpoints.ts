@@ -1,20 +1,25 @@
 /** Putting people on a list from a CSV file. */
 import { Type } from "typebox";
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { lockListsForUse, requireMailingList } from "#audience/mailing-lists/store.ts";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { subscribers } from "#audience/subscribers/resource.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
-import type { Database } from "#platform/database/pool.ts";
+import { TooManyCells } from "#platform/csv/read.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import { dateFormatDescription, readDateFormat } from "#platform/dates/date-format.ts";
-import { notFound } from "#platform/errors.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { flagField } from "#platform/http/request/query.ts";
-import { fileField } from "#platform/http/request/uploads.ts";
+import { fileField, type UploadedFile } from "#platform/http/request/uploads.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "#platform/jobs/queue.ts";
 import { requireBytes, type StorageDeps } from "#workspace/billing/storage.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
-import { requireClearOptOuts } from "./require-clear-opt-outs.ts";
+import type { ReadOptions } from "./import-reader.ts";
+import { openTable, type Table } from "./open-import-file.ts";
+import { findOptOutColumns, unclearFileName } from "./opt-outs/columns.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
 
@@ -119,4 +124,33 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       },
     }),
   ];
+}
+
+/** How much of the file is read while the caller waits. */
+const SURVEY_LIMIT = { rows: 5_000, cells: 50_000 };
+
+/**
+ * Refuses an upload at once when its sender has to decide which column says who gets no mail. All other faults are found
+ * by the job, which reads the whole file.
+ * @throws ApiError BAD_REQUEST for a doubtful column or file name and for too many columns; VALIDATION_ERROR for an
+ * opt_out_column that the file does not have
+ */
+async function requireClearOptOuts(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  { path, name: fileName }: Pick<UploadedFile, "path" | "name">,
+  options: ReadOptions,
+): Promise<void> {
+  const fields = await listFieldsInForce(db, workspaceId, mailingListId);
+  let table: Table;
+  try {
+    table = await openTable(path, options.encoding ?? undefined, fields);
+  } catch (fault) {
+    if (fault instanceof ApiError && !(fault instanceof TooManyCells)) return;
+    throw fault;
+  }
+  const columns = await findOptOutColumns(table.file, table.header, table.columns, options, SURVEY_LIMIT);
+  const unclear = unclearFileName(fileName, columns, options);
+  if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
 }

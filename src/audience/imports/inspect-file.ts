@@ -7,7 +7,7 @@ import { findWorkspaceOfList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import { createTurns } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { type ImportReport, reportOf } from "./dry-run-report.ts";
 import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./import-reader.ts";
 import { ScratchLines } from "./line-sink.ts";
@@ -54,8 +54,7 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
 }
 
 async function ownerOf({ db, id }: { readonly db: Database; readonly id: string }) {
-  const workspaceId = await findWorkspaceOfList(db, id);
-  if (workspaceId === undefined) throw notFound("Mailing list");
+  const workspaceId = required(await findWorkspaceOfList(db, id), "Mailing list");
   const fields = await listFieldsInForce(db, workspaceId, id);
   return { workspaceId, target: await openTarget(db, workspaceId, fields) };
 }

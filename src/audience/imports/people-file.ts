@@ -6,7 +6,7 @@
 import { stagedLine } from "#audience/subscribers/memberships/staging-table.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { newIdSeries } from "#platform/ids.ts";
-import { createLastRows, type LastRows } from "./duplicate-rows.ts";
+import { LastRows } from "./duplicate-rows.ts";
 import type { Batch } from "./import-plan.ts";
 import type { LineSink } from "./line-sink.ts";
 import { order, rank, worse } from "./opt-outs/cells.ts";
@@ -34,7 +34,7 @@ export class PeopleFile {
   /** @param expected so many people take no second table of rows */
   constructor(file: LineSink, expected: number) {
     this.#file = file;
-    this.#lastRows = createLastRows(Math.min(MOST_ROWS, expected));
+    this.#lastRows = new LastRows(Math.min(MOST_ROWS, expected));
   }
 
   get name(): string {

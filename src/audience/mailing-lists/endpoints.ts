@@ -12,7 +12,7 @@ import {
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireRoom } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { QueryField } from "#platform/http/request/query.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -51,7 +51,7 @@ const plain: Omit<ListSettings, "name"> = {
 
 const DAYS = { fallback: 30, most: 365 };
 
-/** Days to look back; a value that makes no sense is the default. */
+/** Days to look back; the default for an invalid value. */
 const windowField: QueryField<number> = {
   schema: Type.Integer({
     minimum: 1,
@@ -65,13 +65,13 @@ const windowField: QueryField<number> = {
   },
 };
 
-/** What campaigns and autoresponders know of lists; they stand further down the house. */
+/** What campaigns and autoresponders provide about lists. Injected, because they belong to a later wing (sending). */
 export interface ListCampaigns {
-  /** The newest sent campaign of each list. */
+  /** The latest sent campaign of each list, by list id. */
   latest(db: Queryable, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, LastCampaign>>;
-  /** Says what writes to the list, and what to do about it first; undefined when nothing does. */
+  /** What sends to the list and how to stop it, as the message of the refusal; undefined when nothing does. */
   userOf(db: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<string | undefined>;
-  /** Lets campaigns to a list that is about to go keep its name. */
+  /** Copies the list's name into its campaigns before the list is deleted. */
   keepName(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<void>;
 }
 
@@ -139,9 +139,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       answer: MailingList,
       message: "Mailing list",
       async handle({ caller, params }) {
-        const list = await findMailingList(db, caller.workspaceId, params.id);
-        if (list === undefined) throw notFound("Mailing list");
-        return list;
+        return required(await findMailingList(db, caller.workspaceId, params.id), "Mailing list");
       },
     }),
     endpoint({
@@ -155,8 +153,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       message: "Mailing list updated",
       handle: ({ caller, params, body }) =>
         db.transaction(async (tx) => {
-          const list = await lockSettings(tx, caller.workspaceId, params.id);
-          if (list === undefined) throw notFound("Mailing list");
+          const list = required(await lockSettings(tx, caller.workspaceId, params.id), "Mailing list");
           const changed = { ...list, ...readMailingListSettings(list, body), updated_at: clock.now() };
           await updateMailingList(tx, caller.workspaceId, changed);
           return changed;
@@ -192,9 +189,9 @@ async function statsOfLists(
 }
 
 /**
- * What refuses it is judged before anything goes, and nothing begins to use the list after that. Then it is emptied in
- * bounded steps, and the suppression lists that are its own are deleted; only the last step keeps others off it. One that
- * is cut short can be repeated.
+ * Checks first whether the list is in use, and marks it as being deleted, so that nothing starts to use it. Then
+ * removes its members and its suppression lists in bounded steps; only the last step blocks other writers of the list.
+ * If it is interrupted, the call can be repeated.
  */
 async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: WorkspaceId, id: string) {
   await requireNoImportInto(db, workspaceId, id);

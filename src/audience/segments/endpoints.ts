@@ -33,8 +33,8 @@ import {
   SegmentPreview,
   SegmentPreviewInput,
 } from "./segment.ts";
+import { segmentsOfSubscriber } from "./segment-members.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
-import { segmentsOfSubscriber } from "./subscriber-segments.ts";
 
 const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };
 

@@ -4,7 +4,7 @@ import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireRoomUnderLock } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/name.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
@@ -85,8 +85,7 @@ export async function changeSegment(
   const now = clock.now();
   const saved = await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
-    const held = await lockSegment(tx, workspaceId, mailingListId, segmentId, "change");
-    if (held === undefined) throw notFound("Segment");
+    const held = required(await lockSegment(tx, workspaceId, mailingListId, segmentId, "change"), "Segment");
     const { conditions, name = held.name, description = held.description, is_active = held.is_active } = body;
     await updateSegment(
       tx,
@@ -108,8 +107,7 @@ export async function deleteSegment(
   const { workspaceId, mailingListId, segmentId } = place;
   await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
-    const held = await lockSegment(tx, workspaceId, mailingListId, segmentId, "removal");
-    if (held === undefined) throw notFound("Segment");
+    required(await lockSegment(tx, workspaceId, mailingListId, segmentId, "removal"), "Segment");
     for (const use of [usedBySegment, ...uses]) {
       const user = await use(tx, workspaceId, segmentId);
       if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses this segment`);
@@ -131,7 +129,5 @@ export async function requireSegment(
   db: Queryable,
   { workspaceId, mailingListId, segmentId }: SegmentKey,
 ): Promise<Segment> {
-  const segment = await findSegment(db, workspaceId, mailingListId, segmentId);
-  if (segment === undefined) throw notFound("Segment");
-  return segment;
+  return required(await findSegment(db, workspaceId, mailingListId, segmentId), "Segment");
 }

@@ -1,12 +1,14 @@
 /** Who is in a segment, or meets conditions that nobody saved, as a relation for other statements. */
-import type { Sql } from "sql-template-tag";
-import type { Queryable } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import sql, { type Sql } from "sql-template-tag";
+import { findSubscriber } from "#audience/subscribers/store.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type ListConditions, openBinder } from "./conditions/binder.ts";
 import type { Conditions } from "./conditions/conditions.ts";
-import { membersRelation } from "./members-store.ts";
-import { findSegment } from "./store.ts";
+import { findWhichHaveMembers, membersRelation, withDeadline } from "./members-store.ts";
+import type { SegmentOfSubscriber } from "./segment.ts";
+import { findSegment, listSegmentsAround } from "./store.ts";
 import { type IdRange, workspaceMembersRelation } from "./workspace-members-store.ts";
 
 /**
@@ -25,8 +27,7 @@ export async function membersOf(
     "conditions" in wanted
       ? { mailing_list_id: mailingListId, conditions: wanted.conditions }
       : await findSegment(db, workspaceId, mailingListId, wanted.segmentId);
-  if (target === undefined) throw notFound("Segment");
-  const [relation] = await membersOfAll(db, workspaceId, [target], now);
+  const [relation] = await membersOfAll(db, workspaceId, [required(target, "Segment")], now);
   if (relation === undefined) throw new Error("no relation for a target");
   return relation;
 }
@@ -61,4 +62,31 @@ export async function membersOfAll(
 ): Promise<Sql[]> {
   const binder = await openBinder(db, workspaceId, targets, now);
   return targets.map((target) => membersRelation(workspaceId, binder.bind(target), also));
+}
+
+/** Limit of one statement. */
+const MOST_MS = 5_000;
+
+/** The segments that a person is in now, newest segment first, found by one statement. @throws ApiError NOT_FOUND */
+export async function segmentsOfSubscriber(
+  db: Database,
+  workspaceId: WorkspaceId,
+  subscriberId: string,
+  now: Date,
+): Promise<SegmentOfSubscriber[]> {
+  required(await findSubscriber(db, workspaceId, subscriberId), "Subscriber");
+  const segments = await listSegmentsAround(db, workspaceId, subscriberId);
+  const isThem = sql`s.id = ${subscriberId}`;
+  const areIn = await withDeadline(db, workspaceId, MOST_MS, async (tx) =>
+    findWhichHaveMembers(tx, await membersOfAll(tx, workspaceId, segments, now, isThem)),
+  );
+  return segments
+    .filter((_, index) => areIn[index])
+    .map(({ id, name, mailing_list_id, mailing_list_name, is_active }) => ({
+      id,
+      name,
+      mailing_list_id,
+      mailing_list_name,
+      is_active,
+    }));
 }

@@ -1,7 +1,7 @@
 /** A segment as answers show it (contract, section 2), and what a caller may say about one. */
 import { type Static, type TSchema, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
-import { LONGEST_NAME } from "#workspace/name.ts";
+import { nameAndDescription } from "#workspace/name.ts";
 import { type Conditions, DEEPEST, MOST_RULES } from "./conditions/conditions.ts";
 
 /** Names the fields of rules, group in group, and says nothing of their values: those conditions.ts reads, with their paths. */
@@ -34,8 +34,7 @@ export const LooseConditions = Type.Unsafe<object>({
 });
 
 const settings = {
-  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
-  description: Type.String({ maxLength: 2_000 }),
+  ...nameAndDescription,
   conditions: SegmentConditions,
   is_active: Type.Boolean({ description: "Whether its count is kept fresh. It can be used either way." }),
 };

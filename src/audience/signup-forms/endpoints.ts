@@ -1,4 +1,4 @@
-/** Whether people may join a list by a public form, and where it is. */
+/** The sign-up form of a list: whether it is open, and its URL. */
 import { Type } from "typebox";
 import { mailingLists } from "#audience/mailing-lists/resource.ts";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
@@ -10,9 +10,9 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { findFormAbuse } from "./abuse.ts";
+import { findUnaskedField } from "./eligibility.ts";
 import { signupUrl } from "./pages.ts";
 import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
-import { findUnaskedField } from "./wanted-field.ts";
 
 const SignupForm = Type.Object(
   {
@@ -94,7 +94,10 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
   ];
 }
 
-/** A list that wants more of everybody than the form asks for cannot be joined by it. */
+/**
+ * A list that requires a custom field without a default cannot be joined by the form.
+ * @throws ApiError VALIDATION_ERROR
+ */
 async function requireNothingElse(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   const wanted = await findUnaskedField(tx, workspaceId, id);
   if (wanted === undefined) return;

@@ -1,4 +1,4 @@
-/** Adding one person to a list, changing and removing one. */
+/** Adds, changes and removes one person on a list, for API calls and sign-up forms. */
 
 import sql, { type Sql } from "sql-template-tag";
 import { listFieldsInForce, shareLockFieldTypes } from "#audience/custom-fields/store.ts";
@@ -9,7 +9,7 @@ import { suppressPerson } from "#audience/suppression-lists/suppress-after-outco
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
 import { readObject, type ValueReader, valueReader } from "./custom-field-values.ts";
@@ -32,12 +32,15 @@ interface Dependencies extends StorageDeps {
   readonly onSubscriber: OnSubscriberEvent;
 }
 
-/** Nothing here happens outside the transaction: one that has to give way to another begins again. */
+/**
+ * Runs a transaction without side effects outside the database: it is repeated after a deadlock or serialization
+ * failure.
+ */
 function changing<Result>(db: Database, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
   return db.transaction(work, { mayRepeat: true });
 }
 
-/** One person's place on one list. */
+/** Identifies a membership. */
 interface MemberKey {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
@@ -45,9 +48,10 @@ interface MemberKey {
 }
 
 /**
- * Somebody the workspace knows joins as the same person: names and custom fields given here replace those held, others
- * stay.
- * @throws ApiError VALIDATION_ERROR, NOT_FOUND (the list), CONFLICT when they are on the list, whatever their status
+ * Adds a person to a list. A person whom the workspace knows stays the same person: names and custom fields given
+ * replace the stored ones, the others stay.
+ * @throws ApiError VALIDATION_ERROR, NOT_FOUND (the list), CONFLICT when the person is on the list, whatever their
+ * status
  */
 export function addMember(
   deps: Dependencies,
@@ -99,8 +103,8 @@ export function addMember(
 }
 
 /**
- * Somebody else added the person between the look and here: what they hold is not known, and a default of this list would
- * replace it.
+ * Another transaction added the person after the lookup: their stored values are not known here, and the defaults of
+ * this list would replace them. The addition is repeated.
  */
 class KnownMeanwhile extends Error {}
 
@@ -127,7 +131,7 @@ async function openValueReader(
   return valueReader(fields, await workspaceDates(tx, workspaceId, fields));
 }
 
-/** What is omitted stays. @throws ApiError VALIDATION_ERROR, NOT_FOUND */
+/** Changes a member; omitted fields stay. @throws ApiError VALIDATION_ERROR, NOT_FOUND */
 export function changeMember(
   { db, clock, onSubscriber }: Dependencies,
   place: MemberKey,
@@ -170,7 +174,7 @@ export function changeMember(
   });
 }
 
-/** Any status to any other. @throws ApiError NOT_FOUND */
+/** Sets the status of a member, from any status to any other. @throws ApiError NOT_FOUND */
 export function setStatus(
   { db, clock, onSubscriber }: Dependencies,
   place: MemberKey,
@@ -179,7 +183,7 @@ export function setStatus(
 ): Promise<MemberWithWarnings> {
   return changing(db, async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
-    // Two changes at once are told one after the other.
+    // Concurrent changes of one person are serialized, so that their events come in order.
     await lockSubscriber(tx, place.workspaceId, place.subscriberId);
     const before = await requireMember(tx, place);
     const now = clock.now();
@@ -190,7 +194,7 @@ export function setStatus(
   });
 }
 
-/** What keeps mail of this list from them, whatever their status says. */
+/** Adds the reasons why mail of this list does not reach the member. */
 async function withWarnings(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -203,7 +207,9 @@ async function withWarnings(
   return { ...member, warnings: suppression === undefined ? holding : [...holding, "suppressed"] };
 }
 
-/** Who is said to have bounced or complained is suppressed as well, and stays so whatever status follows. */
+/**
+ * Sets the status. Bounced and complained also suppress the address, which stays suppressed whatever status follows.
+ */
 async function moveMember(
   tx: Queryable,
   place: MemberKey,
@@ -243,7 +249,8 @@ const moveOf = ({ mailingListId, subscriberId }: MemberKey, status: SubscriberSt
 
 /** @throws ApiError NOT_FOUND */
 async function requireMember(db: Queryable, place: MemberKey): Promise<Member> {
-  const member = await findMember(db, place.workspaceId, place.mailingListId, place.subscriberId);
-  if (member === undefined) throw notFound("Subscriber");
-  return member;
+  return required(
+    await findMember(db, place.workspaceId, place.mailingListId, place.subscriberId),
+    "Subscriber",
+  );
 }

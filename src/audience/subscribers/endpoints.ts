@@ -1,4 +1,4 @@
-/** Subscribers over HTTP: the members of a list, and the people of the workspace. */
+/** Endpoints of subscribers: the members of a list, and the people of the workspace. */
 
 import { Type } from "typebox";
 import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";

@@ -1,4 +1,4 @@
-/** What callers say about people. */
+/** Request bodies about subscribers, and how their fields are read. */
 import { type Static, Type } from "typebox";
 import { headerTextFault, normalizeAddress, parseAddress } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
@@ -47,14 +47,17 @@ export type MemberChanges = Static<typeof MemberChanges>;
 
 export const StatusInput = Type.Object({ status }, { $id: "SubscriberStatusInput" });
 
-/** As it is stored and compared. @throws ApiError VALIDATION_ERROR */
+/** The address in the form that is stored and compared. @throws ApiError VALIDATION_ERROR */
 export function readEmail(text: string): string {
   const address = parseAddress(text);
   if (!address.ok) throw invalid({ field: "email", message: `email: ${address.message}` });
   return normalizeAddress(address.address);
 }
 
-/** Trimmed; empty text is null. @throws ApiError VALIDATION_ERROR for what cannot stand in a header */
+/**
+ * A trimmed name; empty text is null.
+ * @throws ApiError VALIDATION_ERROR for text that cannot be part of a mail header
+ */
 export function readNameField(field: string, text: string | null): string | null {
   const fault = text === null ? null : headerTextFault(text);
   if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });

@@ -24,6 +24,7 @@ import {
   lockSuppressionList,
   requireSuppressionList,
 } from "./store.ts";
+import { testValue } from "./suppression-check.ts";
 import {
   AddedEntries,
   NewSuppressionList,
@@ -32,7 +33,6 @@ import {
   SuppressionListChanges,
   SuppressionTest,
 } from "./suppression-list.ts";
-import { testValue } from "./test-value.ts";
 
 const suppressionLists: Resource = {
   name: "suppression_lists",

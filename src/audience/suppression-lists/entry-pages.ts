@@ -4,7 +4,7 @@ import { domainInALabels } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Positions } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import {
   countEntries,
   type EntriesOf,
@@ -27,8 +27,7 @@ export async function findEntries(
   page: Page,
 ): Promise<SuppressionEntry[]> {
   const { limit, offset, after } = page;
-  const counted = await countEntries(db, list);
-  if (counted === undefined) throw notFound("Suppression list");
+  const counted = required(await countEntries(db, list), "Suppression list");
   if (offset >= counted.entry_count) return [];
   if (search !== undefined) {
     return searchEntries(db, list, beginnings(search), page);

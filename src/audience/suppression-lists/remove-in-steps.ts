@@ -2,10 +2,17 @@
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type EntriesOf, removeSomeEntries } from "./entry-store.ts";
+import {
+  type EntriesOf,
+  listListsWithBouncesBefore,
+  removeBouncesBefore,
+  removeSomeEntries,
+} from "./entry-store.ts";
 import { listScopedTo, lockForRemoval, removeSuppressionList, requireSuppressionList } from "./store.ts";
 
 const STEP = 50_000;
+/** Entries of one step of expireHardBounces. */
+const EXPIRY_STEP = 5_000;
 
 /**
  * Deletes a list with its entries; one that is cut short can be repeated. Nobody becomes active by it.
@@ -65,4 +72,15 @@ async function removeStep(tx: Queryable, list: EntriesOf): Promise<"removed" | "
   if ((await removeSomeEntries(tx, list, STEP)) === STEP) return "entries left";
   await removeSuppressionList(tx, list);
   return "removed";
+}
+
+/** Takes hard bounces from before a time off all lists, in steps of bounded size. Complaints stay. */
+export async function expireHardBounces(db: Database, before: Date): Promise<void> {
+  for (const list of await listListsWithBouncesBefore(db, before)) {
+    const step = () =>
+      db.transaction(async (tx) =>
+        (await lockForRemoval(tx, list)) ? removeBouncesBefore(tx, list, before, EXPIRY_STEP) : 0,
+      );
+    while ((await step()) === EXPIRY_STEP);
+  }
 }

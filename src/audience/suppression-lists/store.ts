@@ -4,7 +4,7 @@ import { shareLockSegments } from "#audience/mailing-lists/segment-locks-store.t
 import { shareLockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Room } from "#platform/database/row-limit-store.ts";
-import { notFound } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";
 
@@ -47,9 +47,7 @@ export async function requireSuppressionList(
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<SuppressionList> {
-  const list = await findSuppressionList(db, workspaceId, id);
-  if (list === undefined) throw notFound("Suppression list");
-  return list;
+  return required(await findSuppressionList(db, workspaceId, id), "Suppression list");
 }
 
 /** The list, of which nobody else changes anything before this transaction ends. @throws ApiError NOT_FOUND */
@@ -58,10 +56,11 @@ export async function lockSuppressionList(
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<SuppressionList> {
-  const list = await tx.row<SuppressionList>(sql`
-    ${lists} where l.workspace_id = ${workspaceId} and l.id = ${id} for no key update of l`);
-  if (list === undefined) throw notFound("Suppression list");
-  return list;
+  return required(
+    await tx.row<SuppressionList>(sql`
+    ${lists} where l.workspace_id = ${workspaceId} and l.id = ${id} for no key update of l`),
+    "Suppression list",
+  );
 }
 
 /** Keeps the mailing list or segment of the scope from being deleted before this transaction ends; false: there is none. */

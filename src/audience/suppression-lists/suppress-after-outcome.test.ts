@@ -16,7 +16,7 @@ import { draft } from "#test/support/drafts.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
 import { insertSuppressedAddresses } from "./entry-store.ts";
-import { expireHardBounces } from "./expire.ts";
+import { expireHardBounces } from "./remove-in-steps.ts";
 import { ensureSystemList, findSuppressionList } from "./store.ts";
 
 const db = await testDatabase();

@@ -7,8 +7,11 @@
  * marketing: it goes by global lists too, but only by what bounced or complained, not by what somebody put on a list.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
+import { domainOf } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import { invalid, required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { readEntryValue, wildcardHint } from "./entry-value.ts";
 
 /** Who would get a message. */
 export interface Recipient {
@@ -104,32 +107,43 @@ export async function findSuppressions(
   const column = <Value>(read: (recipient: Recipient) => Value) => recipients.map(read);
   const rows = await db.rows<Suppression & { readonly position: number }>(
     sql`
-    select asked.position, verdict.*
+    select asked.position, suppression.*
     from unnest(
       ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.address)}::text[],
       ${column((one) => one.domain)}::text[], ${column((one) => one.mailingListId ?? null)}::uuid[],
       ${column((one) => one.segmentId ?? null)}::uuid[], ${column((one) => one.isPlatform ?? false)}::boolean[])
       with ordinality as asked (workspace_id, address, domain, mailing_list_id, segment_id, is_platform, position)
-    cross join ${suppressionSql(sql`asked`)} as verdict`,
-    "judge recipients",
+    cross join ${suppressionSql(sql`asked`)} as suppression`,
+    "suppression check",
   );
-  const verdicts = new Map(rows.map(({ position, ...suppression }) => [position, suppression]));
-  return recipients.map((_, index) => verdicts.get(index + 1));
+  const byPosition = new Map(rows.map(({ position, ...suppression }) => [position, suppression]));
+  return recipients.map((_, index) => byPosition.get(index + 1));
 }
 
-/** What one list alone says of a value, as a message in its scope would hear it; undefined where there is no such list. */
-export function checkOneList(
+/**
+ * Checks a value against one list, as for a message in the scope of that list.
+ * @throws ApiError VALIDATION_ERROR for a value that is neither an address nor a domain, NOT_FOUND
+ */
+export async function testValue(
   db: Queryable,
-  { workspaceId, address, domain }: Pick<Recipient, "workspaceId" | "address" | "domain">,
-  listId: string,
-): Promise<{ readonly list_name: string; readonly reason: SuppressionReason | null } | undefined> {
-  return db.row(sql`
-    select asked.name as list_name, verdict.reason
+  { workspaceId, listId }: { readonly workspaceId: WorkspaceId; readonly listId: string },
+  text: string,
+) {
+  const value = readEntryValue(text);
+  if (value === undefined) {
+    const message = `test_value must be an address or a domain${wildcardHint(text)}`;
+    throw invalid({ field: "test_value", message });
+  }
+  const { normalized: address } = value;
+  const found = await db.row<{ readonly list_name: string; readonly reason: SuppressionReason | null }>(sql`
+    select asked.name as list_name, suppression.reason
     from (
-      select workspace_id, ${address}::text as address, ${domain}::text as domain, mailing_list_id, segment_id,
-        false as is_platform, name
+      select workspace_id, ${address}::text as address, ${domainOf(address)}::text as domain, mailing_list_id,
+        segment_id, false as is_platform, name
       from suppression_lists where workspace_id = ${workspaceId} and id = ${listId}) asked
-    left join ${suppressionSql(sql`asked`, { onlyList: listId })} as verdict on true`);
+    left join ${suppressionSql(sql`asked`, { onlyList: listId })} as suppression on true`);
+  const result = required(found, "Suppression list");
+  return { suppressed: result.reason !== null, test_value: text, ...result };
 }
 
 /** An address as it stands on the envelope, in the spelling of entries: normalizeAddress without parsing once more. */

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { type ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { LONGEST_NAME, readName } from "#workspace/name.ts";
+import { nameAndDescription, readName } from "#workspace/name.ts";
 import { entryTypes } from "./entry-value.ts";
 import { suppressionReasons } from "./suppression-check.ts";
 
@@ -11,8 +11,7 @@ export const suppressionScopes = ["global", "mailing_list", "segment"] as const;
 export type SuppressionScope = (typeof suppressionScopes)[number];
 
 const settings = {
-  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
-  description: Type.String({ maxLength: 2_000 }),
+  ...nameAndDescription,
   suppression_scope: Type.Enum([...suppressionScopes], {
     description:
       "`global`: every message, transactional ones too. `mailing_list`: campaigns and autoresponders for that list. `segment`: campaigns to that segment.",

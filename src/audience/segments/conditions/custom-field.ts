@@ -7,7 +7,6 @@ import { booleanKind, customBooleans } from "./boolean-kind.ts";
 import { multiselectKind, multiselectSource, selectKind, selectSource } from "./choice-kind.ts";
 import { customDates, dateKind, heldDate } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
-import { jsonText } from "./json-text.ts";
 import { customNumbers, numberKind } from "./number-kind.ts";
 import type { EvaluatedMember } from "./rule.ts";
 import { foldText, textKind } from "./text-kind.ts";
@@ -95,4 +94,25 @@ function withChoices(definition: FieldDefinition | undefined) {
 /** What the person themselves has under that name, and no object's constructor. */
 function storedValue({ person }: EvaluatedMember, name: string): unknown {
   return Object.hasOwn(person.custom_fields, name) ? person.custom_fields[name] : undefined;
+}
+
+/**
+ * A JSON value as PostgreSQL's `->>` shows it: the text of a custom field without a definition. Strings as they are;
+ * numbers and booleans as JSON; arrays and objects with a blank after `,` and `:`.
+ */
+function jsonText(value: unknown): string {
+  return typeof value === "string" ? value : jsonOf(value);
+}
+
+function jsonOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonOf).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([one], [other]) => keyOrder(one, other));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}: ${jsonOf(member)}`).join(", ")}}`;
+}
+
+/** The order of keys in jsonb: by length, then by bytes. */
+function keyOrder(one: string, other: string): number {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length - b.length || a.compare(b);
 }

@@ -1,4 +1,4 @@
-/** A mail that asks somebody to open a page and press its button there. */
+/** A mail that asks its recipient to open a page and press the button there. */
 import { letter } from "./mail-layout.ts";
 import { html } from "./page.ts";
 
@@ -6,15 +6,19 @@ export interface ConfirmationLetter {
   readonly subject: string;
   /** Who wants what. */
   readonly request: string;
-  readonly instruction: string;
   /** Where the page is. */
   readonly link: string;
   /** What happens if they do nothing. */
   readonly otherwise: string;
 }
 
-/** Both forms of it. */
-export function confirmationLetter({ subject, request, instruction, link, otherwise }: ConfirmationLetter) {
+const instruction = "If that is right, open this page and press the button. The link works for 48 hours:";
+
+/** How long the link works. */
+export const CONFIRMATION_LINK_MS = 48 * 3_600_000;
+
+/** The text and HTML form of the mail. */
+export function confirmationLetter({ subject, request, link, otherwise }: ConfirmationLetter) {
   return {
     subject,
     text: `${request}\n\n${instruction}\n\n${link}\n\n${otherwise}\n`,
