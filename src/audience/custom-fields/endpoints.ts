@@ -1,4 +1,4 @@
-/** Custom fields over HTTP: those of a list, and the global ones that every list has. */
+/** Endpoints of custom fields: those of a list, and the global ones that every list has. */
 
 import { Type } from "typebox";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
@@ -48,7 +48,7 @@ const plain: Omit<FieldSettings, "field_label" | "field_type"> = {
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** What else in the house uses custom fields. */
+  /** Other users of custom fields, which keep a field from being deleted or changed. */
   readonly uses: readonly FieldUse[];
 }
 
@@ -206,7 +206,7 @@ function changeField(
   });
 }
 
-/** Rules and default belong to the old type: with a new one they are said anew or gone. */
+/** Rules and default belong to the old type: with a new type they are given again or removed. */
 function retyped(held: CustomField, { field_type }: CustomFieldChanges): Partial<FieldSettings> {
   return field_type === held.field_type ? {} : { validation_rules: null, default_value: null };
 }

@@ -1,4 +1,4 @@
-/** Putting people on a list from a CSV file. */
+/** Imports of subscribers from a CSV file. */
 import { Type } from "typebox";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { lockListsForUse, requireMailingList } from "#audience/mailing-lists/store.ts";

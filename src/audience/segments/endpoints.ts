@@ -1,4 +1,4 @@
-/** Segments over HTTP: saved conditions on the people of a list, and who meets them. */
+/** Endpoints of segments: saved conditions on the people of a list, and the people who meet them. */
 import { Type } from "typebox";
 import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";
 import { subscribers } from "#audience/subscribers/resource.ts";
@@ -43,7 +43,7 @@ const MOST_PREVIEW_MS = 5_000;
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** What else in the house uses segments, and so keeps them from being deleted. */
+  /** Other users of segments, which keep a segment from being deleted. */
   readonly uses: readonly SegmentUse[];
   readonly keepName: KeepSegmentName;
 }

@@ -1,4 +1,4 @@
-/** Making, changing and deleting segments. */
+/** Creates, changes and deletes segments. */
 
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -21,14 +21,14 @@ import {
   updateSegment,
 } from "./store.ts";
 
-/** Says whether something uses a segment: what does, as the beginning of a sentence, or undefined. */
+/** Reports what uses a segment, as the start of a sentence; undefined if nothing does. */
 export type SegmentUse = (
   db: Queryable,
   workspaceId: WorkspaceId,
   segmentId: string,
 ) => Promise<string | undefined>;
 
-/** Lets what the segment is named by keep its name, when it is about to go. */
+/** Copies the name of a segment to what refers to it, before it is deleted. */
 export type KeepSegmentName = (tx: Queryable, workspaceId: WorkspaceId, segmentId: string) => Promise<void>;
 
 export interface SegmentKey {
@@ -40,11 +40,11 @@ export interface SegmentKey {
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** What else in the house uses segments. */
+  /** Other users of segments. */
   readonly uses: readonly SegmentUse[];
 }
 
-/** @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST when there are too many */
+/** @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST when the workspace has too many segments */
 export async function createSegment(
   { db, clock }: Dependencies,
   workspaceId: WorkspaceId,
@@ -75,7 +75,7 @@ export async function createSegment(
   return countSaved(db, workspaceId, saved, now);
 }
 
-/** What is omitted stays. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
+/** Changes a segment; omitted fields stay. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
 export async function changeSegment(
   { db, clock }: Dependencies,
   place: SegmentKey,

@@ -1,4 +1,4 @@
-/** Who is in a segment, or meets conditions that nobody saved, as a relation for other statements. */
+/** The members of saved segments, and the people who meet conditions, as relations for other statements. */
 import sql, { type Sql } from "sql-template-tag";
 import { findSubscriber } from "#audience/subscribers/store.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -13,8 +13,8 @@ import { type IdRange, workspaceMembersRelation } from "./workspace-members-stor
 
 /**
  * A select in brackets with the column id: the subscribers of a list who are in a segment of it, or who meet conditions
- * (conditions.ts), at this moment. Each once; only active members, unless the conditions name the status.
- * @throws ApiError NOT_FOUND when there is no such segment on the list
+ * (conditions.ts), at `now`. Each once; only active members, unless the conditions name the status.
+ * @throws ApiError NOT_FOUND when the list has no such segment
  */
 export async function membersOf(
   db: Queryable,
@@ -33,8 +33,9 @@ export async function membersOf(
 }
 
 /**
- * Whoever meets conditions on any of the lists, which are all that the workspace has (workspace-members-store.ts).
- * @param stretch nobody else is looked at
+ * The people who meet conditions on any list of the workspace (workspace-members-store.ts).
+ * @param lists all lists of the workspace
+ * @param stretch only people in this range of ids
  */
 export async function membersOfWorkspace(
   db: Queryable,
@@ -52,7 +53,7 @@ export async function membersOfWorkspace(
   );
 }
 
-/** The same as membersOf for several at once, in their order. `also` is one more condition (members-store.ts). */
+/** As membersOf, for several lists or segments, in their order. @param also one more condition (members-store.ts) */
 export async function membersOfAll(
   db: Queryable,
   workspaceId: WorkspaceId,

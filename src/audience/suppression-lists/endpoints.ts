@@ -1,4 +1,4 @@
-/** Suppression lists over HTTP. */
+/** Endpoints of suppression lists. */
 
 import { Type } from "typebox";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
@@ -40,7 +40,7 @@ const suppressionLists: Resource = {
   group: "Audience",
 };
 
-/** Room for 10,000 long addresses. */
+/** Enough for 10,000 long addresses. */
 const ENTRIES_LIMIT = 4 * 1024 * 1024;
 const FILE_LIMIT = 20 * 1024 * 1024;
 

@@ -1,4 +1,7 @@
-/** Deleting suppression lists, entries first and in steps of bounded size: a million in one statement takes its time. */
+/**
+ * Removes many suppression entries in steps of bounded size, because one statement for a million rows takes too long:
+ * the entries of a list that is deleted, and hard bounces that have expired.
+ */
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -15,7 +18,7 @@ const STEP = 50_000;
 const EXPIRY_STEP = 5_000;
 
 /**
- * Deletes a list with its entries; one that is cut short can be repeated. Nobody becomes active by it.
+ * Deletes a list with its entries. If it is interrupted, the call can be repeated. No subscriber becomes active again.
  * @throws ApiError NOT_FOUND, FORBIDDEN for the system list
  */
 export async function deleteSuppressionList(
@@ -28,7 +31,7 @@ export async function deleteSuppressionList(
   if (!(await removeInSteps(db, { workspaceId, listId }))) throw notFound("Suppression list");
 }
 
-/** What is refused on the list of bounces and complaints. */
+/** The refusal of changes to the system list. */
 export function managedByService(): ApiError {
   return new ApiError(
     "FORBIDDEN",
@@ -36,7 +39,10 @@ export function managedByService(): ApiError {
   );
 }
 
-/** Deletes the lists whose scope is a mailing list or one of its segments; both are about to go. */
+/**
+ * Deletes the suppression lists whose scope is a mailing list or one of its segments, before the mailing list is
+ * deleted.
+ */
 export async function removeListsScopedTo(
   db: Database,
   workspaceId: WorkspaceId,
@@ -47,7 +53,9 @@ export async function removeListsScopedTo(
   }
 }
 
-/** The same in the transaction that keeps everybody else from making such lists: those made meanwhile. */
+/**
+ * Deletes the lists created during removeListsScopedTo. The caller's transaction must keep others from creating more.
+ */
 export async function removeRemainingListsScopedTo(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -58,7 +66,7 @@ export async function removeRemainingListsScopedTo(
   }
 }
 
-/** Whether it was this call that took the list away: another one may do the same. */
+/** @returns whether this call deleted the list; a concurrent call may have done it */
 async function removeInSteps(db: Database, list: EntriesOf): Promise<boolean> {
   for (;;) {
     const step = await db.transaction((tx) => removeStep(tx, list));
@@ -66,7 +74,7 @@ async function removeInSteps(db: Database, list: EntriesOf): Promise<boolean> {
   }
 }
 
-/** A list goes with the last of its entries. */
+/** Removes one step of entries, and the list with the last of them. */
 async function removeStep(tx: Queryable, list: EntriesOf): Promise<"removed" | "gone" | "entries left"> {
   if (!(await lockForRemoval(tx, list))) return "gone";
   if ((await removeSomeEntries(tx, list, STEP)) === STEP) return "entries left";
@@ -74,7 +82,10 @@ async function removeStep(tx: Queryable, list: EntriesOf): Promise<"removed" | "
   return "removed";
 }
 
-/** Takes hard bounces from before a time off all lists, in steps of bounded size. Complaints stay. */
+/**
+ * Removes hard bounces that the service added before a time from all lists. Complaints stay. Mailboxes come back, and
+ * addresses get new owners.
+ */
 export async function expireHardBounces(db: Database, before: Date): Promise<void> {
   for (const list of await listListsWithBouncesBefore(db, before)) {
     const step = () =>

@@ -1,4 +1,6 @@
-/** The table of suppression lists. Whoever changes the entries of one locks it first (lockSuppressionList). */
+/**
+ * The table of suppression lists. Transactions that change the entries of a list lock it first (lockSuppressionList).
+ */
 import sql from "sql-template-tag";
 import { shareLockSegments } from "#audience/mailing-lists/segment-locks-store.ts";
 import { shareLockMailingList } from "#audience/mailing-lists/store.ts";
@@ -8,7 +10,7 @@ import { required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";
 
-/** The list that the service keeps. */
+/** The list that the service manages. */
 const SYSTEM_LIST = {
   name: "Bounces and complaints",
   description: "Addresses that do not exist, or whose owners complained. Kept by the service.",
@@ -21,7 +23,7 @@ const lists = sql`
   left join mailing_lists m on m.workspace_id = l.workspace_id and m.id = l.mailing_list_id
   left join segments s on s.workspace_id = l.workspace_id and s.id = l.segment_id`;
 
-/** They are listed all at once. */
+/** Limited because the endpoint returns all lists at once. */
 export const suppressionListRoom: Room = {
   table: sql`suppression_lists`,
   what: "suppression lists",
@@ -50,7 +52,7 @@ export async function requireSuppressionList(
   return required(await findSuppressionList(db, workspaceId, id), "Suppression list");
 }
 
-/** The list, of which nobody else changes anything before this transaction ends. @throws ApiError NOT_FOUND */
+/** The list, locked until the transaction ends. @throws ApiError NOT_FOUND */
 export async function lockSuppressionList(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -63,7 +65,10 @@ export async function lockSuppressionList(
   );
 }
 
-/** Keeps the mailing list or segment of the scope from being deleted before this transaction ends; false: there is none. */
+/**
+ * Keeps the mailing list or segment of a scope from being deleted before the transaction ends.
+ * @returns whether it exists
+ */
 export async function lockScope(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -100,7 +105,7 @@ export async function updateSuppressionList(
     where workspace_id = ${workspaceId} and id = ${list.id}`);
 }
 
-/** Keeps everybody off a list that is going to be deleted; false: it is gone already. */
+/** Locks a list that is going to be deleted. @returns false if it is deleted already */
 export async function lockForRemoval(
   tx: Queryable,
   { workspaceId, listId }: { readonly workspaceId: WorkspaceId; readonly listId: string },
@@ -118,7 +123,10 @@ export async function removeSuppressionList(
   await tx.run(sql`delete from suppression_lists where workspace_id = ${workspaceId} and id = ${listId}`);
 }
 
-/** Makes the list of bounces and complaints where the workspace has none yet, as old as itself; answers its id. */
+/**
+ * Creates the system list of bounces and complaints if the workspace has none; its created_at is that of the workspace.
+ * @returns its id
+ */
 export async function ensureSystemList(db: Queryable, workspaceId: WorkspaceId): Promise<string> {
   const find = () =>
     db.row<{ id: string }>(
@@ -137,7 +145,7 @@ export async function ensureSystemList(db: Queryable, workspaceId: WorkspaceId):
   return made.id;
 }
 
-/** Ids of the lists whose scope is a mailing list or one of its segments. */
+/** Ids of the suppression lists whose scope is a mailing list or one of its segments. */
 export async function listScopedTo(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -151,7 +159,7 @@ export async function listScopedTo(
   return rows.map((row) => row.id);
 }
 
-/** Is the segment the scope of a list? Whoever deletes it asks, with the segment locked. */
+/** Whether the segment is the scope of a list. Asked with the segment locked, before it is deleted. */
 export async function isSegmentUsedBySuppression(
   db: Queryable,
   workspaceId: WorkspaceId,

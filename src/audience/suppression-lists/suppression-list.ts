@@ -1,4 +1,4 @@
-/** Suppression lists and their entries as answers show them (contract, section 2), and what callers may say of them. */
+/** Shapes of suppression lists and their entries: as the API returns them, and as callers create and change them. */
 import { type Static, Type } from "typebox";
 import { type ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
@@ -103,8 +103,8 @@ const plain: Omit<SuppressionSettings, "name"> = {
 };
 
 /**
- * The settings after the changes; what these do not name stays. Whether the mailing list or segment exists is the
- * store's to say.
+ * The settings after a change; omitted ones stay. Does not check whether the mailing list or segment exists (store.ts
+ * does).
  * @throws ApiError VALIDATION_ERROR
  */
 export function readSuppressionListSettings(
@@ -130,7 +130,7 @@ function readScopeId(scope: "mailing_list" | "segment", wanted: SuppressionSetti
   return id;
 }
 
-/** What is said of an id that is not there, or another workspace's. */
+/** The refusal of an id that does not exist or belongs to another workspace. */
 export function unknownScope(scope: "mailing_list" | "segment"): ApiError {
   return invalid(scopeFault(scope, `is no ${scope.replace("_", " ")} of this workspace`));
 }

@@ -1,4 +1,4 @@
-/** Custom fields in rules: compared as their definition says, without one as text. */
+/** Custom fields in rules: compared by their defined type, or as text without a definition. */
 import sql from "sql-template-tag";
 import { choiceOf } from "#audience/custom-fields/field-reader.ts";
 import type { FieldType } from "#audience/custom-fields/field-types.ts";
@@ -12,10 +12,10 @@ import type { EvaluatedMember } from "./rule.ts";
 import { foldText, textKind } from "./text-kind.ts";
 import { textInJson } from "./text-sql.ts";
 
-/** Of the name and its definition. */
+/** Makes a field from a name and its definition. */
 type MakeField = (name: string, definition?: FieldDefinition) => Field;
 
-/** A look into JSON, for all of them; what is text is folded besides. */
+/** Every custom field is read from JSON; texts are folded in addition. */
 const looks = { reads: ["person"], effort: 5 } as const;
 const asItIs = (scope: BindingScope) => scope;
 
@@ -91,7 +91,7 @@ function withChoices(definition: FieldDefinition | undefined) {
   return (scope: BindingScope) => ({ ...scope, choices });
 }
 
-/** What the person themselves has under that name, and no object's constructor. */
+/** The person's own value; not a property that every object inherits. */
 function storedValue({ person }: EvaluatedMember, name: string): unknown {
   return Object.hasOwn(person.custom_fields, name) ? person.custom_fields[name] : undefined;
 }
