@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { LastRows } from "./duplicate-rows.ts";
 
-test("the row before with the same address is found, whatever comes between", () => {
+test("the previous row with the same address is found, whatever lies between", () => {
   const address = fc.oneof(
     fc.integer({ min: 0, max: 50 }).map((n) => `p${n}@example.com`),
     fc.emailAddress(),
@@ -19,7 +19,7 @@ test("the row before with the same address is found, whatever comes between", ()
   );
 });
 
-test("a hundred thousand addresses that differ in a digit are all told apart, and found again", () => {
+test("a hundred thousand addresses that differ in one digit are distinguished", () => {
   const rows = new LastRows();
   const addresses = Array.from({ length: 100_000 }, (_, at) => `person${at}@example.com`);
   expect(addresses.filter((email, row) => rows.note(email, row) !== undefined)).toEqual([]);

@@ -32,20 +32,20 @@ const ImportForm = Type.Object(
       Type.Boolean({
         default: true,
         description:
-          "Whether names and custom fields given replace those held. Off: names and custom fields of members stay as they are (a worse status in the file counts all the same), and who is known and joins the list is given only what they lack.",
+          "Whether names and custom fields of the file replace stored ones. If false, those of members stay (a worse status in the file is still set), and known people who join the list only get the values they lack.",
       }),
     ),
     resubscribe: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          "Whether members who unsubscribed become active again where the file says active, or nothing.",
+          "Whether members who unsubscribed become active again if the file says active, or nothing.",
       }),
     ),
     trigger_autoresponders: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "Whether the list's autoresponders write to those who join by this import.",
+        description: "Whether the list's autoresponders start for people who join by this import.",
       }),
     ),
     encoding: Type.Optional(Type.String({ description: encodingDescription })),
@@ -53,14 +53,14 @@ const ImportForm = Type.Object(
     date_format: Type.Optional(Type.String({ description: dateFormatDescription })),
     status: Type.Optional(
       Type.Enum([...subscriberStatuses], {
-        description: "The status of all in the file, where their rows say nothing worse.",
+        description: "The status of all people in the file, unless their rows have a worse one.",
       }),
     ),
     opt_out_column: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: 20,
         description:
-          "The column that says who gets no mail, in place of those that are found by their names; sent once for each of several, of which the worst holds. `ignore` for none.",
+          "The column that says who gets no mail, instead of columns found by their names. May be repeated; the worst status counts. `ignore` for none.",
       }),
     ),
   },
@@ -70,7 +70,7 @@ const ImportForm = Type.Object(
 const ImportStarted = Type.Object(
   {
     ...JobStarted.properties,
-    dry_run: Type.Boolean({ description: "Whether the job only says what the file would do." }),
+    dry_run: Type.Boolean({ description: "Whether the job only reports what the import would do." }),
   },
   { $id: "ImportStarted", description: "Follow the job at /jobs/{job_id}." },
 );
@@ -88,7 +88,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       query: {
         dry_run: flagField(
           false,
-          "Only says what the file would do: the job changes nothing, and its result is the report.",
+          "Only report what the import would do: the job changes nothing, and its result is the report.",
           true,
         ),
       },
@@ -97,7 +97,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       answer: ImportStarted,
       status: 202,
       message: ({ dry_run }) =>
-        dry_run ? "The trial has started; nothing will be written" : "The import has started",
+        dry_run ? "The dry run has started; nothing will be written" : "The import has started",
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller: { workspaceId }, params, query, body }) {
         await requireMailingList(db, workspaceId, params.id);

@@ -28,8 +28,7 @@ export class ErrorsFile {
   note(line: number, { person, faults }: Pick<ReadRow, "person" | "faults">): void {
     if (person === undefined) this.refused++;
     else this.writtenInPart++;
-    const outcome =
-      person === undefined ? "" : `; written as ${person.status} all the same, without this value`;
+    const outcome = person === undefined ? "" : `; written as ${person.status} anyway, without this value`;
     for (const { column, value, reason } of faults) {
       this.#listed++;
       if (this.#listed > MOST_LISTED) return;

@@ -65,6 +65,6 @@ export async function keepPlan(db: Database, owner: Owner, plan: ImportPlan): Pr
   const octets = Buffer.from(JSON.stringify(plan));
   if (await storeWhole(db, fileOf(owner), octets)) return plan;
   const kept = await findPlan(db, owner);
-  if (kept === undefined) throw new Error("the plan of an import went while the import was read");
+  if (kept === undefined) throw new Error("the plan of an import disappeared while the file was read");
   return kept;
 }

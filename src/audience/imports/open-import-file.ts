@@ -29,8 +29,7 @@ export async function openTable(
   if (header === undefined) throw new ApiError("BAD_REQUEST", "The file is empty");
   const behind = rows.slice(at + 1).map(({ cells }) => cells);
   const columns = readColumns(header.cells, fields, behind);
-  const above =
-    at === 0 ? [] : [`The columns are named on line ${header.line}: the lines above it were passed over`];
+  const above = at === 0 ? [] : [`The header is on line ${header.line}: the lines above it were skipped`];
   return { file, header, columns, warnings: [...file.warnings, ...above, ...columns.warnings] };
 }
 

@@ -249,7 +249,7 @@ export class RowReader {
 }
 
 const MORE_CELLS =
-  "stands behind the last column: put texts that hold the separator in quotation marks, or name the column";
+  "is one value more than there are columns: quote values that contain the separator, or add a header";
 
 /** As JSON.stringify, but faster for most values. */
 function jsonOf(value: FieldValue): string {

@@ -69,7 +69,7 @@ export async function writePeople(
   const settled = await listDurableBatches(db, workspaceId, jobId);
   const isWhole = settled.length === plan.batches.length;
   if (!isWhole && !signal.aborted) {
-    throw new Error("the database lost batches of an import, and has to be given them again");
+    throw new Error("a crash of the database lost batches of an import: they have to be written again");
   }
   const written = sumOf(settled);
   onWritten(written);

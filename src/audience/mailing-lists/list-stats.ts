@@ -23,10 +23,12 @@ export type LastCampaign = Static<typeof LastCampaign>;
 
 export const ListStats = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "Of the mailing list." }),
-    new_subscribers: Type.Integer({ description: "Who became active, for the first time or again." }),
+    id: Type.String({ format: "uuid", description: "Id of the mailing list." }),
+    new_subscribers: Type.Integer({ description: "People who became active, for the first time or again." }),
     unsubscribed: Type.Integer(),
-    net_growth: Type.Integer({ description: "New ones less those who left, bounced or complained." }),
+    net_growth: Type.Integer({
+      description: "New subscribers minus those who unsubscribed, bounced or complained.",
+    }),
     engagement_rate: rate("delivered, opened or clicked by a person"),
     bounce_rate: rate("sent"),
     complaint_rate: rate("delivered"),

@@ -76,7 +76,7 @@ const QUERY_CANCELED = "57014";
 /** Leaves the other connections of the pool to other work. */
 const takeTurn = createWorkspaceTurns(
   BURST,
-  "Too many questions about segments of this workspace wait for their turn: ask fewer at a time",
+  "Too many segment queries of this workspace are waiting: run fewer at the same time",
 );
 
 /**

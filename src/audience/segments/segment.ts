@@ -49,7 +49,7 @@ export const Segment = Type.Object(
     mailing_list_name: Type.String(),
     ...settings,
     subscriber_count: nullable(
-      Type.Integer({ description: "When it was last counted; null when that took too long." }),
+      Type.Integer({ description: "At the last count; null when counting took too long." }),
     ),
     counted_at: NullableTimestamp,
     created_at: Timestamp,
@@ -74,7 +74,7 @@ export const SegmentPreviewInput = Type.Object(
 );
 
 export const SegmentPreview = Type.Object(
-  { subscriber_count: Type.Integer({ description: "How many are in it at this moment." }) },
+  { subscriber_count: Type.Integer({ description: "Number of people who meet the conditions now." }) },
   { $id: "SegmentPreview" },
 );
 

@@ -64,7 +64,7 @@ export async function recordRefusedSignup(
     const notice = useOf("formAbuseNotices", `${workspaceId} ${mailingListId}`);
     if ((await takeQuota(tx, notice, now)) !== null) return;
     const about = { workspace_id: workspaceId, mailing_list_id: mailingListId, reason, refused, networks };
-    log.warn(about, "a sign-up form is being abused");
+    log.warn(about, "sign-up form abused");
     await onFormAbused(tx, {
       workspaceId,
       mailingListId,

@@ -21,7 +21,7 @@ const SignupForm = Type.Object(
     url: nullable(
       Type.String({
         description:
-          "Its page, for everybody. A form of your own may POST `email`, `first_name` and `last_name` there: the page opens filled in, for one more press of its button.",
+          "URL of its public page. A form on your own site may POST `email`, `first_name` and `last_name` there: the page opens filled in, for one more press of its button.",
       }),
     ),
     abuse: nullable(
@@ -62,7 +62,7 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       id: "getSignupForm",
       method: "GET",
       path: "/mailing-lists/{id}/signup-form",
-      summary: "The public form of a list",
+      summary: "The sign-up form of a list",
       needs: need(mailingLists, "read"),
       answer: SignupForm,
       message: "Sign-up form",
@@ -76,7 +76,7 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       method: "PUT",
       path: "/mailing-lists/{id}/signup-form",
       summary:
-        "Open or close the public form of a list; who fills it in joins by a link that is mailed to them",
+        "Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them",
       needs: need(mailingLists, "write"),
       body: SignupFormInput,
       answer: SignupForm,

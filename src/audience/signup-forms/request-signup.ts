@@ -109,7 +109,7 @@ async function mailLink(
     const reached = await deps.mailer.send(tx, workspaceId, mail, from);
     if (reached !== null) {
       const about = { workspace_id: workspaceId, mailing_list_id, limit: reached.name };
-      deps.log.info(about, "a sign-up was not mailed");
+      deps.log.info(about, "sign-up confirmation not sent: limit reached");
       return;
     }
     await insertSignupRequest(tx, workspaceId, { ...applicant, id, mailing_list_id, requested_at: now });

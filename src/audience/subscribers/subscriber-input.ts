@@ -19,12 +19,15 @@ export const NewMemberInput = Type.Object(
     last_name: Type.Optional(name),
     source: Type.Optional(
       nullable(
-        Type.String({ maxLength: LONGEST_SOURCE, description: "Where they come from; `api` when omitted." }),
+        Type.String({
+          maxLength: LONGEST_SOURCE,
+          description: "Where the person comes from; `api` when omitted.",
+        }),
       ),
     ),
     status: Type.Optional(
       Type.Enum([...subscriberStatuses], {
-        description: "`active` when omitted, but for who bounced or complained.",
+        description: "`active` when omitted, unless the person bounced or complained.",
       }),
     ),
     custom_fields: Type.Optional(custom_fields),
@@ -35,7 +38,7 @@ export type NewMemberInput = Static<typeof NewMemberInput>;
 
 export const MemberChanges = Type.Object(
   {
-    email: Type.Optional(Type.String({ description: "Cannot change: must be what it is." })),
+    email: Type.Optional(Type.String({ description: "Cannot change: must be the stored address." })),
     first_name: Type.Optional(name),
     last_name: Type.Optional(name),
     status: Type.Optional(status),

@@ -12,7 +12,7 @@ const CustomFields = Type.Record(Type.String(), Type.Unknown(), { description: "
 /** A person on one list. */
 export const Member = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "Of the membership; paths take the subscriber_id." }),
+    id: Type.String({ format: "uuid", description: "Id of the membership; paths take the subscriber_id." }),
     subscriber_id: Id,
     mailing_list_id: Id,
     email: Type.String(),
@@ -65,7 +65,7 @@ const rate = Type.Number({ description: "Fraction of the delivered, 0 to 1." });
 
 const Lifetime = Type.Object(
   {
-    sent: Type.Integer({ description: "Messages whose first attempt is over, however it ended." }),
+    sent: Type.Integer({ description: "Messages attempted at least once, with any result." }),
     delivered: Type.Integer(),
     bounced: Type.Integer(),
     complained: Type.Integer(),

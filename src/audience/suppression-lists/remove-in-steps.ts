@@ -35,7 +35,7 @@ export async function deleteSuppressionList(
 export function managedByService(): ApiError {
   return new ApiError(
     "FORBIDDEN",
-    "The service keeps this list by itself: only single entries can be added to it, and deleted",
+    "This list is managed by the service and cannot be changed or deleted. You can add or remove single entries.",
   );
 }
 

@@ -65,7 +65,10 @@ export function changeSuppressionList(
     await requireScope(tx, workspaceId, scope);
     const settings = readSuppressionListSettings(await lockSuppressionList(tx, workspaceId, id), body);
     if (settings.mailing_list_id !== scope.mailing_list_id || settings.segment_id !== scope.segment_id) {
-      throw new ApiError("CONFLICT", "The scope of this list has just been changed: look at it again");
+      throw new ApiError(
+        "CONFLICT",
+        "The scope of this list was changed at the same time. Read the list again and retry.",
+      );
     }
     await updateSuppressionList(tx, workspaceId, { id, ...settings }, clock.now());
     return requireSuppressionList(tx, workspaceId, id);

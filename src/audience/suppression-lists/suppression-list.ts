@@ -31,7 +31,7 @@ export const SuppressionList = Type.Object(
     segment_name: nullable(Type.String()),
     is_system: Type.Boolean({
       description:
-        "The list of bounces and complaints, kept by the service: it cannot be changed or deleted.",
+        "The list of bounces and complaints, managed by the service: it cannot be changed or deleted.",
     }),
     entry_count: Type.Integer(),
     created_at: Timestamp,
@@ -55,7 +55,7 @@ export const SuppressionEntry = Type.Object(
   {
     id: Id,
     entry_value: Type.String({ description: "As it was given." }),
-    entry_type: Type.Enum([...entryTypes], { description: "A domain stands for all its addresses." }),
+    entry_type: Type.Enum([...entryTypes], { description: "A domain suppresses all its addresses." }),
     normalized_value: Type.String({ description: "What recipients are compared with." }),
     reason: Type.Enum([...suppressionReasons]),
     source_message_id: nullable(
@@ -76,7 +76,7 @@ export const AddedEntries = Type.Object(
     message: Type.String(),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
-        description: "What to know about how a file was read, such as an encoding that is a guess.",
+        description: "Warnings about how a file was read, such as a guessed encoding.",
       }),
     ),
   },
@@ -86,7 +86,7 @@ export type AddedEntries = Static<typeof AddedEntries>;
 
 export const SuppressionTest = Type.Object(
   {
-    suppressed: Type.Boolean({ description: "Would this list keep a message from it?" }),
+    suppressed: Type.Boolean({ description: "Whether this list suppresses the value." }),
     test_value: Type.String(),
     reason: nullable(Type.Enum([...suppressionReasons])),
     list_name: Type.String(),
