@@ -53,7 +53,7 @@ export async function previewPeople(previewing: PreviewTask, plan: ImportPlan): 
       db.transaction(async (tx) => {
         await stage(tx, readBatch(people, batch, room));
         if (batch.replaced.length > 0) await unstage(tx, batch.replaced);
-        const arrivals = {
+        const given = {
           mailingListId,
           people: staged,
           now: new Date(plan.now),
@@ -61,7 +61,7 @@ export async function previewPeople(previewing: PreviewTask, plan: ImportPlan): 
           resubscribe,
           defaults: plan.defaults,
         };
-        return previewMembers(tx, workspaceId, arrivals, MOST_EXAMPLES);
+        return previewMembers(tx, workspaceId, given, MOST_EXAMPLES);
       });
     const found = await takeTurn(compare);
     sum.created += found.joining;

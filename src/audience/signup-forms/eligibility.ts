@@ -1,7 +1,7 @@
 /** Who may join a list by its sign-up form, and whether anybody can. */
 
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
-import { holdingStatuses } from "#audience/subscribers/memberships/status.ts";
+import { personWideStatuses } from "#audience/subscribers/memberships/status.ts";
 import { findSubscriberByEmail } from "#audience/subscribers/store.ts";
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
@@ -32,7 +32,7 @@ export async function isIneligible(
   email: string,
 ): Promise<boolean> {
   const person = await findSubscriberByEmail(db, workspaceId, email);
-  if (holdingStatuses.some((status) => status === person?.status)) return true;
+  if (personWideStatuses.some((status) => status === person?.status)) return true;
   const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
   const [suppression] = await findSuppressions(db, [recipient]);
   return suppression !== undefined;

@@ -15,7 +15,7 @@ import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/stor
 import { readObject, type ValueReader, valueReader } from "./custom-field-values.ts";
 import { insertMembers } from "./memberships/add-members.ts";
 import { removeMembers, updateStatuses } from "./memberships/membership-changes.ts";
-import { holdingStatuses, type SubscriberStatus } from "./memberships/status.ts";
+import { personWideStatuses, type SubscriberStatus } from "./memberships/status.ts";
 import {
   findMember,
   findMemberByEmail,
@@ -36,7 +36,7 @@ interface Dependencies extends StorageDeps {
  * Runs a transaction without side effects outside the database: it is repeated after a deadlock or serialization
  * failure.
  */
-function changing<Result>(db: Database, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
+function inTransaction<Result>(db: Database, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
   return db.transaction(work, { mayRepeat: true });
 }
 
@@ -86,19 +86,19 @@ export function addMember(
       resubscribe: false,
     });
     if (joined === 0) throw new ApiError("CONFLICT", `${email} is on this list already`);
-    if (known === undefined && created === 0) throw new KnownMeanwhile();
+    if (known === undefined && created === 0) throw new AddedConcurrently();
     await requireRows(tx, workspaceId, limit, created);
     const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
     if (member === undefined) throw new Error(`${email} joined and is not on the list`);
     if (body.status !== undefined) {
-      await suppressLost(tx, workspaceId, member, body.status, { createdBy: keyName, createdAt: now });
+      await suppressByStatus(tx, workspaceId, member, body.status, { createdBy: keyName, createdAt: now });
     }
     await onSubscriber(tx, subscriberEvent(workspaceId, created > 0 ? "created" : "updated", member, now));
     return withWarnings(tx, workspaceId, member);
   };
-  return changing(db, add).catch((fault: unknown) => {
-    if (!(fault instanceof KnownMeanwhile)) throw fault;
-    return changing(db, add);
+  return inTransaction(db, add).catch((fault: unknown) => {
+    if (!(fault instanceof AddedConcurrently)) throw fault;
+    return inTransaction(db, add);
   });
 }
 
@@ -106,7 +106,7 @@ export function addMember(
  * Another transaction added the person after the lookup: their stored values are not known here, and the defaults of
  * this list would replace them. The addition is repeated.
  */
-class KnownMeanwhile extends Error {}
+class AddedConcurrently extends Error {}
 
 function relationOf(person: {
   readonly email: string;
@@ -144,7 +144,7 @@ export function changeMember(
     ...(body.last_name !== undefined && { last_name: readNameField("last_name", body.last_name) }),
   };
   const given = body.custom_fields === undefined ? undefined : readObject(body.custom_fields);
-  return changing(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     if (given !== undefined) await shareLockFieldTypes(tx, workspaceId);
     const person = await lockSubscriber(tx, workspaceId, subscriberId);
@@ -167,9 +167,9 @@ export function changeMember(
     const after =
       body.status === undefined
         ? await requireMember(tx, place)
-        : await moveMember(tx, place, body.status, { createdBy: keyName, createdAt: now });
-    const news = eventOfChange(workspaceId, before, after, now);
-    if (news !== undefined) await onSubscriber(tx, news);
+        : await setMemberStatus(tx, place, body.status, { createdBy: keyName, createdAt: now });
+    const event = eventOfChange(workspaceId, before, after, now);
+    if (event !== undefined) await onSubscriber(tx, event);
     return withWarnings(tx, workspaceId, after);
   });
 }
@@ -181,15 +181,15 @@ export function setStatus(
   status: SubscriberStatus,
   keyName: string,
 ): Promise<MemberWithWarnings> {
-  return changing(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
     // Concurrent changes of one person are serialized, so that their events come in order.
     await lockSubscriber(tx, place.workspaceId, place.subscriberId);
     const before = await requireMember(tx, place);
     const now = clock.now();
-    const after = await moveMember(tx, place, status, { createdBy: keyName, createdAt: now });
-    const news = eventOfChange(place.workspaceId, before, after, now);
-    if (news !== undefined) await onSubscriber(tx, news);
+    const after = await setMemberStatus(tx, place, status, { createdBy: keyName, createdAt: now });
+    const event = eventOfChange(place.workspaceId, before, after, now);
+    if (event !== undefined) await onSubscriber(tx, event);
     return withWarnings(tx, place.workspaceId, after);
   });
 }
@@ -201,50 +201,51 @@ async function withWarnings(
   member: Member,
 ): Promise<MemberWithWarnings> {
   const { email: address, mailing_list_id: mailingListId } = member;
-  const holding = holdingStatuses.filter((status) => status === member.status);
+  const personWide = personWideStatuses.filter((status) => status === member.status);
   const recipient = { workspaceId, address, domain: domainOf(address), mailingListId };
   const [suppression] = await findSuppressions(tx, [recipient]);
-  return { ...member, warnings: suppression === undefined ? holding : [...holding, "suppressed"] };
+  return { ...member, warnings: suppression === undefined ? personWide : [...personWide, "suppressed"] };
 }
 
 /**
  * Sets the status. Bounced and complained also suppress the address, which stays suppressed whatever status follows.
  */
-async function moveMember(
+async function setMemberStatus(
   tx: Queryable,
   place: MemberKey,
   status: SubscriberStatus,
   origin: EntryOrigin,
 ): Promise<Member> {
   const { workspaceId } = place;
-  await updateStatuses(tx, workspaceId, moveOf(place, status), origin.createdAt);
+  await updateStatuses(tx, workspaceId, statusMove(place, status), origin.createdAt);
   const member = await requireMember(tx, place);
-  await suppressLost(tx, workspaceId, member, status, origin);
+  await suppressByStatus(tx, workspaceId, member, status, origin);
   return member;
 }
 
-async function suppressLost(
+async function suppressByStatus(
   tx: Queryable,
   workspaceId: WorkspaceId,
   { email: address }: Member,
   status: SubscriberStatus,
   origin: EntryOrigin,
 ): Promise<void> {
-  const lost = holdingStatuses.find((holding) => holding === status);
-  if (lost !== undefined) await suppressPerson(tx, workspaceId, { address, status: lost }, origin);
+  const suppressing = personWideStatuses.find((one) => one === status);
+  if (suppressing !== undefined)
+    await suppressPerson(tx, workspaceId, { address, status: suppressing }, origin);
 }
 
 /** @throws ApiError NOT_FOUND */
 export async function removeMember({ db, clock }: Dependencies, place: MemberKey): Promise<void> {
   const { workspaceId, mailingListId, subscriberId } = place;
-  await changing(db, async (tx) => {
+  await inTransaction(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     const removed = await removeMembers(tx, workspaceId, mailingListId, [subscriberId], clock.now());
     if (removed === 0) throw notFound("Subscriber");
   });
 }
 
-const moveOf = ({ mailingListId, subscriberId }: MemberKey, status: SubscriberStatus) => sql`
+const statusMove = ({ mailingListId, subscriberId }: MemberKey, status: SubscriberStatus) => sql`
   select ${mailingListId}::uuid as mailing_list_id, ${subscriberId}::uuid as subscriber_id, ${status}::text as status`;
 
 /** @throws ApiError NOT_FOUND */

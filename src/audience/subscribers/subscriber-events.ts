@@ -15,7 +15,7 @@ export interface SubscriberEvent {
 }
 
 /** Called in the transaction that makes the change. */
-export type OnSubscriberEvent = (tx: Queryable, news: SubscriberEvent) => Promise<void>;
+export type OnSubscriberEvent = (tx: Queryable, event: SubscriberEvent) => Promise<void>;
 
 /** The event of a change; undefined when nothing is different. */
 export function eventOfChange(
