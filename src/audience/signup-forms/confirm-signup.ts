@@ -50,18 +50,18 @@ export async function findOpenRequest(
 }
 
 /**
- * `joined`: the person is on the list now. `kept_off`: the address bounced, complained or is suppressed, or the list
+ * `joined`: the person is on the list now. `ineligible`: the address bounced, complained or is suppressed, or the list
  * requires a value that the form does not ask for; only the workspace can help. `used`: the person joined by this link
  * and has left since.
  */
-export type Confirmation = "joined" | "kept_off" | "used";
+export type Confirmation = "joined" | "ineligible" | "used";
 
 /** The result of opening a link that was used before. */
 export async function outcomeOfUsedLink(
   { db }: Pick<ConfirmDeps, "db">,
   { workspaceId }: SignupLink,
   { request: { mailing_list_id, email } }: OpenRequest,
-): Promise<Exclude<Confirmation, "kept_off">> {
+): Promise<Exclude<Confirmation, "ineligible">> {
   const member = await findMemberByEmail(db, workspaceId, mailing_list_id, email);
   return member?.status === "active" ? "joined" : "used";
 }
@@ -81,7 +81,7 @@ export async function confirmSignup(
   const { workspaceId } = link;
   if (request.confirmed_at !== null) return outcomeOfUsedLink(deps, link, open);
   const { mailing_list_id: mailingListId, email } = request;
-  if (await isIneligible(deps.db, workspaceId, mailingListId, email)) return "kept_off";
+  if (await isIneligible(deps.db, workspaceId, mailingListId, email)) return "ineligible";
   const member = await findMemberByEmail(deps.db, workspaceId, mailingListId, email);
   try {
     if (member === undefined) {
@@ -95,7 +95,7 @@ export async function confirmSignup(
   } catch (fault) {
     if (!(fault instanceof ApiError)) throw fault;
     // The person joined in the meantime, which is the wanted result.
-    if (fault.code !== "CONFLICT") return "kept_off";
+    if (fault.code !== "CONFLICT") return "ineligible";
   }
   await deps.db.transaction(async (tx) => {
     if (!(await markConfirmed(tx, workspaceId, request.id, deps.clock.now()))) return;

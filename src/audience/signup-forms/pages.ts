@@ -142,7 +142,7 @@ const notices = {
   early: "That was quick. Look at what you typed, and press the button once more.",
 } as const;
 
-const sendOutcome = { joined: sendJoined, kept_off: sendNotEligible, used: sendDeadSignupLink } as const;
+const sendOutcome = { joined: sendJoined, ineligible: sendNotEligible, used: sendDeadSignupLink } as const;
 
 /**
  * Parses a form body; null if it is not UTF-8, raw or percent-encoded: URLSearchParams would insert replacement

@@ -92,7 +92,7 @@ export function searchEntries(
     (text) => sql`(
       select ${entry} from suppression_entries e
       where ${of(list)} and starts_with(e.normalized_value, ${text})
-      -- The order of the index that finds them: no other plan is cheaper, whatever is believed of the text.
+      -- The order of the index: no other plan is cheaper, whatever the statistics say about the text.
       order by e.workspace_id, e.normalized_value, e.suppression_list_id limit ${MOST_FOUND})`,
   );
   return db.rows(sql`
@@ -177,7 +177,7 @@ export async function insertSuppressedAddresses(
       on conflict (workspace_id, normalized_value, suppression_list_id) do update
       set reason = excluded.reason, source_message_id = excluded.source_message_id, created_at = excluded.created_at
       where ${rank(sql`excluded.reason`)} < ${rank(sql`e.reason`)}
-      -- Zero in the row that an insert made.
+      -- xmax is zero for an inserted row, and set for an updated one.
       returning e.xmax = 0 as is_new
     ) select count(*) filter (where is_new) as count from written`);
   await moveCount(tx, list, added?.count ?? 0);

@@ -50,7 +50,7 @@ const entriesInForce = sql`(
   select e.workspace_id, e.normalized_value, ${entryReason(sql`e`)} as reason, e.reason = 'manual' as is_manual,
     l.id as list_id, l.name as list_name, l.suppression_scope, l.mailing_list_id, l.segment_id
   from suppression_entries e
-  -- With its limit: the entry is looked for first, however few lists there are.
+  -- The limit makes the planner look up the entry first, however few lists there are.
   cross join lateral (
     select * from suppression_lists where workspace_id = e.workspace_id and id = e.suppression_list_id limit 1) l
   where l.is_active)`;
