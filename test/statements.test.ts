@@ -160,7 +160,7 @@ const statements: readonly [name: string, work: (db: Database) => Promise<unknow
   [
     "check-suppression",
     (into) => findSuppressions(into, [{ workspaceId, address: "ada@example.test", domain: "example.test" }]),
-    /verdict/,
+    /suppression_entries/,
   ],
   ["choose-recipients", expand, /cardinality/],
   ["insert-recipients", expand, /with asked/],

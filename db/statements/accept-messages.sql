@@ -96,7 +96,7 @@ with
               l.segment_id
             from
               suppression_entries e
-              -- With its limit: the entry is looked for first, however few lists there are.
+              -- The limit makes the planner look up the entry first, however few lists there are.
               cross join lateral (
                 select
                   *

@@ -53,7 +53,7 @@ with
       source
   ),
   joined as (
-    -- Nobody can have made these already: no other transaction knows the person yet.
+    -- No conflict is possible: no other transaction sees these people yet.
     insert into
       memberships (
         workspace_id,

@@ -1,6 +1,6 @@
 select
   asked.position,
-  verdict.*
+  suppression.*
 from
   unnest($1::uuid[], $2::text[], $3::text[], $4::uuid[], $5::uuid[], $6::boolean[]) with ordinality as asked (workspace_id, address, domain, mailing_list_id, segment_id, is_platform, position)
   cross join lateral (
@@ -26,7 +26,7 @@ from
           l.segment_id
         from
           suppression_entries e
-          -- With its limit: the entry is looked for first, however few lists there are.
+          -- The limit makes the planner look up the entry first, however few lists there are.
           cross join lateral (
             select
               *
@@ -58,4 +58,4 @@ from
       list_id
     limit
       1
-  ) as verdict
+  ) as suppression

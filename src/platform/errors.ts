@@ -72,6 +72,12 @@ export function overloaded(message: string): ApiError {
   return new ApiError("INTERNAL_ERROR", message, { status: 503, headers: { "Retry-After": "1" } });
 }
 
+/** The row, when there is one. @throws ApiError NOT_FOUND */
+export function required<Row>(row: Row | undefined, noun: string): Row {
+  if (row === undefined) throw notFound(noun);
+  return row;
+}
+
 /** A NOT_FOUND that names the kind of resource; the same for an unknown id and for one of another workspace. */
 export function notFound(noun: string): ApiError {
   return new ApiError("NOT_FOUND", `${noun} not found`);

@@ -1,7 +1,14 @@
-/** Display names of workspaces and API keys. */
+/** Display names of workspaces, API keys, lists and segments. */
+import { Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
 
 export const LONGEST_NAME = 200;
+
+/** The shapes of a name and a description in a body. */
+export const nameAndDescription = {
+  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
+  description: Type.String({ maxLength: 2_000 }),
+};
 
 /** Trimmed, 1 to 200 characters. @throws ApiError VALIDATION_ERROR */
 export function readName(text: string): string {

@@ -1,4 +1,4 @@
-/** A custom field as answers show it (contract, section 2), and what a caller may say about one. */
+/** Shapes of a custom field: as the API returns it, and as callers create and change it. */
 import { type Static, Type } from "typebox";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { fieldTypes } from "./field-types.ts";

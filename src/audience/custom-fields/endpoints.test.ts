@@ -24,7 +24,7 @@ const create = async (body: object, path = fields()) => {
   return answer.body.data;
 };
 
-test("a field has the defaults of the contract, a normalised name, and is last in order", async () => {
+test("a field has the documented defaults, a normalised name, and is last in order", async () => {
   const of = await newList(service.database, service.workspaceId);
   const first = await create(text("  First   Visit "), fields(of));
   expect(first).toEqual({
@@ -55,14 +55,14 @@ test("a field has the defaults of the contract, a normalised name, and is last i
   ]);
 });
 
-test("fields that are made at the same moment have places of their own", async () => {
+test("fields created concurrently get different positions", async () => {
   const of = await newList(service.database, service.workspaceId);
   const made = await Promise.all(["a", "b", "c", "d"].map((name) => create(text(name), fields(of))));
   const places: number[] = made.map(({ display_order }) => display_order);
   expect(places.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4]);
 });
 
-test("options and rules may come as JSON text, and are given back as what they are", async () => {
+test("options and rules may be given as JSON text, and are returned as JSON", async () => {
   const field = await create({
     field_name: "size",
     field_label: "Size",
@@ -116,7 +116,7 @@ test.each([
   expect(answer.body.details[0].field.startsWith(field)).toBe(true);
 });
 
-test("a name is taken once in a list, once among the global fields, and a list's own field hides the global one", async () => {
+test("a name is unique in a list and among the global fields, and a list's own field hides the global one", async () => {
   const own = await newList(service.database, service.workspaceId);
   const other = await newList(service.database, service.workspaceId);
   await create({ ...text("level"), field_type: "number" }, "/custom-fields/global");
@@ -141,7 +141,7 @@ test("64 clients that add one name at once make one field", async () => {
 });
 
 describe("changes", () => {
-  test("what is omitted stays, null clears, the name stays what it is", async () => {
+  test("omitted fields stay, null clears, the name cannot change", async () => {
     const made = await create(
       text("note", { placeholder: "Say it", help_text: "Anything", is_required: true }),
     );
@@ -183,7 +183,7 @@ describe("changes", () => {
   });
 });
 
-test("a type does not change where another list reads the same people's values as another one", async () => {
+test("a type does not change if another list has the same people's values as another type", async () => {
   const { database, workspaceId } = service;
   const [one, two] = [
     await newList(database, workspaceId, "One"),

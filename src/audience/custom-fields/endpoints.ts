@@ -1,4 +1,4 @@
-/** Custom fields over HTTP: those of a list, and the global ones that every list has. */
+/** Endpoints of custom fields: those of a list, and the global ones that every list has. */
 
 import { Type } from "typebox";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
@@ -14,7 +14,7 @@ import { convertValues } from "#audience/subscribers/convert-field-values.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -48,7 +48,7 @@ const plain: Omit<FieldSettings, "field_label" | "field_type"> = {
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** What else in the house uses custom fields. */
+  /** Other users of custom fields, which keep a field from being deleted or changed. */
   readonly uses: readonly FieldUse[];
 }
 
@@ -86,7 +86,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       id: "updateCustomField",
       method: "PUT",
       path: "/mailing-lists/{id}/custom-fields/{field_id}",
-      summary: "Change a custom field of a list; what is omitted stays, the name cannot change",
+      summary: "Change a custom field of a list; omitted fields stay, the name cannot change",
       needs: need(customFields, "write"),
       body: CustomFieldChanges,
       answer: CustomField,
@@ -99,7 +99,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: "/mailing-lists/{id}/custom-fields/{field_id}",
       mayTakeLong: "reading",
-      summary: "Delete a custom field of a list; what subscribers have of it stays with them",
+      summary: "Delete a custom field of a list; stored values of subscribers stay",
       needs: need(customFields, "write"),
       answer: Deleted,
       message: "Custom field deleted",
@@ -120,7 +120,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       id: "createGlobalCustomField",
       method: "POST",
       path: "/custom-fields/global",
-      summary: "Add a custom field to every list; a list's own field of the same name wins",
+      summary: "Add a custom field to every list; a list's own field of the same name takes precedence",
       needs: need(customFields, "write"),
       body: NewCustomField,
       answer: CustomField,
@@ -133,7 +133,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       id: "updateGlobalCustomField",
       method: "PUT",
       path: "/custom-fields/global/{field_id}",
-      summary: "Change a global custom field; what is omitted stays, the name cannot change",
+      summary: "Change a global custom field; omitted fields stay, the name cannot change",
       needs: need(customFields, "write"),
       body: CustomFieldChanges,
       answer: CustomField,
@@ -146,7 +146,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: "/custom-fields/global/{field_id}",
       mayTakeLong: "reading",
-      summary: "Delete a global custom field; what subscribers have of it stays with them",
+      summary: "Delete a global custom field; stored values of subscribers stay",
       needs: need(customFields, "write"),
       answer: Deleted,
       message: "Global custom field deleted",
@@ -186,8 +186,7 @@ function changeField(
   body: CustomFieldChanges,
 ): Promise<CustomField> {
   return db.transaction(async (tx) => {
-    const held = await lockField(tx, workspaceId, scope, id);
-    if (held === undefined) throw notFound("Custom field");
+    const held = required(await lockField(tx, workspaceId, scope, id), "Custom field");
     if (body.field_name !== undefined && normalizeFieldName(body.field_name) !== held.field_name) {
       throw invalid({ field: "field_name", message: "field_name cannot change; add another field instead" });
     }
@@ -207,7 +206,7 @@ function changeField(
   });
 }
 
-/** Rules and default belong to the old type: with a new one they are said anew or gone. */
+/** Rules and default belong to the old type: with a new type they are given again or removed. */
 function retyped(held: CustomField, { field_type }: CustomFieldChanges): Partial<FieldSettings> {
   return field_type === held.field_type ? {} : { validation_rules: null, default_value: null };
 }
@@ -220,8 +219,7 @@ async function deleteField(
 ) {
   await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
-    const held = await lockField(tx, workspaceId, scope, id);
-    if (held === undefined) throw notFound("Custom field");
+    const held = required(await lockField(tx, workspaceId, scope, id), "Custom field");
     await requireFieldUnused(tx, workspaceId, held, [usedBySegments, ...uses]);
     await removeField(tx, workspaceId, id);
   });

@@ -1,9 +1,9 @@
-/** Names of custom fields: what a person typed, as it is stored and addressed. */
+/** Names of custom fields: normalises and checks what a caller gives. */
 import { invalid } from "#platform/errors.ts";
 
 const LONGEST_NAME = 64;
 
-/** What a subscriber has anyway, and what objects have of themselves. */
+/** Fields that a subscriber has anyway, and property names that every object has. */
 const reserved = new Set([
   "email",
   "first_name",
@@ -21,7 +21,7 @@ export function normalizeFieldName(text: string): string {
   return text.trim().toLowerCase().replaceAll(/\s+/g, "_");
 }
 
-/** Whether no custom field can have this normalised name. */
+/** Whether this normalised name is reserved. */
 export function isReservedName(name: string): boolean {
   return reserved.has(name);
 }

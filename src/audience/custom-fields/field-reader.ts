@@ -1,4 +1,4 @@
-/** Values against the definition of their field: type, choices, validation rules. */
+/** Checks values against the definition of their custom field: type, choices, validation rules. */
 import type { DateReader } from "#platform/dates/date-reader.ts";
 import { isNoValue } from "#platform/no-value.ts";
 import type { CustomField, Option, Rules } from "./custom-field.ts";
@@ -7,12 +7,12 @@ import { compilePattern } from "./validation-pattern.ts";
 
 export type Definition = Pick<CustomField, "field_type" | "field_options" | "validation_rules">;
 
-/** What a choice is stored as. */
+/** The stored value of a choice. */
 export function choiceOf(option: Option): string {
   return typeof option === "string" ? option : option.value;
 }
 
-/** Compiles a definition, once for many values; it has been read by definition.ts. */
+/** Compiles a definition that read-definition.ts has checked, once for many values. */
 export function fieldReader(definition: Definition, dates: DateReader): (value: unknown) => ParsedValue {
   const type = typeTable[definition.field_type];
   const choices = new Choices(
@@ -22,7 +22,7 @@ export function fieldReader(definition: Definition, dates: DateReader): (value: 
     })),
   );
   const breach = ruleChecker(definition.validation_rules ?? {});
-  // A text may be "none"; of the others such a word says nothing, unless it is a choice.
+  // "none" is a valid text; in other types such a word means no value, unless it is a choice.
   const mayBeNothing =
     type.rules !== "length" || definition.field_type === "email" || definition.field_type === "url";
   return (value) => {
@@ -35,7 +35,7 @@ export function fieldReader(definition: Definition, dates: DateReader): (value: 
   };
 }
 
-/** Says which rule a value breaks, or undefined. Lengths are counted in code points. */
+/** Returns the rule that a value breaks, or undefined. Lengths are counted in code points. */
 function ruleChecker(rules: Rules): (value: FieldValue) => string | undefined {
   const { min, max, min_length, max_length } = rules;
   const { pattern } = rules;
@@ -51,7 +51,7 @@ function ruleChecker(rules: Rules): (value: FieldValue) => string | undefined {
         return `must have at least ${min_length} characters`;
       if (max_length !== undefined && length > max_length)
         return `must have at most ${max_length} characters`;
-      // One that could not be stored now, as an earlier version did, is not asked.
+      // A pattern stored by an earlier version that is invalid now is ignored.
       const compiled = pattern === undefined ? undefined : compilePattern(pattern);
       if (compiled?.ok) return compiled.breach(value);
     }

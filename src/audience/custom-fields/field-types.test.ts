@@ -171,7 +171,7 @@ test.each(refused)("%s refuses %j with a sentence", (type, given) => {
   expect(reading).toHaveProperty("message", expect.stringMatching(/^must /));
 });
 
-test("what a type has stored it takes again as it is", () => {
+test("every type accepts its stored form unchanged", () => {
   for (const [type, , stored] of taken)
     expect(fieldReader(field(type))(stored)).toEqual({ ok: true, value: stored });
 });
@@ -193,14 +193,14 @@ test.each(["NULL", "null", "-", " n/a ", "N/A", "none", "\\N", "#N/A", "(null)",
   },
 );
 
-test("a choice that is called so is chosen", () => {
+test("a choice with such a name can be chosen", () => {
   const read = fieldReader(field("select", { field_options: ["None", "{a}"] }));
   expect(read("none")).toEqual({ ok: true, value: "None" });
   const several = fieldReader(field("multiselect", { field_options: ["{a}", "None"] }));
   expect(several("{a}")).toEqual({ ok: true, value: ["{a}"] });
 });
 
-test("a label of two choices is refused, and a comma within a choice parts nothing", () => {
+test("a label of two choices is refused, and a comma within a choice does not split it", () => {
   const field_options = [{ label: "News", value: "a" }, { label: "NEWS", value: "b" }, "Rome, Italy"];
   const read = fieldReader(field("multiselect", { field_options }));
   expect(read("News").ok).toBe(false);
@@ -216,7 +216,7 @@ test.each([
   expect(outside.map((value) => read(value).ok)).not.toContain(true);
 });
 
-test("what could be no choice is not looked through", () => {
+test("a text that is too long for a choice is not searched", () => {
   const normalize = vi.spyOn(String.prototype, "normalize");
   const select = fieldReader(field("select"));
   const multiselect = fieldReader(field("multiselect"));

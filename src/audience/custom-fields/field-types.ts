@@ -1,6 +1,6 @@
 /**
- * The nine types of custom fields: one entry each, which reads a value as it comes in JSON or in a CSV cell (there,
- * always text) into the form it is stored in, or says what is wanted. A new type is a new entry.
+ * The nine types of custom fields. Each entry reads a value from JSON or from a CSV cell (always text) into its stored
+ * form, or says what is expected. A new type is a new entry.
  */
 import { Big } from "big.js";
 import { parseAddress } from "#mail/address.ts";
@@ -21,15 +21,15 @@ export const fieldTypes = [
 ] as const;
 export type FieldType = (typeof fieldTypes)[number];
 
-/** What is stored: JSON, as its type has it. A date is `YYYY-MM-DD`, with a time an ISO 8601 instant in UTC. */
+/** The stored value, as JSON. A date is `YYYY-MM-DD`; with a time it is an ISO 8601 instant in UTC. */
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** Null is "not said": a zero date. A message completes "<field> …". */
+/** A value of null means "not given": a zero date. A message completes "<field> …". */
 export type ParsedValue =
   | { readonly ok: true; readonly value: FieldValue | null }
   | { readonly ok: false; readonly message: string };
 
-/** Rules of validation_rules that a type can have. */
+/** The validation rules that a type can have. */
 export const rulesOf = {
   length: ["min_length", "max_length", "pattern"],
   size: ["min", "max"],
@@ -37,7 +37,7 @@ export const rulesOf = {
 } as const;
 
 interface TypeEntry {
-  /** Reads anything but null and empty text. `choices` are those of select and multiselect. */
+  /** Reads a value that is neither null nor empty text. `choices` are those of select and multiselect. */
   read(value: unknown, choices: Choices, dates: DateReader): ParsedValue;
   readonly rules: keyof typeof rulesOf;
   readonly hasChoices?: true;
@@ -82,8 +82,8 @@ function readNumber(value: unknown): ParsedValue {
 }
 
 /**
- * A whole number may be somebody's number and is kept to its last digit, however it is written; a fraction is rounded where
- * it has more digits than any program calculates with.
+ * Whether the number keeps all digits of the text. A whole number may be an identifier and must keep its last digit; a
+ * fraction may be rounded.
  */
 function isKept(text: string, number: number): boolean {
   return text === "" || !Number.isInteger(number) || Big(text.replace(/^\+/, "")).eq(number);
@@ -122,19 +122,19 @@ export function readBoolean(value: unknown): ParsedValue {
   return typeof known === "boolean" ? ok(known) : refused("must be true or false");
 }
 
-/** A text without what people vary: case, blanks and the Unicode form. */
+/** The text without differences in case, blanks and Unicode form. */
 const folded = (text: string) => text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ").trim();
 
-/** No choice is as long, and no field has as many choices. */
+/** Longer than any choice, and more than any field has. */
 const LONGEST_CHOICE = 10_000;
 const MOST_CHOICES = 1_000;
-/** Of a text that names several. */
+/** Limit of a text that names several choices. */
 const LONGEST_CHOICES = 65_536;
 
-/** The choices of a field, found by value or label, exactly or as people vary them. */
+/** The choices of a field, found by value or label, exactly or with differences in case, blanks and Unicode form. */
 export class Choices {
   readonly values: readonly string[];
-  /** By what is written; null where it could be several. */
+  /** The value by folded value or label; null if it is ambiguous. */
   readonly #byFolded = new Map<string, string | null>();
 
   constructor(options: readonly { readonly value: string; readonly label: string }[]) {
@@ -147,14 +147,14 @@ export class Choices {
     }
   }
 
-  /** The value of the choice that a text means; undefined for none, and for one of several. */
+  /** The value of the choice that a text names; undefined if it names none, or is ambiguous. */
   find(text: string): string | undefined {
     if (text.length > LONGEST_CHOICE) return undefined;
     const exact = text.trim();
     return this.values.find((value) => value === exact) ?? this.#byFolded.get(folded(text)) ?? undefined;
   }
 
-  /** Whether a value or label holds this. */
+  /** Whether a value or label contains the character. */
   hold(character: string): boolean {
     return this.#byFolded.keys().some((key) => key.includes(character));
   }
@@ -171,7 +171,9 @@ const separators = [";", "|", "\n", "\t", ",", "、", "/"];
 const brackets = /^\s*(?:\[(.*)\]|\{(.*)\}|\((.*)\))\s*$/s;
 const element = /\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([^,'"]*?))\s*(?:,|$)/suy;
 
-/** The parts of an array as PostgreSQL (`{a,"b, c"}`) and Python (`['a', 'b']`) write it; undefined for anything else. */
+/**
+ * The elements of an array as PostgreSQL (`{a,"b, c"}`) or Python (`['a', 'b']`) write it; undefined for other texts.
+ */
 function arrayIn(text: string): string[] | undefined {
   const [, ...contents] = brackets.exec(text) ?? [];
   const content = contents.find((one) => one !== undefined);
@@ -188,14 +190,14 @@ function arrayIn(text: string): string[] | undefined {
   return parts;
 }
 
-/** The parts of a text: an array, or what stands between separators that no choice holds. */
+/** The parts of a text: elements of an array, or pieces between separators that no choice contains. */
 function partsOf(text: string, choices: Choices): unknown[] {
   if (choices.find(text) !== undefined) return [text];
   if (/^\s*\[.*\]\s*$/s.test(text)) {
     try {
       return JSON.parse(text) as unknown[];
     } catch {
-      // No JSON: another program's array, or brackets that are part of a choice.
+      // Not JSON: the array of another program, or brackets that are part of a choice.
     }
   }
   const array = arrayIn(text);
@@ -206,7 +208,7 @@ function partsOf(text: string, choices: Choices): unknown[] {
     .filter((part) => part.trim() !== "");
 }
 
-/** An array, or text with a usual separator between the choices. */
+/** Reads an array, or a text with a common separator between the choices. */
 function readChoices(value: unknown, choices: Choices): ParsedValue {
   if (typeof value === "string" && value.length > LONGEST_CHOICES) {
     return refused(`must be at most ${LONGEST_CHOICES} characters`);

@@ -1,4 +1,4 @@
-/** What a caller says about a custom field, checked as a whole: options fit the type, rules fit it, so does the default. */
+/** Checks the definition of a custom field as a whole: options, rules and default must fit the type. */
 import { Type } from "typebox";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import { invalid } from "#platform/errors.ts";
@@ -9,7 +9,7 @@ import { choiceOf, fieldReader } from "./field-reader.ts";
 import { rulesOf, typeTable } from "./field-types.ts";
 import { compilePattern } from "./validation-pattern.ts";
 
-/** What its maker decides about a field; its display_order may be left to the store. */
+/** The settings of a field that a caller chooses; the store sets display_order when it is null. */
 export type FieldSettings = Pick<
   CustomField,
   | "field_label"
@@ -32,7 +32,7 @@ const checkOptions = bodyReader(
 const checkRules = bodyReader(Type.Object({ validation_rules: Rules }));
 
 /**
- * The settings after the changes; what these do not name stays.
+ * The settings after a change; omitted ones stay.
  * @param timeZone of the workspace, for a default that is a time
  * @throws ApiError VALIDATION_ERROR
  */
@@ -72,7 +72,7 @@ function readOptions(type: CustomField["field_type"], given: unknown): CustomFie
     throw fault(`must be texts of 1 to ${LONGEST_OPTION} characters without blanks around them`);
   }
   if (new Set(values).size < values.length) throw fault("must not repeat a choice");
-  // A semicolon stands between the choices of a CSV cell.
+  // A semicolon separates the choices in a CSV cell.
   if (type === "multiselect" && values.some((value) => value.includes(";"))) {
     throw fault("of a multiselect must not hold semicolons");
   }

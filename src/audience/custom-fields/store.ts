@@ -7,7 +7,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { CustomField } from "./custom-field.ts";
 import type { FieldSettings } from "./read-definition.ts";
 
-/** The list a field belongs to; null for the fields of every list. */
+/** The list a field belongs to; null for global fields. */
 export type FieldScope = string | null;
 
 const columns = sql`id, mailing_list_id, field_name, field_label, field_type, field_options, placeholder, default_value,
@@ -17,7 +17,7 @@ const isIn = (scope: FieldScope) => sql`mailing_list_id is not distinct from ${s
 const isOf = (workspaceId: WorkspaceId, scope: FieldScope) =>
   sql`workspace_id = ${workspaceId} and ${isIn(scope)}`;
 
-/** More than a form has. */
+/** More fields than a form has. */
 export const customFieldRoom = (scope: FieldScope): WorkspaceRowLimit => ({
   table: sql`custom_fields`,
   counted: sql`and ${isIn(scope)}`,
@@ -36,8 +36,8 @@ export function listFields(
 }
 
 /**
- * The fields that hold for people of a list: its own and the global ones, of two with one name its own; only active
- * ones, in display order.
+ * The active fields in force on a list: its own and the global ones, in display order. If both have the same name, the
+ * list's own.
  */
 export function listFieldsInForce(
   db: Queryable,
@@ -60,14 +60,14 @@ export async function listFieldNames(db: Queryable, workspaceId: WorkspaceId): P
 }
 
 /**
- * Until the end of the transaction no field of the workspace gets another type: for whoever stores values by the fields in
- * force. Comes behind the list, and before the people.
+ * Keeps the types of all fields of the workspace until the transaction ends. For transactions that store values; taken
+ * after the lock of the list and before the locks of people.
  */
 export async function shareLockFieldTypes(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock_shared(${fieldTypesOf(workspaceId)})`);
 }
 
-/** Until the end of the transaction nobody stores values but this one. */
+/** Keeps all other transactions from storing values until this one ends. */
 export async function lockFieldTypes(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${fieldTypesOf(workspaceId)})`);
 }
@@ -75,8 +75,8 @@ export async function lockFieldTypes(tx: Queryable, workspaceId: WorkspaceId): P
 const fieldTypesOf = (workspaceId: WorkspaceId) => lockKey(`types of custom fields of ${workspaceId}`);
 
 /**
- * Until the end of the transaction the fields that hold on a list, or (null) on every list, are not deleted; all of them,
- * or those of these names. Changes that are under way are over by then.
+ * Keeps the fields in force on a list, or (null) the global fields, from being deleted until the transaction ends: all
+ * of them, or those with these names. Waits for changes in progress.
  */
 export async function shareLockFields(
   tx: Queryable,
@@ -92,8 +92,8 @@ export async function shareLockFields(
 }
 
 /**
- * Those in force when changes that are under way are over. For a job that uses them until it ends: its record is committed
- * before, so that whoever locks a field after this sees it (segments/uses.ts).
+ * The fields in force after changes in progress have ended. For a job that uses them until it ends: its record is
+ * committed before, so that a transaction that locks a field afterwards sees the job (segments/in-use.ts).
  */
 export async function listSettledFields(
   db: Queryable,
@@ -104,7 +104,7 @@ export async function listSettledFields(
   return listFieldsInForce(db, workspaceId, mailingListId);
 }
 
-/** The field, which nobody else changes before this transaction ends. */
+/** The field, locked until the transaction ends. */
 export function lockField(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -116,8 +116,8 @@ export function lockField(
 }
 
 /**
- * The new field, last in order when it says nothing else; undefined when the name is taken in its scope. After
- * requireBelowRowLimit, which makes new fields wait for each other, so that each is put behind those before it.
+ * Inserts a field, last in display order unless it is given; undefined when the name is taken in its scope. Requires
+ * requireBelowRowLimit before, which serializes inserts, so that each gets the next position.
  */
 export function insertField(
   db: Queryable,
@@ -138,7 +138,7 @@ export function insertField(
     returning ${columns}`);
 }
 
-/** The caller has locked it. */
+/** The caller has locked the field. */
 export function updateField(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -159,8 +159,8 @@ export function updateField(
 }
 
 /**
- * A field of the same name and another type that holds for one of these people too, on a list where this field does not;
- * with the list's name.
+ * A field of the same name with another type that applies to one of these people, on a list where this field does not
+ * apply; with the name of that list.
  */
 export function findOtherType(
   tx: Queryable,
@@ -183,7 +183,7 @@ export function findOtherType(
     order by l.name limit 1`);
 }
 
-/** The values that people have of it stay. */
+/** The values that people have stay. */
 export async function removeField(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(sql`delete from custom_fields where workspace_id = ${workspaceId} and id = ${id}`);
 }

@@ -1,16 +1,18 @@
 /**
- * Patterns that users write into validation_rules. They never reach RegExp, whose time can grow exponentially with the
- * text: RE2 reads each character once, and does without look-around and back-references for it. What a character costs
- * grows with the pattern, so a text may be the shorter the larger its pattern is: nobody else waits for long.
+ * Patterns in validation_rules. They are compiled by RE2, never by RegExp, whose time can grow exponentially with the
+ * text. RE2 reads each character once and therefore has no look-around and no back-references. The cost of a character
+ * grows with the pattern, so a larger pattern allows shorter texts only.
  */
 import { RE2JS } from "re2js";
 import { ExpiringMap } from "#platform/cache.ts";
 
-/** A longer one is a program, not a rule. */
+/** Characters of a pattern. */
 const LONGEST = 500;
-/** Instructions. `{900}` makes hundreds of a few characters, and to compile those takes long as well. */
+/**
+ * Instructions of a compiled pattern. `{900}` makes hundreds from a few characters, which also take long to compile.
+ */
 const LARGEST = 1_000;
-/** Instructions times characters: 20 ms of the worst pattern that was found. */
+/** Instructions times characters: 20 ms for the slowest pattern found. */
 const MOST_WORK = 400_000;
 const KEPT = 500;
 const KEPT_MS = 600_000;
@@ -18,7 +20,7 @@ const KEPT_MS = 600_000;
 export type Pattern =
   | {
       readonly ok: true;
-      /** What is wrong with a text, as the end of a sentence; undefined when it matches. */
+      /** The rule that a text breaks, as the end of a sentence; undefined when it matches. */
       readonly breach: (text: string) => string | undefined;
     }
   | { readonly ok: false; readonly message: string };
@@ -26,8 +28,8 @@ export type Pattern =
 const compiled = new ExpiringMap<Pattern>(KEPT);
 
 /**
- * Compiles a pattern, or takes it as it was compiled some minutes ago; it matches when it is found anywhere in the text,
- * as `^` and `$` can say otherwise.
+ * Compiles a pattern, or returns it from a cache. It matches when it is found anywhere in the text, unless `^` and `$`
+ * anchor it.
  */
 export function compilePattern(source: string): Pattern {
   const known = compiled.get(source);

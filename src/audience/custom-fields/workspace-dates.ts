@@ -1,11 +1,11 @@
-/** The reader of dates in a workspace's custom fields. */
+/** The date reader for the custom fields of a workspace. */
 import type { Queryable } from "#platform/database/pool.ts";
 import { DateReader, type DateRules } from "#platform/dates/date-reader.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CustomField } from "./custom-field.ts";
 
-/** In the zone of the workspace, which is looked up only where one of the fields is a date. */
+/** Uses the time zone of the workspace, which is looked up only if one of the fields is a date. */
 export async function workspaceDates(
   db: Queryable,
   workspaceId: WorkspaceId,

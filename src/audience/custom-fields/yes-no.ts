@@ -15,17 +15,17 @@ const no = new Set(
     nu fals hayır yanlış ei epatosi οχι ψευδης لا לא いいえ 否 不是 아니오 아니요 ไม่ ไม่ใช่`),
 );
 
-/** With the blanks round it. */
+/** Includes surrounding blanks. */
 const LONGEST = 1_000;
 
-/** Undefined for a text that is neither. */
+/** Undefined for a text that means neither. */
 export function readYesNo(text: string): boolean | undefined {
   if (text.length > LONGEST) return undefined;
   const word = foldedWord(text);
   return yes.has(word) ? true : no.has(word) ? false : undefined;
 }
 
-/** Without case, accents and the blanks round it. */
+/** In lower case, without accents and surrounding blanks. */
 function foldedWord(text: string): string {
   return text.normalize("NFKD").replaceAll(/\p{M}/gu, "").normalize("NFC").toLowerCase().trim();
 }

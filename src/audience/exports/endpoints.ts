@@ -1,4 +1,4 @@
-/** Writing the people of a list to a CSV file. */
+/** Exports of the subscribers of a list to a CSV file. */
 
 import { type Static, Type } from "typebox";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
@@ -65,7 +65,7 @@ export function exportEndpoints(deps: StorageDeps & { readonly db: Database }): 
   ];
 }
 
-/** What every list has as columns anyway: naming them changes nothing. */
+/** Columns that every export has: naming them in `fields` changes nothing. */
 const usual = new Set(["email", "first_name", "last_name", "status", "source", "subscribed_at"]);
 
 /** @throws ApiError VALIDATION_ERROR for a segment or a field that the list does not have */

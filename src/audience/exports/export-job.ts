@@ -1,4 +1,4 @@
-/** The background job that writes people of a list to a CSV file. */
+/** The background job that exports subscribers of a list to a CSV file. */
 import { open } from "node:fs/promises";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
@@ -13,18 +13,18 @@ import { newFileName, storeLocal } from "#platform/jobs/files.ts";
 import { exportHeader, exportRow } from "./export-row.ts";
 import { listExported, listStoredNames, openExport, readOneMoment } from "./store.ts";
 
-/** Columns of names without a definition: more than any spreadsheet shows. */
+/** Limit of columns for custom fields without a definition: more than any spreadsheet shows. */
 const MOST_NAMES = 10_000;
 
 export const EXPORT_JOB = "subscriber_export";
 
-/** What is exported; null is "all". */
+/** What to export; null means no restriction. */
 export interface ExportInput {
   readonly mailing_list_id: string;
   readonly status: SubscriberStatus | null;
   readonly search: string | null;
   readonly segment_id: string | null;
-  /** Custom fields by name, in this order. */
+  /** Names of custom fields, in the order of their columns. */
   readonly fields: readonly string[] | null;
 }
 
@@ -34,7 +34,7 @@ export function exportHandler({ db, clock }: { db: Database; clock: Clock }): Jo
     const called = `subscribers-${clock.now().toISOString().slice(0, 10)}.csv`;
     await requireMailingList(db, workspaceId, input.mailing_list_id);
     const wanted = await fieldsOf(db, workspaceId, input);
-    // Written to the disk first: with a part stored meanwhile an export would take two connections.
+    // Written to the local disk first: storing parts during the transaction would take a second connection.
     await using scratch = await openTempFile();
     await using file = await open(scratch.path, "wx", 0o600);
     const { rows, fields } = await db.transaction(async (tx) => {
@@ -42,7 +42,7 @@ export function exportHandler({ db, clock }: { db: Database; clock: Clock }): Jo
       const segment = await segmentOf(tx, workspaceId, input, clock);
       const { status, search, mailing_list_id: mailingListId } = input;
       const selection = { mailingListId, status, search, segment };
-      // Without a wish also what is stored under names that have no definition.
+      // If the caller names no fields, the export includes values stored under names without a definition.
       const stored =
         input.fields === null ? await listStoredNames(tx, workspaceId, selection, MOST_NAMES) : [];
       const fields = [...new Set([...wanted, ...stored])];
@@ -70,7 +70,7 @@ async function segmentOf(tx: Queryable, workspaceId: WorkspaceId, input: ExportI
   return membersOf(tx, workspaceId, input.mailing_list_id, { segmentId: input.segment_id }, clock.now());
 }
 
-/** The custom fields asked for, those in force without a wish; one that went away meanwhile is left out. */
+/** The custom fields that the caller named, or all fields in force. Fields deleted since the request are left out. */
 async function fieldsOf(db: Queryable, workspaceId: WorkspaceId, input: ExportInput): Promise<string[]> {
   const inForce = await listFieldsInForce(db, workspaceId, input.mailing_list_id);
   const names = inForce.map(({ field_name }) => field_name);

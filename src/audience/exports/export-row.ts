@@ -1,12 +1,12 @@
-/** A person as a row of an export: the columns that an import of the file reads again. */
+/** A subscriber as a row of an export. An import reads the same columns. */
 import { cellOfAddress } from "#audience/files/address-cell.ts";
 import type { ExportedPerson } from "./store.ts";
 
-/** For reading only: an import leaves this column alone, whatever custom field has such a name or label. */
+/** For people to read: an import ignores this column, even if a custom field has this name or label. */
 export const SUBSCRIBED_AT = "Subscribed At";
 const columns = ["Email", "First", "Last", "Status", "Source", SUBSCRIBED_AT];
 
-/** @param fields the names of custom fields, here and below */
+/** @param fields names of custom fields, as in exportRow */
 export function exportHeader(fields: readonly string[]): string[] {
   return [...columns, ...fields];
 }
@@ -24,7 +24,7 @@ export function exportRow(person: ExportedPerson, fields: readonly string[]): st
   ];
 }
 
-/** Choices of a multiselect stand with semicolons between them, as an import takes them. */
+/** The text of a cell. Choices of a multiselect are joined by semicolons, as an import reads them. */
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

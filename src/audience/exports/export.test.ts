@@ -44,7 +44,7 @@ async function rowsOf(text: string): Promise<(readonly string[])[]> {
 const emailsIn = async (text: string) => (await rowsOf(text)).slice(1).map(([email]) => email);
 
 describe("an export", () => {
-  it("has everybody of the list, newest first, with the columns that an import reads and all that is stored", async () => {
+  it("has all members of the list, newest first, with the columns of an import and all stored values", async () => {
     const list = await newList();
     await field(list, { field_name: "city", field_label: "City", field_type: "text" });
     await add(list, { email: "a@ex.example", first_name: "Ann", custom_fields: { city: "Rome", other: 1 } });
@@ -78,7 +78,7 @@ describe("an export", () => {
     expect(await header({ fields: [] })).toEqual([]);
   });
 
-  it("of a status, a search, a segment has those people alone", async () => {
+  it("of a status, a search or a segment has only those people", async () => {
     const list = await newList();
     await importFile(
       list,
@@ -98,7 +98,7 @@ describe("an export", () => {
     expect(await emails({ segment_id: segment.body.data.id, status: "bounced" })).toEqual([]);
   });
 
-  it("is refused for what the list does not have", async () => {
+  it("is refused for a segment or field that the list does not have", async () => {
     const [list, other] = [await newList(), await newList()];
     const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "a" }] };
     const segment = await call("POST", `/mailing-lists/${other}/segments`, { name: "S", conditions });
@@ -120,7 +120,7 @@ describe("an export", () => {
     }
   });
 
-  it("is nobody else's: another workspace gets 404, a key without the permission 403", async () => {
+  it("is not available to others: another workspace gets 404, a key without the permission 403", async () => {
     const list = await newList();
     const job = await service.ended(await startExport(list));
     const path = job.download_url.replace("/api/v1", "");
@@ -139,7 +139,7 @@ describe("an export", () => {
   });
 });
 
-it("no cell of an export begins a formula", async () => {
+it("no cell of an export starts a formula", async () => {
   const list = await newList();
   await field(list, { field_name: "note", field_label: "Note", field_type: "text" });
   const notes = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''@x", "'plain", '=HYPERLINK("x")'];
@@ -151,7 +151,7 @@ it("no cell of an export begins a formula", async () => {
   for (const cell of rows.flat()) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
 });
 
-test("what is exported comes back as it was, on another workspace's list and on its own", async () => {
+test("an exported file can be imported unchanged, in the same workspace and in another", async () => {
   const fields = [
     { field_name: "note", field_type: "text" },
     { field_name: "story", field_type: "textarea" },
@@ -264,7 +264,7 @@ it.each([
   expect(JSON.parse(again.body.data.subscribers[0].custom_fields).subscribed_at).toBe(held);
 });
 
-it("columns that an export writes are those that an import knows", () => {
+it("every column of an export is known to an import", () => {
   for (const name of ["Email", "First", "Last", "Status", "Source"])
     expect(columnKey(name)).toBe(name.toLowerCase());
 });

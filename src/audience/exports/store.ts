@@ -1,4 +1,4 @@
-/** The SQL of exports: the people of a list, read through a cursor, so that they are all of one moment. */
+/** The SQL of exports: reads the subscribers of a list through a cursor, so that all rows belong to one snapshot. */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { searchConditions } from "#audience/subscribers/search.ts";
@@ -15,22 +15,22 @@ export interface ExportedPerson {
   readonly custom_fields: Readonly<Record<string, unknown>>;
 }
 
-/** Whom to export. */
+/** Which subscribers to export. */
 export interface Selection {
   readonly mailingListId: string;
   readonly status: SubscriberStatus | null;
-  /** As the search of a list takes it, but without its limit. */
+  /** As in the search of subscribers, without its limit of results. */
   readonly search: string | null;
-  /** A relation with the column id: only these. */
+  /** A relation with the column id: only its people are exported. */
   readonly segment: Sql | null;
 }
 
-/** One moment for all that the transaction reads: its first statement. */
+/** Must be the first statement of a transaction: all its reads see one snapshot. */
 export async function readOneMoment(tx: Queryable): Promise<void> {
   await tx.run(sql`set transaction isolation level repeatable read, read only`);
 }
 
-/** The memberships and people of a selection, as `m` and `s`. */
+/** A `from` and `where` with the memberships `m` and people `s` of a selection. */
 function fromPeople(workspaceId: WorkspaceId, { mailingListId, status, search, segment }: Selection): Sql {
   return sql`
     from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id
@@ -40,7 +40,7 @@ function fromPeople(workspaceId: WorkspaceId, { mailingListId, status, search, s
       ${segment === null ? empty : sql`and s.id in (select id from ${segment} g)`}`;
 }
 
-/** The names under which these people have values, in order; at most so many. */
+/** Names under which these people have custom field values, in alphabetical order, at most `most`. */
 export async function listStoredNames(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -54,7 +54,7 @@ export async function listStoredNames(
   return rows.map(({ name }) => name);
 }
 
-/** Opens the cursor `exported`, newest person first; it lives as long as the transaction. @returns how many it has */
+/** Opens the cursor `exported`, newest person first, until the end of the transaction. @returns how many rows it has */
 export async function openExport(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -62,7 +62,7 @@ export async function openExport(
 ): Promise<number> {
   const people = fromPeople(workspaceId, selection);
   const row = await tx.row<{ count: number }>(sql`select count(*)::int as count ${people}`);
-  // All rows are wanted, not only the first tenth.
+  // Plan for reading all rows, not the first tenth.
   await tx.run(sql`set local cursor_tuple_fraction = 1`);
   await tx.run(sql`
     declare exported no scroll cursor for
@@ -71,7 +71,7 @@ export async function openExport(
   return row?.count ?? 0;
 }
 
-/** The next people of the cursor; none at its end. So few, because each may have 64 KB of custom fields. */
+/** The next 500 people of the cursor; empty at its end. A row may have 64 KB of custom fields. */
 export function listExported(tx: Queryable): Promise<ExportedPerson[]> {
   return tx.rows(sql`fetch 500 from exported`);
 }

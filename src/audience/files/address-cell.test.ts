@@ -4,7 +4,7 @@ import { normalizeAddress, parseAddress } from "#mail/address.ts";
 import { guardFormula } from "#platform/csv/formulas.ts";
 import { addressInCell, cellOfAddress, readAddress } from "./address-cell.ts";
 
-test("the quick way reads an address as the grammar does", () => {
+test("the fast check reads an address as the grammar does", () => {
   const piece = fc.string({
     unit: fc.constantFrom("a", "Z", "7", "-", "_", "+", ".", "é", "\u212a", "İ", " ", '"'),
     maxLength: 6,

@@ -1,17 +1,17 @@
 /**
- * What the columns of address, names and status are called: by us, by other programs, and in other languages. It is data;
- * columns.ts says which name counts before which.
+ * The names of the columns for address, names and status: ours, those of other programs, and those in other languages.
+ * This is data; column-mapping.ts says which names take precedence.
  */
 import { columnKey } from "#platform/csv/columns.ts";
 
-/** Letters and digits of a name, without accents. */
+/** Letters and digits of a name, in lower case and without accents. */
 export function headerKey(name: string): string {
   return columnKey(name.normalize("NFKD").replaceAll(/\p{M}/gu, ""));
 }
 
 const keys = (names: string) => new Set(names.split(",").map(headerKey));
 
-/** Our own names of the columns that every list has. */
+/** Our names of the columns that every list has. */
 export const ownNames = {
   email: keys("email"),
   first_name: keys("first,first name"),
@@ -20,7 +20,7 @@ export const ownNames = {
   source: keys("source"),
 } as const;
 
-/** What exports of other programs call them. */
+/** The names in exports of other programs. */
 export const otherNames = {
   email: keys(
     "email address,mail,mail address,subscriber email,contact email,user email,customer email,primary email",
@@ -30,7 +30,7 @@ export const otherNames = {
   status: keys("subscription status,subscriber status"),
 } as const;
 
-/** What people call them in other languages, and names that only some programs use. They count last. */
+/** The names in other languages, and names that few programs use. They have the lowest precedence. */
 export const localNames = {
   email: keys(`
     e-mail-adresse,mailadresse,e-mailadres,mailadres,adresse e-mail,adresse email,adresse mail,adresse électronique,courriel,
@@ -51,7 +51,7 @@ export const localNames = {
     soyisim,фамилия,прізвище,фамилно име,επώνυμο,姓,苗字,성`),
 } as const;
 
-/** Whether a column of this name holds addresses, in whatever language it is called so. */
+/** Whether a column with this name holds addresses, in any language. */
 export function isAddressName(name: string): boolean {
   const key = headerKey(name);
   return ownNames.email.has(key) || otherNames.email.has(key) || localNames.email.has(key);

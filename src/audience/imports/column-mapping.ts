@@ -1,4 +1,4 @@
-/** Which column of an import file is what: by its header, however that is spelled. */
+/** Maps the columns of an import file by their headers, in whatever spelling. */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import { SUBSCRIBED_AT } from "#audience/exports/export-row.ts";
@@ -11,34 +11,34 @@ type Known = keyof typeof ownNames;
 export interface Column {
   /** From 0. */
   readonly place: number;
-  /** As the file calls it. */
+  /** As the file spells it. */
   readonly header: string;
 }
 
 export type Columns = { readonly [Name in Exclude<Known, "email">]: Column | undefined } & {
   readonly email: Column;
-  /** Cells of the header. */
+  /** Number of cells in the header. */
   readonly width: number;
-  /** What they say, to be shown. */
+  /** The headers as they may be shown. */
   readonly headers: readonly string[];
   readonly custom: readonly (Column & { readonly field: CustomField })[];
-  /** Those that are nothing we know, or a second one of something. */
+  /** Columns that are unknown, or that repeat a known one. */
   readonly skipped: readonly Column[];
-  /** Those without a header, which are skipped; nobody misses one in which nothing stands. */
+  /** Columns without a header. They are skipped; reported only if they hold values. */
   readonly unnamed: readonly Column[];
-  /** What the sender should know about the choice. */
+  /** Warnings for the sender about the mapping. */
   readonly warnings: readonly string[];
 };
 
-/** Of either kind; who has more of them has seen enough. */
+/** Limit of reported columns of either kind. */
 export const MOST_SKIPPED = 200;
 
 /**
- * Reads the header. Other columns are custom fields. What is meant most exactly is found first: our own names, then names of
- * fields as they are, then as people vary them, then what other programs call our columns, labels, and names in other
- * languages last. Where no name says which column holds the addresses, the cells do.
+ * Reads the header. Columns that are not the list's own are custom fields. The most specific names are matched first:
+ * our own names, names of fields as they are, names of fields with variations, names in other programs, labels of
+ * fields, and names in other languages. If no name identifies the column of addresses, the cells do.
  * @param fields those in force on the list
- * @param rows some of those behind the header
+ * @param rows some rows after the header
  * @throws ApiError BAD_REQUEST without a column of addresses
  */
 export function readColumns(
@@ -118,10 +118,10 @@ export function readColumns(
   return { ...named, email, width: header.length, headers, custom, skipped, unnamed, warnings };
 }
 
-/** A header may be the first row that names a column Email: programs write titles and dates above it. */
+/** The header may be among this many first rows: programs write titles and dates above it. */
 const MOST_ABOVE = 10;
 
-/** Which of the first rows names the columns. A row that holds an address is a person's, and so is any row below it. */
+/** The index of the header row. A row that holds an address belongs to a person, and so do all rows after it. */
 export function headerAmong(rows: readonly { readonly cells: readonly string[] }[]): number {
   const first = rows.slice(0, MOST_ABOVE);
   const people = first.findIndex(({ cells }) => cells.some(isAddress));
@@ -132,18 +132,18 @@ export function headerAmong(rows: readonly { readonly cells: readonly string[] }
   );
 }
 
-/** Whether a cell looks like an address, in time in proportion to its length: it comes from any file. */
+/** Whether a cell looks like an address; runs in linear time, because the file may hold anything. */
 function isAddress(cell: string): boolean {
   const text = cell.trim();
   const at = text.indexOf("@");
   return at > 0 && at === text.lastIndexOf("@") && text.slice(at + 2, -1).includes(".") && !/\s/.test(text);
 }
 
-/** Of the cells of a column of addresses; some rows may be broken. */
+/** Share of the cells of a column of addresses that must be addresses; some rows may be broken. */
 const LEAST_ADDRESSES = 0.8;
 const MOST_LOOKED_AT = 100;
 
-/** The one column that holds addresses, under a header that is none itself. */
+/** The only column that holds addresses and whose header is not an address. */
 function placeOfAddresses(
   header: readonly string[],
   rows: readonly (readonly string[])[],
@@ -168,13 +168,13 @@ function noAddresses(header: readonly string[]): ApiError {
   return new ApiError("BAD_REQUEST", `The first row has no column named Email; it has: ${names}${advice}`);
 }
 
-/** The column of an export that says when somebody joined is no field's. */
+/** The column of an export with the subscription date is never a custom field. */
 const isFree = (text: string) => text.trim() !== SUBSCRIBED_AT;
 
 const MOST_SHOWN = 20;
 const LONGEST_SHOWN = 100;
 
-/** A header in a sentence or a result; neither NUL nor half a character can be stored. */
+/** A header as it may be shown and stored: without NUL and lone surrogates. */
 function shown(header: string): string {
   return header.trim().replaceAll("\0", "").slice(0, LONGEST_SHOWN).toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** How the dates of an import file are read: by what its sender says, or by what the dates of the file show. */
+/** How the dates of an import file are read: as its sender says, or as the dates of the file suggest. */
 import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
 import {
@@ -10,7 +10,7 @@ import {
 import { DateReader } from "#platform/dates/date-reader.ts";
 import type { Column, Columns } from "./column-mapping.ts";
 
-/** Rows after which a file without any such date is not read on for it. */
+/** After this many rows without any date written in numbers, the file is not read further for its date order. */
 const MOST_SILENT = 20_000;
 
 export class DateColumns {
@@ -28,7 +28,7 @@ export class DateColumns {
     this.#evidence = evidence;
   }
 
-  /** Reads the whole file where it has dates with slashes and the like, whose order its sender does not give. */
+  /** Reads the whole file if it has date columns and the sender does not give the order of day and month. */
   static async of(
     file: CsvFile,
     { line: headerLine }: CsvRow,
@@ -51,7 +51,7 @@ export class DateColumns {
     return found;
   }
 
-  /** By what the column shows itself, else by what all others that show something agree on. */
+  /** The date reader of a column: by its own evidence, otherwise by the order that all other columns agree on. */
   readerOf({ place }: Column): DateReader {
     const own = this.#evidence.get(place);
     const isUndecided = own !== undefined && !own.isContradictory;
@@ -63,7 +63,7 @@ export class DateColumns {
     });
   }
 
-  /** Undefined where no date shows it, and where they contradict each other. */
+  /** Undefined when no date shows the order, and when dates contradict each other. */
   get orderOfFile(): DateOrder | undefined {
     if (isDateOrder(this.#format)) return this.#format;
     const all = [...this.#evidence.values()];

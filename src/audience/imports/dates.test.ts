@@ -53,7 +53,7 @@ it("dates are read as programs write them, and a time without an offset is one o
   });
 });
 
-it("a day that could be a month refuses its row, until the file or the sender says which is which", async () => {
+it("a day that could be a month refuses its row, until the file or the sender shows the order", async () => {
   const list = await listWithDates();
   const undecided = "Email,joined\na@order.example,03/04/2019\n";
   const job = await importFile(list, undecided);
@@ -103,7 +103,7 @@ it("a date_format that is unknown is refused with those that are known", async (
   expect(JSON.stringify(body)).toContain("DMY, MDY");
 });
 
-it("all faults of a row are named at once", async () => {
+it("all faults of a row are reported together", async () => {
   const list = await listWithDates();
   const long = "x".repeat(201);
   const job = await importFile(list, `Email,First,joined,born\nnobody,${long},soon,2018-02-31\n`);

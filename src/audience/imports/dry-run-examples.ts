@@ -1,4 +1,4 @@
-/** Rows of an import file that show what happens to its people: the first of each kind, with their lines. */
+/** Examples of a dry run: the first rows of each kind, with their lines. */
 
 import { shownValue } from "./errors-file.ts";
 import type { OptOutColumn } from "./opt-outs/columns.ts";
@@ -14,10 +14,10 @@ export interface Example {
 }
 
 export class Examples {
-  /** Faults of rows, with the status with which the row is written all the same; null where it is refused. */
+  /** Faults of rows; written_as is the status with which the row is imported anyway, null if the row is refused. */
   readonly refused: (CellFault & { readonly line: number; readonly written_as: string | null })[] = [];
   readonly optedOut: (Example & { readonly status: string; readonly column: string | null })[] = [];
-  /** The line of each row that was taken, by its place among them. */
+  /** The line in the file of each accepted row, in order. */
   #lines = new Uint32Array(FIRST_ROOM);
   #taken = 0;
 
@@ -48,7 +48,7 @@ export class Examples {
     this.#lines[this.#taken++] = line;
   }
 
-  /** The line of a row by its place in a batch of people. */
+  /** The line in the file of a row of a batch. @param place in the batch, from 0 */
   lineOf(batch: number, place: number): number {
     return this.#lines[batch * BATCH_LINES + place] ?? 0;
   }

@@ -1,9 +1,9 @@
-/** What a file would do, said before it does it: the result of a dry run, and of `posthaste import inspect`. */
+/** The result of a dry run, and of `posthaste import inspect`: what importing the file would do. */
 import { MOST_SKIPPED } from "./column-mapping.ts";
 import type { ReadImport } from "./import-reader.ts";
 import type { ImportPreview } from "./preview-people.ts";
 
-/** @param preview what a comparison with the list came to; undefined without a list */
+/** @param preview the comparison with the list; undefined without a list */
 export function reportOf(read: ReadImport, fileName: string, preview?: ImportPreview) {
   const { plan, examples, optedOut, dates } = read;
   const { rows, duplicates, invalid, written_in_part, encoding, delimiter } = plan;
@@ -31,7 +31,7 @@ export function reportOf(read: ReadImport, fileName: string, preview?: ImportPre
 
 export type ImportReport = ReturnType<typeof reportOf>;
 
-/** What each column is taken for, in the order of the file; null for one that is skipped. */
+/** The field that each column is mapped to, in the order of the file; null for a skipped column. */
 function columnsOf({ table: { columns }, optOuts }: ReadImport) {
   const meanings = new Map<number, string>();
   const known = ["email", "first_name", "last_name", "source", "status"] as const;

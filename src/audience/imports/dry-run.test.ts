@@ -19,7 +19,7 @@ const stored = () =>
     from subscribers s left join memberships m on m.workspace_id = s.workspace_id and m.subscriber_id = s.id
     order by s.email, m.mailing_list_id`);
 
-it("a dry run says what a file would do, changes nothing, and the import then does it", async () => {
+it("a dry run reports what an import would do and changes nothing, and the import then does it", async () => {
   const [list, other] = [await newList(), await newList()];
   const field = { field_name: "city", field_label: "City", field_type: "text" };
   await call("POST", `/mailing-lists/${list}/custom-fields`, field);

@@ -13,7 +13,7 @@ async function names(list: string): Promise<Record<string, string | null>> {
   return Object.fromEntries(rows.map(({ email, first_name }) => [email, first_name]));
 }
 
-it("one odd byte in a file of UTF-8 refuses its row with the line, and changes no other name", async () => {
+it("one invalid byte in a file of UTF-8 refuses its row with the line, and changes no other name", async () => {
   const list = await newList();
   const rows = Array.from({ length: 800 }, (_, at) => `j${at}@odd.example,Jürgen\n`).join("");
   await importFile(list, `Email,First\n${rows}`);
@@ -34,7 +34,7 @@ it("one odd byte in a file of UTF-8 refuses its row with the line, and changes n
   expect(new Set(Object.values(await names(list)))).toEqual(new Set(["Jürgen"]));
 });
 
-it("text of a guessed encoding never replaces what is stored; of one that is named it does", async () => {
+it("text of a guessed encoding never replaces stored values; text of a named encoding does", async () => {
   const list = await newList();
   await importFile(list, "Email,First\na@guess.example,Zoe\n");
   const file = Buffer.from("Email,First\na@guess.example,Zo\xeb\nb@guess.example,Ren\xe9e\n", "latin1");

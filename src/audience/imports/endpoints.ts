@@ -1,20 +1,25 @@
-/** Putting people on a list from a CSV file. */
+/** Imports of subscribers from a CSV file. */
 import { Type } from "typebox";
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { lockListsForUse, requireMailingList } from "#audience/mailing-lists/store.ts";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { subscribers } from "#audience/subscribers/resource.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
-import type { Database } from "#platform/database/pool.ts";
+import { TooManyCells } from "#platform/csv/read.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import { dateFormatDescription, readDateFormat } from "#platform/dates/date-format.ts";
-import { notFound } from "#platform/errors.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { flagField } from "#platform/http/request/query.ts";
-import { fileField } from "#platform/http/request/uploads.ts";
+import { fileField, type UploadedFile } from "#platform/http/request/uploads.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "#platform/jobs/queue.ts";
 import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
-import { requireClearOptOuts } from "./require-clear-opt-outs.ts";
+import type { ReadOptions } from "./import-reader.ts";
+import { openTable, type Table } from "./open-import-file.ts";
+import { findOptOutColumns, unclearFileName } from "./opt-outs/columns.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
 
@@ -27,20 +32,20 @@ const ImportForm = Type.Object(
       Type.Boolean({
         default: true,
         description:
-          "Whether names and custom fields given replace those held. Off: names and custom fields of members stay as they are (a worse status in the file counts all the same), and who is known and joins the list is given only what they lack.",
+          "Whether names and custom fields of the file replace stored ones. If false, those of members stay (a worse status in the file is still set), and known people who join the list only get the values they lack.",
       }),
     ),
     resubscribe: Type.Optional(
       Type.Boolean({
         default: false,
         description:
-          "Whether members who unsubscribed become active again where the file says active, or nothing.",
+          "Whether members who unsubscribed become active again if the file says active, or nothing.",
       }),
     ),
     trigger_autoresponders: Type.Optional(
       Type.Boolean({
         default: false,
-        description: "Whether the list's autoresponders write to those who join by this import.",
+        description: "Whether the list's autoresponders start for people who join by this import.",
       }),
     ),
     encoding: Type.Optional(Type.String({ description: encodingDescription })),
@@ -48,14 +53,14 @@ const ImportForm = Type.Object(
     date_format: Type.Optional(Type.String({ description: dateFormatDescription })),
     status: Type.Optional(
       Type.Enum([...subscriberStatuses], {
-        description: "The status of all in the file, where their rows say nothing worse.",
+        description: "The status of all people in the file, unless their rows have a worse one.",
       }),
     ),
     opt_out_column: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: 20,
         description:
-          "The column that says who gets no mail, in place of those that are found by their names; sent once for each of several, of which the worst holds. `ignore` for none.",
+          "The column that says who gets no mail, instead of columns found by their names. May be repeated; the worst status counts. `ignore` for none.",
       }),
     ),
   },
@@ -65,7 +70,7 @@ const ImportForm = Type.Object(
 const ImportStarted = Type.Object(
   {
     ...JobStarted.properties,
-    dry_run: Type.Boolean({ description: "Whether the job only says what the file would do." }),
+    dry_run: Type.Boolean({ description: "Whether the job only reports what the import would do." }),
   },
   { $id: "ImportStarted", description: "Follow the job at /jobs/{job_id}." },
 );
@@ -83,7 +88,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       query: {
         dry_run: flagField(
           false,
-          "Only says what the file would do: the job changes nothing, and its result is the report.",
+          "Only report what the import would do: the job changes nothing, and its result is the report.",
           true,
         ),
       },
@@ -92,7 +97,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       answer: ImportStarted,
       status: 202,
       message: ({ dry_run }) =>
-        dry_run ? "The trial has started; nothing will be written" : "The import has started",
+        dry_run ? "The dry run has started; nothing will be written" : "The import has started",
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller: { workspaceId }, params, query, body }) {
         await requireMailingList(db, workspaceId, params.id);
@@ -119,4 +124,33 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       },
     }),
   ];
+}
+
+/** How much of the file is read while the caller waits. */
+const SURVEY_LIMIT = { rows: 5_000, cells: 50_000 };
+
+/**
+ * Refuses an upload at once when its sender has to decide which column says who gets no mail. All other faults are found
+ * by the job, which reads the whole file.
+ * @throws ApiError BAD_REQUEST for a doubtful column or file name and for too many columns; VALIDATION_ERROR for an
+ * opt_out_column that the file does not have
+ */
+async function requireClearOptOuts(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  { path, name: fileName }: Pick<UploadedFile, "path" | "name">,
+  options: ReadOptions,
+): Promise<void> {
+  const fields = await listFieldsInForce(db, workspaceId, mailingListId);
+  let table: Table;
+  try {
+    table = await openTable(path, options.encoding ?? undefined, fields);
+  } catch (fault) {
+    if (fault instanceof ApiError && !(fault instanceof TooManyCells)) return;
+    throw fault;
+  }
+  const columns = await findOptOutColumns(table.file, table.header, table.columns, options, SURVEY_LIMIT);
+  const unclear = unclearFileName(fileName, columns, options);
+  if (unclear !== undefined) throw new ApiError("BAD_REQUEST", unclear);
 }

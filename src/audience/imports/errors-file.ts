@@ -1,18 +1,18 @@
-/** The file of what is wrong in an import: line, column, what the cell holds, and why it cannot be taken. */
+/** The file with the faults of an import: line, column, value, and the reason. */
 import { csvLine } from "#platform/csv/write.ts";
 import type { LineSink } from "./line-sink.ts";
 import type { CellFault, ReadRow } from "./row-reader.ts";
 
-/** Faults listed; more are only counted. A file with so many has another problem than single rows. */
+/** Limit of faults listed; more are only counted. A file with more has a general problem. */
 const MOST_LISTED = 100_000;
 const LONGEST_VALUE = 200;
 
 export class ErrorsFile {
   readonly #file: LineSink;
   #listed = 0;
-  /** Rows that were refused, listed or not. */
+  /** Refused rows, listed or not. */
   refused = 0;
-  /** Rows of people who get no mail that were written without the values that have faults. */
+  /** Rows of people who get no mail that were written without their faulty values. */
   writtenInPart = 0;
 
   constructor(file: LineSink) {
@@ -24,12 +24,11 @@ export class ErrorsFile {
     return this.refused + this.writtenInPart === 0;
   }
 
-  /** A line for each fault of a row that has some. @param line of the import file */
+  /** Adds a line for each fault of a row. @param line of the import file */
   note(line: number, { person, faults }: Pick<ReadRow, "person" | "faults">): void {
     if (person === undefined) this.refused++;
     else this.writtenInPart++;
-    const outcome =
-      person === undefined ? "" : `; written as ${person.status} all the same, without this value`;
+    const outcome = person === undefined ? "" : `; written as ${person.status} anyway, without this value`;
     for (const { column, value, reason } of faults) {
       this.#listed++;
       if (this.#listed > MOST_LISTED) return;
@@ -38,7 +37,7 @@ export class ErrorsFile {
   }
 }
 
-/** A cell as a result may hold it: neither NUL nor half a character can be stored. */
+/** A cell as it may be stored: shortened, without NUL and lone surrogates. */
 export function shownValue(value: CellFault["value"]): string {
   return value.replaceAll("\0", "").slice(0, LONGEST_VALUE).toWellFormed();
 }

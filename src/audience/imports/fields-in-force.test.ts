@@ -6,7 +6,7 @@ import { startImportService } from "#test/support/imports.ts";
 
 const { database, workspaceId, call, newList, upload, ended } = await startImportService();
 
-test("an import that begins while a field gets another type reads its file by the new one", async () => {
+test("an import that starts while a field changes its type uses the new type", async () => {
   const list = await newList();
   const number = { field_name: "age", field_label: "Age", field_type: "number" };
   const { id } = (await call("POST", `/mailing-lists/${list}/custom-fields`, number)).body.data;

@@ -77,7 +77,7 @@ const whole = {
   counts: { created: PEOPLE - 2, updated: 1, unchanged: 1, duplicates: 1, invalid: 1 },
 };
 
-test("an import that the service's end interrupted goes on where it was", async () => {
+test("an import interrupted by the end of the service continues", async () => {
   const id = await start();
   const stopping = new AbortController();
   const first = attempt(id, stopping.signal);
@@ -93,7 +93,7 @@ test("an import that the service's end interrupted goes on where it was", async 
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("two runs of one import, one of them thought dead, write everybody once", async () => {
+test("two runs of one import, one of them presumed dead, write each person once", async () => {
   const id = await start();
   await Promise.all([attempt(id), attempt(id)]);
   // The run that was overtaken cannot end the job; the other one did, or the next one does.
@@ -104,7 +104,7 @@ test("two runs of one import, one of them thought dead, write everybody once", a
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("an import of which a crash of the database took batches back does not end, but is tried again", async () => {
+test("an import fails and is retried when a crash of the database lost batches", async () => {
   const id = await start();
   const running = attempt(id);
   await someBatch(id);
@@ -117,7 +117,7 @@ test("an import of which a crash of the database took batches back does not end,
   });
 });
 
-test("what an import says of its end is on the disk, though its batches did not wait for that", async () => {
+test("the final counts of an import are durable, although its batches commit asynchronously", async () => {
   const jobId = await start();
   const commit = await db.transaction(async (tx) => {
     await claimImportBatch(tx, workspaceId, { jobId, batch: 0 });
@@ -130,7 +130,7 @@ test("what an import says of its end is on the disk, though its batches did not 
   expect(await db.row(settled)).toEqual({ isOnDisk: true });
 });
 
-test("a cancelled import keeps what it has written, and says how much", async () => {
+test("a cancelled import keeps what it has written, and reports how much", async () => {
   const id = await start();
   const running = attempt(id);
   await someBatch(id);
@@ -165,7 +165,7 @@ async function cancelAt(table: Sql, id: string, meanwhile: () => Promise<unknown
   return findJob(db, workspaceId, id);
 }
 
-test("an import that is cancelled while its file is read writes nobody", async () => {
+test("an import that is cancelled while its file is read writes no person", async () => {
   const job = await cancelAt(raw("custom_fields"), await start(10));
   expect(job).toMatchObject({ status: "cancelled", succeeded: 0 });
   expect(await countWhere("memberships", list)).toBe(2);
@@ -183,7 +183,7 @@ test("an import that is cancelled as it writes its last people is completed", as
   expect(await countWhere("memberships", list)).toBe(10);
 });
 
-test("an import waits while its workspace is suspended, says how far it came, and then goes on", async () => {
+test("an import waits while its workspace is suspended, reports its progress, and then continues", async () => {
   const id = await start();
   const suspend = (is_suspended: boolean) =>
     changeWorkspace(db, workspaceId, { is_suspended }, { clock: systemClock, plans });
@@ -206,7 +206,7 @@ test("an import waits while its workspace is suspended, says how far it came, an
   expect(await countWhere("import_batches", id)).toBe(BATCHES);
 });
 
-test("an import whose list goes meanwhile fails, and leaves nobody on it", async () => {
+test("an import whose list is deleted fails, and adds no person to it", async () => {
   const id = await start();
   await db.run(sql`delete from memberships where mailing_list_id = ${list}`);
   await db.run(sql`delete from mailing_lists where id = ${list}`);

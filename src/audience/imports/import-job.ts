@@ -1,4 +1,4 @@
-/** The background job that puts the people of a file on a list. */
+/** The background job of an import. */
 import { open } from "node:fs/promises";
 import { listSettledFields } from "#audience/custom-fields/store.ts";
 import { createLimiter } from "#platform/concurrency.ts";
@@ -17,19 +17,19 @@ import { writePeople } from "./write-people.ts";
 
 export const IMPORT_JOB = "subscriber_import";
 
-/** What the job needs beside the file. */
+/** The parameters of the job. */
 export interface ImportInput extends ReadOptions {
   readonly mailing_list_id: string;
-  /** As its sender calls it. */
+  /** As the sender named it. */
   readonly file_name: string;
   readonly update_existing: boolean;
   readonly resubscribe: boolean;
   readonly trigger_autoresponders: boolean;
-  /** Whether the file is only looked at; an input of an earlier version has none. */
+  /** Whether to report only; absent in jobs of earlier versions. */
   readonly dry_run?: boolean;
 }
 
-/** Connections that all imports of a process take together; the others of the pool are for those who wait. */
+/** Database connections that all imports of a process use together; the others stay free for requests. */
 const CONNECTIONS = 2;
 
 export function importHandler({
@@ -72,7 +72,7 @@ export function importHandler({
       return keepPlan(db, place, plan);
     }
 
-    /** Begins anew with each run of the job: what it finds is kept nowhere but in its result. */
+    /** Runs from the start in each run of the job: its findings are stored in its result only. */
     async function dryRun(): Promise<JobOutcome> {
       const read = await readUpload();
       const { plan } = read;
@@ -116,7 +116,7 @@ export function importHandler({
       },
       plan,
     );
-    // A service that stops takes the job up again; a caller who cancels is told how far it came.
+    // When the service stops, the job continues later; when a caller cancels it, the result says how far it came.
     if (!isWhole && !isCancelled()) signal.throwIfAborted();
     return { ...outcomeOf(plan, written, input), isPartial: !isWhole };
   };

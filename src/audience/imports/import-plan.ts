@@ -1,48 +1,50 @@
 /**
- * What the first reading of an import file found: everything that the writing needs, kept beside the people that were
- * read, so that an import that was interrupted goes on where it was. It is there only when the whole file was read.
+ * The plan of an import: what reading the file found, and all that writing needs. It is stored with the people that
+ * were read once the whole file was read, so that an interrupted import continues from it.
  */
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { readWhole, storeWhole } from "#platform/jobs/files.ts";
 
-/** Some thousand people, written in one transaction. */
+/** A range of people that one transaction writes. */
 export interface Batch {
-  /** Where its lines begin in the file of people, and how many bytes they are. */
+  /** The range of bytes in the file of people. */
   readonly offset: number;
   readonly bytes: number;
-  /** How many people its lines are, and which of them (from 0) a later row replaces. */
+  /** The number of people in the range, and the indexes (from 0) of those that a later row replaces. */
   readonly lines: number;
   readonly replaced: readonly number[];
 }
 
 export interface ImportPlan {
-  /** The moment of the import: when all its people came. ISO 8601. */
+  /** The time of the import, for all its people. ISO 8601. */
   readonly now: string;
-  /** Files of the job; the second one only when rows were refused. */
+  /** Files of the job; errors_file is null if no row had a fault. */
   readonly people_file: string;
   readonly errors_file: string | null;
   readonly batches: readonly Batch[];
-  /** Rows with something in them: people, duplicates and refused ones. */
+  /** Rows that are not blank: people, duplicates and refused rows. */
   readonly rows: number;
   readonly duplicates: number;
   readonly invalid: number;
-  /** Rows of people who get no mail that are written without the values that have faults; a plan of an earlier version has none. */
+  /**
+   * Rows of people who get no mail that are written without their faulty values; absent in plans of earlier versions.
+   */
   readonly written_in_part?: number;
-  /** Custom fields of people who join the list, where they have no value. */
+  /** Custom fields for people who join the list and have no value. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly encoding: string;
-  /** The encoding is a guess: what the file says replaces nothing that is stored. */
+  /** Whether the encoding is a guess: then the values of the file replace no stored ones. */
   readonly is_guessed?: boolean;
-  /** What the sender should know; a plan of an earlier version has none. */
+  /** Warnings for the sender; absent in plans of earlier versions. */
   readonly warnings?: readonly string[];
   readonly delimiter: string;
   readonly skipped_columns: readonly string[];
-  /** The columns that said who gets no mail, and in how many rows; a plan of an earlier version has none. */
+  /** The columns that said who gets no mail, with the number of rows; absent in plans of earlier versions. */
   readonly opt_out_columns?: readonly { readonly column: string; readonly opted_out: number }[];
 }
 
-/** Whose plan it is. */
+/** The job of the plan. */
 interface Owner {
   readonly workspaceId: WorkspaceId;
   readonly jobId: string;
@@ -56,13 +58,13 @@ export async function findPlan(db: Database, owner: Owner): Promise<ImportPlan |
 }
 
 /**
- * Keeps the plan, at once and whole. Of two runs of one job that both read the file, as happens when one was thought
- * dead, the first decides, and both work by its plan.
+ * Stores the plan atomically. If two runs of a job read the file, because one was presumed dead, the first plan stored
+ * is the plan of both.
  */
 export async function keepPlan(db: Database, owner: Owner, plan: ImportPlan): Promise<ImportPlan> {
   const octets = Buffer.from(JSON.stringify(plan));
   if (await storeWhole(db, fileOf(owner), octets)) return plan;
   const kept = await findPlan(db, owner);
-  if (kept === undefined) throw new Error("the plan of an import went while the import was read");
+  if (kept === undefined) throw new Error("the plan of an import disappeared while the file was read");
   return kept;
 }

@@ -1,10 +1,10 @@
 /**
- * The first half of an import: the whole file is read, checked and put in order before people are written. So a file that
- * breaks off or is too long is refused as a whole. An import then writes the people (write-people.ts); a dry run only counts
- * them (preview-people.ts).
+ * Reads an import file: the whole file is read, checked and mapped before any person is written, so a file that is
+ * truncated or too long is refused as a whole. write-people.ts then writes the people of an import, preview-people.ts
+ * counts those of a dry run.
  *
- * People go to a file of lines, as the staging table takes them, in batches. Nothing of the upload is in memory but the
- * rows of the moment and some bytes for each address.
+ * People are written to a file of lines, in the format of the staging table and in batches. Memory holds only the
+ * current rows, and some bytes for each address.
  */
 import { stat } from "node:fs/promises";
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
@@ -34,22 +34,22 @@ import { MOST_ROWS, PeopleFile } from "./people-file.ts";
 import { type ImportedPerson, type ReadRow, RowReader } from "./row-reader.ts";
 import { listHolders } from "./store.ts";
 
-/** Most rows have more. */
+/** A row usually has more bytes. */
 const ROW_BYTES = 50;
 
-/** What the sender says about the file. */
+/** The sender's options for reading the file. */
 export interface ReadOptions extends OptOutChoice {
   readonly encoding?: Encoding | null;
   readonly date_format?: DateFormat | null;
 }
 
-/** What the list asks of a file. */
+/** The list that a file is read for. */
 export interface ImportTarget {
   /** The custom fields in force. */
   readonly fields: readonly CustomField[];
   /** IANA name, for times without an offset. */
   readonly timeZone: string;
-  /** Who of these people has a value of each custom field that they lack here. */
+  /** The addresses of those people who have a stored value for every required field that their row lacks. */
   readonly holdersOf: (people: readonly ImportedPerson[]) => Promise<ReadonlySet<string>>;
 }
 
@@ -64,7 +64,7 @@ export async function openTarget(
   return { fields, timeZone, holdersOf: (people) => listHolders(db, workspaceId, people) };
 }
 
-/** Where the lines go. */
+/** Where the lines are written. */
 export interface ImportSinks {
   readonly people: LineSink;
   readonly errors: LineSink;
@@ -76,11 +76,11 @@ export interface ReadImport {
   readonly optOuts: readonly OptOutColumn[];
   readonly dates: DateColumns;
   readonly examples: Examples;
-  /** Good rows of people who get no mail. */
+  /** Accepted rows of people who get no mail. */
   readonly optedOut: number;
 }
 
-/** @throws ApiError BAD_REQUEST for a file that is no CSV, has no addresses, breaks off or is too long */
+/** @throws ApiError BAD_REQUEST for a file that is not CSV, has no addresses, is truncated or too long */
 export async function readImport(
   target: ImportTarget,
   path: string,
@@ -113,7 +113,7 @@ export async function readImport(
   return { ...(await reading.end(options, now, optOuts, overruled)), table, optOuts, dates };
 }
 
-/** What has been read of one file so far. */
+/** The state of reading one file. */
 class ImportReader {
   readonly #target: ImportTarget;
   readonly #table: Table;
@@ -122,11 +122,11 @@ class ImportReader {
   readonly #people: PeopleFile;
   readonly #refusals: ErrorsFile;
   readonly #examples = new Examples();
-  /** Rows in which each column said that the person gets no mail. */
+  /** For each opt-out column, the rows in which it said that the person gets no mail. */
   readonly #decided = new Map<OptOutColumn, number>();
-  /** Columns without a name in which something stands. */
+  /** Columns without a header that hold values. */
   readonly #filledUnnamed = new Set<Column>();
-  /** Rows with something in them. */
+  /** Rows that are not blank. */
   #count = 0;
   #optedOut = 0;
 
@@ -158,7 +158,7 @@ class ImportReader {
     if (this.#sinks.errors.isFull) await this.#sinks.errors.flush();
   }
 
-  /** A required field may be missing in the row of a person who has it already. */
+  /** Adds a fault to rows that lack a required field, unless the person has a stored value. */
   async #withoutLacking(rows: readonly ReadRow[]): Promise<readonly ReadRow[]> {
     const lacking = rows.flatMap(({ person }) => (person && person.lacking.length > 0 ? [person] : []));
     if (lacking.length === 0) return rows;
@@ -244,7 +244,7 @@ function isOut({ status }: ImportedPerson): boolean {
   return rank(status) > rank("active");
 }
 
-/** Rows of nothing but delimiters, as spreadsheets leave below a table, are no rows. */
+/** Rows with only delimiters, which spreadsheets leave below a table, are ignored. */
 function hasContent({ cells }: CsvRow): boolean {
   return cells.some((cell) => cell.trim() !== "");
 }

@@ -46,7 +46,7 @@ function countsOf(job: ReturnType<typeof JSON.parse>) {
 const none = { created: 0, updated: 0, unchanged: 0, duplicates: 0, invalid: 0 };
 
 describe("an import", () => {
-  it("answers with a job, and puts people on the list", async () => {
+  it("answers with a job, and adds people to the list", async () => {
     const list = await newList();
     const answer = await upload(
       list,
@@ -102,7 +102,7 @@ describe("an import", () => {
     expect(countsOf(await importFile(list, file))).toEqual({ ...none, unchanged: 2 });
   });
 
-  it("leaves nothing of the upload behind but the refused rows", async () => {
+  it("leaves nothing of the upload but the refused rows", async () => {
     const list = await newList();
     const job = await importFile(list, "Email\na@left.example\nnobody\n");
     expect(await readdir(join(service.dataDir, "uploads"))).toEqual([]);
@@ -111,7 +111,7 @@ describe("an import", () => {
     expect(files.map(({ name }) => name)).toEqual([expect.stringMatching(/\/errors\.csv$/)]);
   });
 
-  it("of people on another list takes them as the same persons", async () => {
+  it("of people on another list keeps them the same people", async () => {
     const [one, other] = [await newList(), await newList()];
     await importFile(one, "Email,First\na@shared.example,A\n");
     expect(countsOf(await importFile(other, "Email,Last\na@shared.example,Z\nb@shared.example,\n"))).toEqual({
@@ -134,7 +134,7 @@ describe("an import", () => {
 });
 
 describe("people who left", () => {
-  it("are never woken, whatever the file says", async () => {
+  it("stay unsubscribed, whatever the file says", async () => {
     const list = await newList();
     await importFile(
       list,
@@ -149,7 +149,7 @@ describe("people who left", () => {
     });
   });
 
-  it("come back with resubscribe when they unsubscribed, and only then", async () => {
+  it("become active again with resubscribe if they unsubscribed, and only then", async () => {
     const list = await newList();
     await importFile(list, "Email,Status\nu@back.example,unsubscribed\nb@back.example,bounced\n");
     const file = "Email\nu@back.example\nb@back.example\n";
@@ -164,7 +164,7 @@ describe("people who left", () => {
     });
   });
 
-  it("are told by the status column, in the words of others too", async () => {
+  it("are recognised by the status column, in the words of other programs, too", async () => {
     const list = await newList();
     const file =
       "Email,Status\na@st.example,Subscribed\nb@st.example,CLEANED\nc@st.example, unsubscribed \nd@st.example,maybe\n";
@@ -186,8 +186,8 @@ describe("people who left", () => {
   });
 });
 
-describe("people who are known", () => {
-  it("keep what an empty cell says nothing of", async () => {
+describe("known people", () => {
+  it("keep their values if a cell is empty", async () => {
     const list = await newList();
     await importFile(list, "Email,First,Last\na@keep.example,Ann,Lee\n");
     expect(countsOf(await importFile(list, "Email,First,Last\na@keep.example,,Low\n"))).toEqual({
@@ -234,7 +234,7 @@ describe("custom fields", () => {
     expect(job.result).toMatchObject({ skipped_columns: ["Shoe size"], delimiter: ";" });
     expect(await refusals(job)).toEqual([
       '2,loyalty_points,"12,5","must be a number, with a point as in 1.5"',
-      expect.stringMatching(/^4,EMAIL,44,"stands behind the last column: /),
+      expect.stringMatching(/^4,EMAIL,44,"is one value more than there are columns: /),
     ]);
     expect(
       Object.values(await members(list)).map((member) => (member as { custom_fields: object }).custom_fields),
@@ -258,7 +258,7 @@ describe("custom fields", () => {
     );
   });
 
-  it("have their defaults only in people who are new on the list", async () => {
+  it("get their defaults only in people who join the list", async () => {
     const list = await newList();
     await importFile(list, "Email\nold@df.example\n");
     await field(list, { field_name: "plan", field_label: "Plan", field_type: "text", default_value: "free" });
@@ -270,7 +270,7 @@ describe("custom fields", () => {
     });
   });
 
-  it("are complete in people of another list who join, as in those who are added one by one", async () => {
+  it("get their defaults in people of another list who join, as when they are added one by one", async () => {
     const [home, list] = [await newList(), await newList()];
     const options = { field_options: ["free", "pro"], default_value: "free", is_required: true };
     await field(list, { field_name: "need", field_label: "Need", field_type: "text", is_required: true });
@@ -299,7 +299,7 @@ describe("custom fields", () => {
     });
   });
 
-  it("that are required refuse rows without, but for people who have them", async () => {
+  it("that are required refuse rows without a value, unless the person has one", async () => {
     const list = await newList();
     await field(list, { field_name: "city", field_label: "City", field_type: "text", is_required: true });
     expect(countsOf(await importFile(list, "Email,City\nhas@rq.example,Rome\n"))).toEqual({
@@ -311,7 +311,7 @@ describe("custom fields", () => {
     expect(await refusals(job)).toEqual(["3,city,,is required"]);
   });
 
-  it("of numbers refuse rows whose digits no number keeps", async () => {
+  it("of numbers refuse rows whose digits would be lost", async () => {
     const list = await newList();
     await call("POST", `/mailing-lists/${list}/custom-fields`, {
       field_name: "customer",
@@ -325,7 +325,7 @@ describe("custom fields", () => {
     ]);
   });
 
-  it("under a header without a name are told of as skipped where something stands in them", async () => {
+  it("under a column without a header are reported as skipped if it holds values", async () => {
     const list = await newList();
     const skipped = async (text: string) => (await importFile(list, text)).result.skipped_columns;
     expect(await skipped("Email,,First,Shoe,\na@un.example,,A,9,\nb@un.example,x,B,9, \n")).toEqual([
@@ -336,7 +336,7 @@ describe("custom fields", () => {
     expect(await skipped("Email,First, \nd@un.example,D,\ne@un.example,E\n")).toEqual([]);
   });
 
-  it("named like a part of every object stay columns that are skipped", async () => {
+  it("named like a property of every object are skipped", async () => {
     const list = await newList();
     const job = await importFile(list, "Email,__proto__,constructor,toString\na@pp.example,x,y,z\n");
     expect(countsOf(job)).toEqual({ ...none, created: 1 });
@@ -345,8 +345,8 @@ describe("custom fields", () => {
   });
 });
 
-describe("somebody who is in the file twice", () => {
-  it("counts once, and the last row holds, in whatever spelling the address comes", async () => {
+describe("a person who is in the file twice", () => {
+  it("counts once, and the last row applies, in whatever spelling of the address", async () => {
     const list = await newList();
     const job = await importFile(
       list,
@@ -379,8 +379,8 @@ describe("somebody who is in the file twice", () => {
   });
 });
 
-describe("bad rows alone are refused, with their line and the reason", () => {
-  it("and the others come", async () => {
+describe("only faulty rows are refused, with their line and the reason", () => {
+  it("and the others are imported", async () => {
     const list = await newList();
     const job = await importFile(
       list,
@@ -456,7 +456,7 @@ describe("a file that is refused as a whole", () => {
     expect(await emails(list)).toEqual([]);
   });
 
-  it("a header alone is no fault", async () => {
+  it("a header without rows is accepted", async () => {
     expect(countsOf(await importFile(await newList(), "Email,First\n"))).toEqual(none);
     expect(countsOf(await importFile(await newList(), "Email"))).toEqual(none);
   });
@@ -482,7 +482,7 @@ describe("files as programs write them", () => {
   });
 });
 
-it("imports at once, of the same people to one list, end with each of them once", async () => {
+it("concurrent imports of the same people into one list add each of them once", async () => {
   const list = await newList();
   const rows = (from: number) =>
     Array.from({ length: 30_000 }, (_, at) => `q${from + at}@at-once.example`).join("\n");

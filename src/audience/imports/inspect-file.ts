@@ -1,4 +1,4 @@
-/** What a file on this machine would do if it were imported: the dry run of the command line. */
+/** The dry run of the command line: reports what importing a local file would do. */
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -7,7 +7,7 @@ import { findWorkspaceOfList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import { createLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { type ImportReport, reportOf } from "./dry-run-report.ts";
 import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./import-reader.ts";
 import { ScratchLines } from "./line-sink.ts";
@@ -19,11 +19,11 @@ export interface Inspection extends ReadOptions {
   readonly updateExisting: boolean;
   readonly resubscribe: boolean;
   readonly clock: Clock;
-  /** The list that the file is compared with, if any. */
+  /** The list to compare the file with, if any. */
   readonly list: { readonly db: Database; readonly id: string } | undefined;
 }
 
-/** @throws ApiError BAD_REQUEST as an import refuses the file; NOT_FOUND for an unknown list */
+/** @throws ApiError BAD_REQUEST for a file that an import would refuse; NOT_FOUND for an unknown list */
 export async function inspectFile(inspection: Inspection): Promise<ImportReport> {
   const { path, list, clock } = inspection;
   const place = list && { db: list.db, mailingListId: list.id, ...(await ownerOf(list)) };
@@ -54,13 +54,12 @@ export async function inspectFile(inspection: Inspection): Promise<ImportReport>
 }
 
 async function ownerOf({ db, id }: { readonly db: Database; readonly id: string }) {
-  const workspaceId = await findWorkspaceOfList(db, id);
-  if (workspaceId === undefined) throw notFound("Mailing list");
+  const workspaceId = required(await findWorkspaceOfList(db, id), "Mailing list");
   const fields = await listFieldsInForce(db, workspaceId, id);
   return { workspaceId, target: await openTarget(db, workspaceId, fields) };
 }
 
-/** Without a list. */
+/** The target without a list. */
 const nothingKnown: ImportTarget = {
   fields: [],
   timeZone: "UTC",

@@ -25,7 +25,7 @@ async function members(list: string): Promise<Record<string, string>> {
 
 const lines = (...rows: string[]) => rows.map((row) => `${row}\r\n`).join("");
 
-describe("an export of another program comes in with names, and who opted out stays out", () => {
+describe("an export of another program is imported with names, and people who opted out stay out", () => {
   it.each<[string, string | Uint8Array, Record<string, string>]>([
     [
       "Mailchimp, subscribed",
@@ -216,7 +216,7 @@ describe("a header in another language", () => {
   });
 });
 
-it("where no name says which column holds the addresses, their cells do, with a warning", async () => {
+it("if no name identifies the column of addresses, their cells do, with a warning", async () => {
   const list = await newList();
   const job = await importFile(list, "Kontakt;Telefon\nin@x.example;123\nb@x.example;\n");
   expect(job.result).toMatchObject({ created: 2, warnings: [expect.stringContaining('"Kontakt"')] });
@@ -250,7 +250,7 @@ it("a file that is called after people who get no mail is refused until its send
   expect((await send("subscribed_members_export_1.csv")).status).toBe(202);
 });
 
-it("a status that speaks of orders is none, and one that speaks of mail in part refuses the file", async () => {
+it("a status about orders is ignored, and one partly about mail refuses the file", async () => {
   const list = await newList();
   const file = "Email,Order status\na@x.example,cancelled\nb@x.example,shipped\n";
   await importFile(list, file);

@@ -1,4 +1,4 @@
-/** Where the reader of an import file puts lines: files of a job (LineFile), or a file that is looked at and thrown away. */
+/** Where the reader of an import file writes lines: a file of the job (LineFile), or a temporary file. */
 import type { FileHandle } from "node:fs/promises";
 import type { LineFile } from "#platform/jobs/line-file.ts";
 
@@ -6,7 +6,7 @@ export type LineSink = LineFile;
 
 const PART_BYTES = 1024 * 1024;
 
-/** Lines for this process alone: they go to a file on the disk, or nowhere. */
+/** Lines that only this process reads: written to a local file, or discarded. */
 export class ScratchLines implements LineSink {
   readonly name = "";
   readonly #file: FileHandle | undefined;

@@ -1,4 +1,4 @@
-/** An import file with its header: how it is written, and which column is what. */
+/** Opens an import file: its format, its header, and the mapping of its columns. */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
@@ -9,14 +9,14 @@ import { type Columns, headerAmong, readColumns } from "./column-mapping.ts";
 
 export interface Table {
   readonly file: CsvFile;
-  /** The row that names the columns; those above it are no people. */
+  /** The row with the headers; rows above it are skipped. */
   readonly header: CsvRow;
   readonly columns: Columns;
-  /** What the sender should know about how the file was read. */
+  /** Warnings for the sender about how the file was read. */
   readonly warnings: readonly string[];
 }
 
-/** @throws ApiError BAD_REQUEST for a file that is no CSV, or has no column of addresses */
+/** @throws ApiError BAD_REQUEST for a file that is not CSV, or has no column of addresses */
 export async function openTable(
   path: string,
   encoding: Encoding | undefined,
@@ -29,14 +29,13 @@ export async function openTable(
   if (header === undefined) throw new ApiError("BAD_REQUEST", "The file is empty");
   const behind = rows.slice(at + 1).map(({ cells }) => cells);
   const columns = readColumns(header.cells, fields, behind);
-  const above =
-    at === 0 ? [] : [`The columns are named on line ${header.line}: the lines above it were passed over`];
+  const above = at === 0 ? [] : [`The header is on line ${header.line}: the lines above it were skipped`];
   return { file, header, columns, warnings: [...file.warnings, ...above, ...columns.warnings] };
 }
 
 const MOST_FIRST = 100;
 
-/** Some rows from the beginning. */
+/** The first rows of the file. */
 async function firstRows(file: CsvFile): Promise<CsvRow[]> {
   const rows: CsvRow[] = [];
   for await (const batch of file.batches()) {

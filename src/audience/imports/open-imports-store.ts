@@ -1,4 +1,4 @@
-/** What imports use of custom fields. */
+/** Imports in progress, which keep lists and custom fields from being deleted or changed. */
 import sql, { type Sql } from "sql-template-tag";
 import { type FieldUse, refuseWhileUsed } from "#audience/segments/in-use.ts";
 import { isOnListOf } from "#audience/segments/in-use-store.ts";
@@ -6,7 +6,10 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 
-/** Files that are being imported, or wait for that, by name; the condition is on `g`, with the list's id. */
+/**
+ * Names of files that are being imported or wait for it.
+ * @param condition on `g`, which has the mailing_list_id of the import
+ */
 async function listFiles(tx: Queryable, workspaceId: WorkspaceId, condition: Sql): Promise<string[]> {
   const input = (name: keyof ImportInput) => sql`input ->> ${name}::text`;
   const rows = await tx.rows<{ file_name: string }>(sql`
@@ -20,10 +23,9 @@ async function listFiles(tx: Queryable, workspaceId: WorkspaceId, condition: Sql
 }
 
 /**
- * An import into a list for which the field holds. One that begins after this waits for whoever holds the field
- * (custom-fields/store.ts, listSettledFields).
- *
- * An import reads how fields are defined once, and writes what it made of its file by that.
+ * Imports into a list for which the field is in force. An import reads the definitions of fields once and writes by
+ * them. One that starts after this check waits for the transaction that locks the field (listSettledFields in
+ * custom-fields/store.ts).
  */
 export const usedByImports: FieldUse = {
   what: "Imports under way",
@@ -33,8 +35,8 @@ export const usedByImports: FieldUse = {
 };
 
 /**
- * Asked before the list is held, for a file may be written for long, and again while it is.
- * @throws ApiError CONFLICT while a file is imported into the list, or waits for that
+ * Checked before the list is locked, because imports may take long, and again under the lock.
+ * @throws ApiError CONFLICT while an import into the list is in progress or waits
  */
 export async function requireNoImportInto(
   db: Queryable,

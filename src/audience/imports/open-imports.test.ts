@@ -33,7 +33,7 @@ async function changed(field: string, body: object = { field_type: "text" }) {
 const done = [200, null];
 const refused = [409, 'Imports under way use this field: "people.csv"; wait for them or cancel them first'];
 
-test("the type of a field stays while an import into its list waits or runs, and the field with it", async () => {
+test("a field keeps its type and is not deleted while an import into its list waits or runs", async () => {
   const list = await newList(database, workspaceId);
   const [age, size] = [await define(ofList(list), "age"), await define(ofList(list), "size")];
   const job = await importInto(list);
@@ -48,7 +48,7 @@ test("the type of a field stays while an import into its list waits or runs, and
   expect((await call("DELETE", size)).status).toBe(200);
 });
 
-test("a global field stays for imports into lists that have none of its name, a list's own for those into that list", async () => {
+test("a global field is kept for imports into lists without a field of its name, a list's own for those into that list", async () => {
   const [own, plain] = [await newList(database, workspaceId), await newList(database, workspaceId)];
   const everywhere = await define("/custom-fields/global", "level");
   const here = await define(ofList(own), "level");
@@ -61,7 +61,7 @@ test("a global field stays for imports into lists that have none of its name, a 
   expect(await changed(everywhere, { field_type: "number" })).toEqual(refused);
 });
 
-test("a mailing list is not deleted while an import into it waits or runs, which is said at once", async () => {
+test("a mailing list is not deleted while an import into it waits or runs; the refusal is immediate", async () => {
   const [list, other] = [await newList(database, workspaceId), await newList(database, workspaceId)];
   const job = await importInto(list);
   const remove = (id: string) => call("DELETE", `/mailing-lists/${id}`);
@@ -80,7 +80,7 @@ test("a mailing list is not deleted while an import into it waits or runs, which
   expect((await remove(list)).status).toBe(200);
 });
 
-test("an import that begins while the deletion waits for the list wins", async () => {
+test("an import that starts while the deletion waits for the list makes it fail", async () => {
   const list = await newList(database, workspaceId);
   const deletion = await database.transaction(async (tx) => {
     await lockMailingList(tx, workspaceId, list);
@@ -106,7 +106,7 @@ test("nothing is imported into a list that is being deleted", async () => {
   expect(body).toMatchObject({ code: "CONFLICT", error: expect.stringContaining("is being deleted") });
 });
 
-test("an import that waits while its list goes finds none", async () => {
+test("an import that waits while its list is deleted gets 404", async () => {
   const list = await newList(database, workspaceId);
   const begun = await database.transaction(async (tx) => {
     await removeMailingList(tx, workspaceId, list);

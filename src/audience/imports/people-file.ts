@@ -1,19 +1,19 @@
 /**
- * The people of an import file as the staging table takes them, in batches. Of a person who is in the file several times
- * the last row counts, with the worst status of all. In memory are 17 bytes for each row, and no row.
+ * Writes the people of an import file in the format of the staging table, in batches. If a person is in the file
+ * several times, the last row counts, with the worst status of all. Memory holds 17 bytes a row.
  */
 
 import { stagedLine } from "#audience/subscribers/memberships/staging-table.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { newIdSeries } from "#platform/ids.ts";
-import { createLastRows, type LastRows } from "./duplicate-rows.ts";
+import { LastRows } from "./duplicate-rows.ts";
 import type { Batch } from "./import-plan.ts";
 import type { LineSink } from "./line-sink.ts";
 import { order, rank, worse } from "./opt-outs/cells.ts";
 import type { ImportedPerson } from "./row-reader.ts";
 
 export const MOST_ROWS = 1_000_000;
-/** People written in one transaction: half a second, for as long as others may wait for one of them. */
+/** People that one transaction writes: half a second, during which others may wait for one of them. */
 export const BATCH_LINES = 20_000;
 
 export class PeopleFile {
@@ -21,20 +21,20 @@ export class PeopleFile {
   readonly #nextId = newIdSeries();
   readonly #lastRows: LastRows;
   readonly #replaced = new Map<number, number[]>();
-  /** The status of each row, by its rank. */
+  /** The rank of the status of each row. */
   readonly #ranks = new Uint8Array(MOST_ROWS);
   readonly #batches: Omit<Batch, "replaced">[] = [];
   #offset = 0;
   #bytes = 0;
   #lines = 0;
-  /** Lines of the piece at hand: to write each by itself would take as long as to make it. */
+  /** Lines of the current piece: writing each line alone would take as long as making it. */
   #gathered = "";
   duplicates = 0;
 
-  /** @param expected so many people take no second table of rows */
+  /** @param expected number of people for which the table of rows need not grow */
   constructor(file: LineSink, expected: number) {
     this.#file = file;
-    this.#lastRows = createLastRows(Math.min(MOST_ROWS, expected));
+    this.#lastRows = new LastRows(Math.min(MOST_ROWS, expected));
   }
 
   get name(): string {
@@ -44,7 +44,7 @@ export class PeopleFile {
   add(person: ImportedPerson): void {
     const line = this.#lines;
     const before = this.#lastRows.note(person.email, line);
-    // A person who opted out in one row has opted out, whatever the last one says.
+    // A person who opted out in one row has opted out, whatever the last row says.
     const status = worse(person.status, this.#statusOf(before));
     this.#ranks[line] = rank(status);
     if (before !== undefined) this.#replace(before);

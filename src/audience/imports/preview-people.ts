@@ -1,6 +1,6 @@
 /**
- * The second half of a dry run: what an import would do with the people of its file. Each batch goes to the staging table,
- * is compared with the list, and is gone with its transaction, which changes nothing.
+ * Compares the people of a dry run with the list: each batch is copied to the staging table, compared, and dropped at
+ * the end of its transaction, which changes nothing.
  */
 import { open } from "node:fs/promises";
 import { previewMembers } from "#audience/subscribers/memberships/preview-members.ts";
@@ -16,21 +16,21 @@ export interface PreviewTask {
   readonly db: Database;
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
-  /** The plan's file of people, on the disk. */
+  /** The path of the plan's file of people on the local disk. */
   readonly path: string;
   readonly updateExisting: boolean;
   readonly resubscribe: boolean;
-  /** The lines of the people. */
+  /** Maps the people to lines of the import file. */
   readonly examples: Examples;
   readonly takeTurn: Limiter;
-  /** Ends it between two batches. */
+  /** Stops between two batches. */
   readonly signal: AbortSignal;
-  /** Hears how many people were compared so far. */
+  /** Called with the number of people compared so far. */
   readonly onCompared?: (people: number) => void;
 }
 
 export interface ImportPreview {
-  /** Who would come onto the list, and of these whom the workspace does not know. */
+  /** People who would join the list, and those of them who are new to the workspace. */
   readonly created: number;
   readonly new_to_workspace: number;
   readonly updated: number;
@@ -53,7 +53,7 @@ export async function previewPeople(previewing: PreviewTask, plan: ImportPlan): 
       db.transaction(async (tx) => {
         await stage(tx, readBatch(people, batch, room));
         if (batch.replaced.length > 0) await unstage(tx, batch.replaced);
-        const arrivals = {
+        const given = {
           mailingListId,
           people: staged,
           now: new Date(plan.now),
@@ -61,7 +61,7 @@ export async function previewPeople(previewing: PreviewTask, plan: ImportPlan): 
           resubscribe,
           defaults: plan.defaults,
         };
-        return previewMembers(tx, workspaceId, arrivals, MOST_EXAMPLES);
+        return previewMembers(tx, workspaceId, given, MOST_EXAMPLES);
       });
     const found = await takeTurn(compare);
     sum.created += found.joining;

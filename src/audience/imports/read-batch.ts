@@ -1,15 +1,15 @@
-/** The file of people of an import, batch by batch. */
+/** Reads the file of people of an import, batch by batch. */
 import type { FileHandle } from "node:fs/promises";
 import type { Batch } from "./import-plan.ts";
 
 const PIECE_BYTES = 128 * 1024;
-/** Twice what a batch of people with four custom fields takes. */
+/** Twice the size of a batch of people with four custom fields. */
 export const BATCH_ROOM_BYTES = 4 * 1024 * 1024;
 
 /**
- * The lines of a batch, in pieces. They lie in `room`, whose owner reads no other batch before this one is written: with
- * memory of its own for each piece the collector would look through everything once a second. Only of a larger batch
- * the rest has its own.
+ * The lines of a batch, in pieces. They are views of `room`, which the caller must not reuse before the batch is
+ * written: allocating memory for each piece would trigger a full garbage collection every second. Only what exceeds
+ * `room` is allocated.
  */
 export async function* readBatch(
   file: FileHandle,

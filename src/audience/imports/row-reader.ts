@@ -1,4 +1,4 @@
-/** One row of an import file: a person as the staging table takes them, or what is wrong. */
+/** Reads one row of an import file into a person for the staging table, or into faults. */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import { fieldReader } from "#audience/custom-fields/field-reader.ts";
@@ -17,18 +17,18 @@ import type { OptOutColumn } from "./opt-outs/columns.ts";
 
 export interface ImportedPerson {
   readonly email: string;
-  /** Null is "not said", here and below. */
+  /** Null means "not given", here and below. */
   readonly first_name: string | null;
   readonly last_name: string | null;
   readonly source: string;
   readonly status: SubscriberStatus | null;
   /** JSON text of an object. */
   readonly custom_fields: string;
-  /** Required fields that have no default and are not given; only somebody who has them already may lack them. */
+  /** Required fields without a default that are not given. Only a person with stored values may lack them. */
   readonly lacking: readonly string[];
 }
 
-/** What is wrong with a cell: the column by its header, what is in the cell, and why it cannot be taken. */
+/** A fault of a cell: the header of its column, its value, and why it is refused. */
 export interface CellFault {
   readonly column: string;
   readonly value: string;
@@ -37,13 +37,13 @@ export interface CellFault {
 
 export interface ReadRow {
   /**
-   * Undefined for a row that is refused. The row of a person who gets no mail is written in spite of its faults, without
-   * the values that have them: the wish to get no mail counts.
+   * Undefined for a refused row. The row of a person who gets no mail is imported in spite of faults, without the
+   * faulty values, because the opt-out must be stored.
    */
   readonly person: ImportedPerson | undefined;
   /** The column that says that this person gets no mail. */
   readonly decidedBy: OptOutColumn | undefined;
-  /** All of the row. */
+  /** All faults of the row. */
   readonly faults: readonly CellFault[];
 }
 
@@ -52,22 +52,22 @@ const wantedOptOut = "must say yes or no, or when";
 
 export interface RowRules {
   readonly columns: Columns;
-  /** Those in force on the list. */
+  /** The fields in force on the list. */
   readonly fields: readonly CustomField[];
   /** The columns that say who gets no mail. */
   readonly optOuts: readonly OptOutColumn[];
-  /** The status of all in the file, where their rows say nothing worse. */
+  /** The status of all people in the file whose rows have no worse one. */
   readonly wholeStatus: SubscriberStatus | null;
-  /** The reader of the dates of each column. */
+  /** The date reader of a column. */
   readonly datesOf: (column: Column) => DateReader;
-  /** Whether a cell holds bytes that are not in the encoding of the file. */
+  /** Whether a cell has bytes that are invalid in the encoding of the file. */
   readonly isBroken: (cell: string) => boolean;
 }
 
 const noFaults: readonly CellFault[] = [];
-/** The source of people whose row names none. */
+/** The source of people whose row has none. */
 const IMPORT_SOURCE = "import";
-/** Of a row whose cells stand under the wrong headers. */
+/** The values of a row whose cells are under the wrong headers. */
 const nothingSaid: Omit<ImportedPerson, "email" | "status"> = {
   first_name: null,
   last_name: null,
@@ -76,7 +76,7 @@ const nothingSaid: Omit<ImportedPerson, "email" | "status"> = {
   lacking: [],
 };
 
-/** Reads rows of one file. Compiles columns and fields once for all rows. */
+/** Reads the rows of one file; compiles columns and fields once. */
 export class RowReader {
   readonly #rules: RowRules;
   readonly #custom: readonly {
@@ -86,11 +86,11 @@ export class RowReader {
     readonly read: (value: unknown) => ParsedValue;
   }[];
   readonly #needed: ReadonlySet<string>;
-  /** Needed, and without a column. */
+  /** Required fields without a column. */
   readonly #absent: readonly string[];
-  /** Headers of columns with dates whose day and month could not be told apart. */
+  /** Headers of date columns whose day and month could not be told apart. */
   readonly ambiguousDates = new Set<string>();
-  /** Those of the row that is being read. */
+  /** The faults of the current row. */
   #faults: CellFault[] = [];
 
   constructor(rules: RowRules) {
@@ -122,7 +122,7 @@ export class RowReader {
     return { person, decidedBy, faults };
   }
 
-  /** Names and values. */
+  /** Names, source and custom fields. */
   #said(cells: readonly string[]): Omit<ImportedPerson, "email" | "status"> {
     const { columns } = this.#rules;
     const first_name = this.#text(cells, columns.first_name, LONGEST_PERSON_NAME);
@@ -148,7 +148,7 @@ export class RowReader {
     const { columns } = this.#rules;
     const address = addressInCell(cells[columns.email.place] ?? "");
     if (address === "") {
-      // A cell whose bytes are broken has its fault already.
+      // A cell with invalid bytes already has a fault.
       if ((given[columns.email.place] ?? "").trim() === "") this.#refuse(columns.email, "", "is empty");
       return undefined;
     }
@@ -158,7 +158,7 @@ export class RowReader {
     return undefined;
   }
 
-  /** Cells behind the last column: a comma without quotation marks moves all that follows under the wrong headers. */
+  /** How many cells the row has too many: a comma without quotes shifts all following cells under the wrong headers. */
   #surplus(cells: readonly string[]): number {
     const { columns } = this.#rules;
     if (cells.length <= columns.width) return 0;
@@ -168,7 +168,10 @@ export class RowReader {
     return cells.length - columns.width;
   }
 
-  /** @param surplus cells that the row has too many: what a column cannot be meant to say may be said so many cells further on */
+  /**
+   * @param surplus number of extra cells: a value that does not fit its column is also looked for that many cells
+   * further
+   */
   #status(cells: readonly string[], surplus: number) {
     const { optOuts, wholeStatus } = this.#rules;
     let status = wholeStatus;
@@ -194,7 +197,7 @@ export class RowReader {
     return { status, decidedBy };
   }
 
-  /** What is in a column of names; null is "not said". */
+  /** The text of a name column; null means "not given". */
   #text(cells: readonly string[], column: Column | undefined, longest: number): string | null {
     if (column === undefined) return null;
     const given = cellOf(cells, column);
@@ -231,7 +234,7 @@ export class RowReader {
     return { custom_fields: `{${json}}`, lacking };
   }
 
-  /** Null is "not said"; undefined for what has a fault. */
+  /** Null means "not given"; undefined for a value with a fault. */
   #value(column: Column, text: string, read: (value: unknown) => ParsedValue): FieldValue | null | undefined {
     if (text.includes("\0")) {
       this.#refuse(column, text, "must not contain NUL characters");
@@ -246,26 +249,26 @@ export class RowReader {
 }
 
 const MORE_CELLS =
-  "stands behind the last column: put texts that hold the separator in quotation marks, or name the column";
+  "is one value more than there are columns: quote values that contain the separator, or add a header";
 
-/** As JSON.stringify has it, which takes longer for what most values are. */
+/** As JSON.stringify, but faster for most values. */
 function jsonOf(value: FieldValue): string {
   if (typeof value === "string") return isVerbatim.test(value) ? `"${value}"` : JSON.stringify(value);
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** Nothing that JSON escapes. */
+/** Characters that JSON does not escape. */
 const isVerbatim = /^[\x20!#-[\]-\x7e]*$/;
 
-/** Nothing that could break a header line. */
+/** Characters that are valid in a mail header. */
 const isPlain = /^[\x20-\x7e]*$/;
 
-/** Without the blanks of any script round it, and the apostrophe of an export. */
+/** The cell without blanks around it, and without the apostrophe of an export. */
 function cellOf(cells: readonly string[], { place }: Column): string {
   return unguardFormula((cells[place] ?? "").trim()).trim();
 }
 
-/** Line breaks and tabs in a name are somebody's Alt+Enter. */
+/** Line breaks and tabs in a name come from Alt+Enter in a spreadsheet. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\t\r\n]+/g, " ");
 }

@@ -1,16 +1,19 @@
-/** The SQL of imports: which batches of a job are written, and what they came to. People are written by the door. */
+/**
+ * The SQL of imports: which batches of a job are written, with their counts. The people are written by
+ * subscribers/memberships/add-members.ts.
+ */
 import sql from "sql-template-tag";
 import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** What writing some people came to. */
+/** Numbers of people in what was written. */
 export interface ImportCounts {
-  /** Who came onto the list. */
+  /** People who joined the list. */
   readonly created: number;
   /** Members whose names, custom fields or status changed. */
   readonly updated: number;
-  /** Members of whom the file said nothing new. */
+  /** Members for whom the file has nothing new. */
   readonly unchanged: number;
 }
 
@@ -21,9 +24,9 @@ interface BatchKey {
 }
 
 /**
- * Takes a batch of a job for this transaction: true once, for whoever commits. Another run of the job that wants the
- * same waits here for that, and then has nothing to do. The commit does not wait for the disk: what a crash takes back it
- * takes back with the claim, and settleBatches sees that it is missing.
+ * Claims a batch of a job for this transaction. Another run of the job that claims the same batch waits for the commit
+ * and then gets false. The commit is asynchronous: if a crash loses it, it loses the claim with it, and
+ * listDurableBatches notices.
  */
 export async function claimImportBatch(
   tx: Queryable,
@@ -62,8 +65,8 @@ export function listWrittenBatches(
 }
 
 /**
- * The batches that are written and can no more be taken back: on the disk with this statement, which changes nothing but
- * commits behind them, for the log is written in order.
+ * The written batches that a crash can no longer lose: this update changes nothing, but its synchronous commit flushes
+ * the write-ahead log up to here.
  */
 export function listDurableBatches(
   db: Queryable,
@@ -75,7 +78,7 @@ export function listDurableBatches(
     returning batch, created, updated, unchanged`);
 }
 
-/** The addresses of those who hold a value of each custom field that they lack here. */
+/** The addresses of people who have a stored value for every field that they lack here. */
 export async function listHolders(
   db: Queryable,
   workspaceId: WorkspaceId,

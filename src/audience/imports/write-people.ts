@@ -1,7 +1,7 @@
 /**
- * The second half of an import: the people of the plan go through the door, a batch a transaction. The mark that a batch
- * is done commits with it, so that an import which is killed goes on with the others, and each is written once. While the
- * workspace is suspended none is begun.
+ * Writes the people of an import plan, one batch a transaction. The record of a batch commits with it, so that an
+ * interrupted import continues with the others and writes each batch once. No batch is started while the workspace is
+ * suspended.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
@@ -28,31 +28,32 @@ export interface WriteTask extends StorageDeps {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
   readonly jobId: string;
-  /** The plan's file of people, on the disk. */
+  /** The path of the plan's file of people on the local disk. */
   readonly path: string;
   readonly updateExisting: boolean;
   readonly resubscribe: boolean;
-  /** Whether autoresponders begin for those who join; they do so when their batch is written. */
+  /** Whether autoresponders start for the people who join, when their batch is written. */
   readonly triggerAutoresponders: boolean;
-  /** Of all imports of this process: they must leave connections to others. */
+  /** Limits the connections of all imports of this process. */
   readonly takeTurn: Limiter;
-  /** Ends it between two batches. */
+  /** Stops between two batches. */
   readonly signal: AbortSignal;
-  /** Asked before each batch: who cancels finds nothing written that had not been begun. */
+  /** Asked before each batch: after a cancellation no further batch is written. */
   readonly hasToEnd: () => Promise<boolean>;
-  /** Called after each batch. @throws PutBack when other jobs wait for the place */
+  /** Called after each batch. @throws PutBack when other jobs wait for this slot */
   readonly requireTurn: () => void;
-  /** Hears of all that is written, after each batch. */
+  /** Called with the sum after each batch. */
   readonly onWritten: (sum: ImportCounts) => void;
 }
 
-/** Batches of one import at a time. */
+/** Batches of one import written concurrently. */
 const AT_ONCE = 2;
 
 /**
- * @returns what is written at the end, and on the disk: of all batches, or where the signal ended it of those that are done
- * @throws PutBack while the workspace is suspended, or when other jobs wait for the place; ApiError PLAN_LIMIT_REACHED when
- * the plan allows no more people; an Error when a crash of the database took a batch back
+ * @returns the counts of the batches that are durably written: of all batches, or of those done when the signal stopped
+ * it
+ * @throws PutBack while the workspace is suspended, or when other jobs wait for the slot; ApiError PLAN_LIMIT_REACHED
+ * when the plan allows no more people; an Error when a crash of the database lost a batch
  */
 export async function writePeople(
   writing: WriteTask,
@@ -64,18 +65,18 @@ export async function writePeople(
   const isDone = new Set(done.map(({ batch }) => batch));
   const left = [...plan.batches.keys()].filter((at) => !isDone.has(at));
   if (left.length > 0) await writeLeft(writing, plan, left, sumOf(done));
-  // Counted again: another run of the job, thought dead, may have written batches meanwhile.
+  // Counted again: another run of the job, which was presumed dead, may have written batches.
   const settled = await listDurableBatches(db, workspaceId, jobId);
   const isWhole = settled.length === plan.batches.length;
   if (!isWhole && !signal.aborted) {
-    throw new Error("the database lost batches of an import, and has to be given them again");
+    throw new Error("a crash of the database lost batches of an import: they have to be written again");
   }
   const written = sumOf(settled);
   onWritten(written);
   return { written, isWhole };
 }
 
-/** Writes the batches with these numbers. @param before what the others came to */
+/** Writes the batches with these numbers. @param before the counts of the other batches */
 async function writeLeft(
   writing: WriteTask,
   plan: ImportPlan,
@@ -93,7 +94,7 @@ async function writeLeft(
       const written = await takeTurn(async () =>
         (await hasToEnd()) ? nothing : writeBatch(writing, plan, batch, { people, room }),
       );
-      // Only now: another batch may have been added while this one was written.
+      // Added only now: another batch may have been added while this one was written.
       sum = sumOf([sum, written]);
       onWritten(sum);
       if (left.length > 0) requireTurn();

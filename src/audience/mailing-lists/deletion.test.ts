@@ -81,7 +81,7 @@ const uses = {
 };
 
 describe.each(Object.entries(uses))("%s", (_, prepare) => {
-  test("keeps the list and everybody on it from a deletion that comes a moment later", async () => {
+  test("keeps the list and its members from a later deletion", async () => {
     const { begin, hold } = await prepare();
     const { using, deletion } = await db.transaction(async (tx) => {
       await hold(tx);
@@ -131,7 +131,7 @@ test("a paused campaign keeps its list; one whose list an earlier version began 
   expect(body).toMatchObject({ code: "CONFLICT", error: expect.stringContaining("being deleted") });
 });
 
-test("a deletion that was cut short is refused to nobody who repeats it", async () => {
+test("an interrupted deletion can be repeated", async () => {
   await markBeingDeleted(db, workspaceId, list);
   const id = await toList();
   expect((await call("POST", `/campaigns/${id}/send`)).body.code).toBe("CONFLICT");

@@ -13,7 +13,7 @@ const create = async (body: object) => {
   return answer.body.data;
 };
 
-test("a list has the defaults of the contract and is read as it was made", async () => {
+test("a list has the documented defaults and is read as it was created", async () => {
   const made = await create({ name: "  News  " });
   const now = clock.now().toISOString();
   expect(made).toEqual({
@@ -39,7 +39,7 @@ test("a list has the defaults of the contract and is read as it was made", async
   expect(newer.from_email).toBe("shop@example.com");
 });
 
-test("a workspace has a thousand lists at most, for they are listed all at once", async () => {
+test("a workspace has at most a thousand lists, because they are listed all at once", async () => {
   const { workspaceId: theirs, key } = await service.newWorkspace();
   await database.run(sql`
     insert into mailing_lists (workspace_id, id, name, created_at, updated_at)
@@ -52,7 +52,7 @@ test("a workspace has a thousand lists at most, for they are listed all at once"
   expect(refused?.body).toMatchObject({ code: "BAD_REQUEST", error: expect.stringContaining("1000") });
 });
 
-test("an update changes what it names and leaves the rest; null clears", async () => {
+test("an update changes the fields given and keeps the rest; null clears", async () => {
   const made = await create({ name: "News", from_name: "Shop", reply_to_email: "a@example.com" });
   clock.advance(1_000);
   const put = (body: object) => service.call("PUT", `/mailing-lists/${made.id}`, body);
@@ -89,7 +89,7 @@ test.each([
   expect(answer.body.details[0].field).toBe(field);
 });
 
-test("a deleted list takes its members, fields and figures along; people of other lists stay", async () => {
+test("a list is deleted with its members, fields and counters; people of other lists stay", async () => {
   const [list, other] = [await newList(database, workspaceId), await newList(database, workspaceId)];
   await addPeople(database, workspaceId, list, [{ email: "both@example.com" }, { email: "one@example.com" }]);
   await addPeople(database, workspaceId, other, [{ email: "both@example.com" }]);
@@ -112,7 +112,7 @@ test("a deleted list takes its members, fields and figures along; people of othe
   expect(await findMiscounts(database)).toEqual([]);
 });
 
-test("campaigns keep the name of a list that is deleted, also those that were never begun", async () => {
+test("campaigns keep the name of a deleted list, also those that were never started", async () => {
   const [list, other] = await Promise.all([create({ name: "Club" }), create({ name: "Shop" })]);
   const [draft, rewritten] = [
     await newCampaign(database, workspaceId, list.id),
@@ -134,7 +134,7 @@ test("campaigns keep the name of a list that is deleted, also those that were ne
   expect(await named(rewritten)).toBe("Shop");
 });
 
-test("whoever joins while a list is deleted is either on it no more or told that there is none", async () => {
+test("a person added while a list is deleted is removed, or the call gets 404", async () => {
   const list = await newList(database, workspaceId);
   const joining = Array.from({ length: 40 }, (_, at) =>
     service.call("POST", `/mailing-lists/${list}/subscribers`, { email: `late${at}@example.com` }),
@@ -149,7 +149,7 @@ test("whoever joins while a list is deleted is either on it no more or told that
   expect(await findMiscounts(database)).toEqual([]);
 });
 
-test("bounces that reach a list while it is deleted fail neither", async () => {
+test("bounces for members of a list that is being deleted do not fail, nor does the deletion", async () => {
   for (let round = 0; round < 15; round++) {
     const [list, other] = [await newList(database, workspaceId), await newList(database, workspaceId)];
     const people = Array.from({ length: 4 }, (_, at) => ({ email: `r${round}p${at}@example.com` }));
@@ -169,7 +169,7 @@ test("bounces that reach a list while it is deleted fail neither", async () => {
   expect(await findMiscounts(database)).toEqual([]);
 });
 
-test("stats tell what the days of the window saw, list by list", async () => {
+test("stats sum the days of the window, list by list", async () => {
   const [list, empty] = [await newList(database, workspaceId), await newList(database, workspaceId)];
   const now = clock.now();
   const day = (ago: number) => new Date(now.getTime() - ago * 86_400_000);

@@ -12,7 +12,7 @@ import {
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { QueryField } from "#platform/http/request/query.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -51,7 +51,7 @@ const plain: Omit<ListSettings, "name"> = {
 
 const DAYS = { fallback: 30, most: 365 };
 
-/** Days to look back; a value that makes no sense is the default. */
+/** Days to look back; the default for an invalid value. */
 const windowField: QueryField<number> = {
   schema: Type.Integer({
     minimum: 1,
@@ -88,7 +88,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       id: "createMailingList",
       method: "POST",
       path: "/mailing-lists",
-      summary: "Make a mailing list",
+      summary: "Create a mailing list",
       needs: need(mailingLists, "write"),
       body: NewMailingList,
       answer: MailingList,
@@ -129,24 +129,21 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       answer: MailingList,
       message: "Mailing list",
       async handle({ caller, params }) {
-        const list = await findMailingList(db, caller.workspaceId, params.id);
-        if (list === undefined) throw notFound("Mailing list");
-        return list;
+        return required(await findMailingList(db, caller.workspaceId, params.id), "Mailing list");
       },
     }),
     endpoint({
       id: "updateMailingList",
       method: "PUT",
       path: "/mailing-lists/{id}",
-      summary: "Change a mailing list; what is omitted stays",
+      summary: "Change a mailing list; omitted fields stay",
       needs: need(mailingLists, "write"),
       body: MailingListChanges,
       answer: MailingList,
       message: "Mailing list updated",
       handle: ({ caller, params, body }) =>
         db.transaction(async (tx) => {
-          const list = await lockSettings(tx, caller.workspaceId, params.id);
-          if (list === undefined) throw notFound("Mailing list");
+          const list = required(await lockSettings(tx, caller.workspaceId, params.id), "Mailing list");
           const changed = { ...list, ...readMailingListSettings(list, body), updated_at: clock.now() };
           await updateMailingList(tx, caller.workspaceId, changed);
           return changed;
@@ -157,7 +154,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: "/mailing-lists/{id}",
       mayTakeLong: "reading",
-      summary: "Delete a mailing list, and its members from it; people on no other list go too",
+      summary: "Delete a mailing list and its memberships; people on no other list are deleted",
       needs: need(mailingLists, "write"),
       answer: Deleted,
       message: "Mailing list deleted",
@@ -182,9 +179,9 @@ async function statsOfLists(
 }
 
 /**
- * What refuses it is judged before anything goes, and nothing begins to use the list after that. Then it is emptied in
- * bounded steps, and the suppression lists that are its own are deleted; only the last step keeps others off it. One that
- * is cut short can be repeated.
+ * Checks first whether the list is in use, and marks it as being deleted, so that nothing starts to use it. Then
+ * removes its members and its suppression lists in bounded steps; only the last step blocks other writers of the list.
+ * If it is interrupted, the call can be repeated.
  */
 async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: WorkspaceId, id: string) {
   await requireNoImportInto(db, workspaceId, id);

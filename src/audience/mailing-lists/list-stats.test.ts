@@ -64,17 +64,17 @@ test.each([
   expect(healthScore(rates)).toBe(score);
 });
 
-test("no rate is above 1 when the mail of days before the window comes back in it", () => {
+test("no rate is above 1 when mail of days before the window bounces in it", () => {
   const late = day("2026-03-01", { sent_count: 2, delivered_count: 1, bounce_count: 3, engaged_count: 4 });
   const rates = { bounce_rate: 1, engagement_rate: 1, complaint_rate: 0 };
   expect(listStats("l", ["2026-03-01"], [late], null)).toMatchObject(rates);
 });
 
-test("no rate is below 0 when a bounce of before the window is taken back in it", () => {
+test("no rate is below 0 when a bounce of days before the window is taken back in it", () => {
   const late = day("2026-03-01", { sent_count: 2, delivered_count: 2, bounce_count: -1, complaint_count: 1 });
   expect(listStats("l", ["2026-03-01"], [late], null)).toMatchObject({ bounce_rate: 0, complaint_rate: 0.5 });
 });
 
-test("a list that was sent nothing is in good health", () => {
+test("a list without any mail has the best health score", () => {
   expect(listStats("l", [], [day("2026-03-01", { subscribed: 1 })], null).health_score).toBe(100);
 });

@@ -1,4 +1,4 @@
-/** How lists fared over the last days (decisions, section 5 rows 6 to 10), from the counters of their days. */
+/** Statistics of lists over the last days, from their daily counters. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -25,10 +25,12 @@ export type LastCampaign = Static<typeof LastCampaign>;
 
 export const ListStats = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "Of the mailing list." }),
-    new_subscribers: Type.Integer({ description: "Who became active, for the first time or again." }),
+    id: Type.String({ format: "uuid", description: "Id of the mailing list." }),
+    new_subscribers: Type.Integer({ description: "People who became active, for the first time or again." }),
     unsubscribed: Type.Integer(),
-    net_growth: Type.Integer({ description: "New ones less those who left, bounced or complained." }),
+    net_growth: Type.Integer({
+      description: "New subscribers minus those who unsubscribed, bounced or complained.",
+    }),
     engagement_rate: rate("delivered, opened or clicked by a person"),
     bounce_rate: rate("sent"),
     complaint_rate: rate("delivered"),
@@ -46,7 +48,7 @@ export const ListStats = Type.Object(
 );
 export type ListStats = Static<typeof ListStats>;
 
-/** The `days` days that end today in a time zone, as `YYYY-MM-DD`, oldest first. */
+/** The last `days` days in a time zone, today included, as `YYYY-MM-DD`, oldest first. */
 export function lastDays(now: Date, timeZone: string, days: number): string[] {
   const today = Temporal.Instant.fromEpochMilliseconds(now.getTime())
     .toZonedDateTimeISO(timeZone)
@@ -54,7 +56,7 @@ export function lastDays(now: Date, timeZone: string, days: number): string[] {
   return Array.from({ length: days }, (_, at) => today.subtract({ days: days - 1 - at }).toString());
 }
 
-/** The stats of one list from its days that had any news; `dates` is the whole window. */
+/** The statistics of one list. @param days days with any activity @param dates all days of the window */
 export function listStats(
   id: string,
   dates: readonly string[],
@@ -64,8 +66,8 @@ export function listStats(
   const sum = (read: (day: ListDay) => number) => days.reduce((total, day) => total + read(day), 0);
   const growth = new Map(days.map((day) => [day.day, growthOf(day)]));
   const sent = sum((day) => day.sent_count);
-  // What comes back after all, or is complained about though it had, is taken off on that day: it may have been counted
-  // before the window.
+  // A bounce or complaint after delivery subtracts the delivery on its own day; the delivery may lie before the window.
+  // So a sum can be negative.
   const delivered = Math.max(
     0,
     sum((day) => day.delivered_count),
@@ -101,10 +103,10 @@ function growthOf({ subscribed, unsubscribed, bounced, complained }: ListDay): n
   return subscribed - unsubscribed - bounced - complained;
 }
 
-/** Where Amazon SES pauses a sender. */
+/** The rates at which Amazon SES pauses a sender. */
 export const PAUSED_AT = { bounce_rate: 0.1, complaint_rate: 0.005 } as const;
 
-/** 100 less what bounces (40 at 10 %), complaints (40 at 0.5 %) and lack of engagement (20 at none) take away. */
+/** 100 minus deductions for bounces (40 at 10 %), complaints (40 at 0.5 %) and missing engagement (20 at none). */
 export function healthScore(
   rates: Pick<ListStats, "engagement_rate" | "bounce_rate" | "complaint_rate">,
 ): number {

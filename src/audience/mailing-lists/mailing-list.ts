@@ -1,17 +1,16 @@
-/** A mailing list as a read returns it (contract, section 2), and what a caller may say about one. */
+/** Shapes of a mailing list: as the API returns it, and as callers create and change it. */
 import { type Static, Type } from "typebox";
 import { normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import { invalid } from "#platform/errors.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { readFromName } from "#workspace/from-name.ts";
-import { LONGEST_NAME, readName } from "#workspace/name.ts";
+import { LONGEST_NAME, nameAndDescription, readName } from "#workspace/name.ts";
 
 export const optInTypes = ["single", "double", "api", "import"] as const;
 
 const settings = {
-  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
-  description: Type.String({ maxLength: 2_000 }),
+  ...nameAndDescription,
   from_name: nullable(
     Type.String({ maxLength: LONGEST_NAME, description: "Of mail to the list that names none." }),
   ),
@@ -47,7 +46,7 @@ export const NewMailingList = Type.Object(
   { $id: "NewMailingList" },
 );
 
-/** The settings after the changes; what these do not name stays. @throws ApiError VALIDATION_ERROR */
+/** The settings after a change; omitted ones stay. @throws ApiError VALIDATION_ERROR */
 export function readMailingListSettings(held: ListSettings, given: MailingListChanges): ListSettings {
   const { name, description, opt_in_type, enable_open_tracking, enable_click_tracking } = {
     ...held,
@@ -68,7 +67,7 @@ export function readMailingListSettings(held: ListSettings, given: MailingListCh
   };
 }
 
-/** Lower-case; empty text is none. */
+/** Lower-case; empty text is null. */
 function readEmail(field: string, text: string | null): string | null {
   if (text === null || text.trim() === "") return null;
   const address = parseOnlyAddress(text);

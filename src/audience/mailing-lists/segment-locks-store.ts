@@ -1,11 +1,12 @@
-/** Segments that stay for whoever begins to use them. */
+/** Share locks on segments. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /**
- * Keeps segments from being deleted before this transaction ends. A mailing list takes its segments and fields with it, so
- * theirs, and those given besides, are kept too, and first, as everywhere. Says how many of the segments are there.
+ * Keeps segments from being deleted before this transaction ends. Deleting a mailing list also deletes its segments and
+ * fields, so the lists of the segments are locked too, and first, as everywhere; `mailingListIds` are locked with them.
+ * @returns how many of the segments exist
  */
 export async function shareLockSegments(
   tx: Queryable,

@@ -1,8 +1,8 @@
-/** The table of mailing lists, and what the counters say of them. */
+/** The table of mailing lists, with the member counts from their counters. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { MailingList } from "./mailing-list.ts";
 
@@ -13,7 +13,7 @@ const lists = sql`
   from mailing_lists l
   left join list_counters c on c.workspace_id = l.workspace_id and c.mailing_list_id = l.id`;
 
-/** They are listed all at once, and so are their stats. */
+/** Limited because the list endpoint and the statistics return all lists at once. */
 export const mailingListRoom: WorkspaceRowLimit = {
   table: sql`mailing_lists`,
   what: "mailing lists",
@@ -33,7 +33,7 @@ export function findMailingList(
   return db.row(sql`${lists} where l.workspace_id = ${workspaceId} and l.id = ${id}`);
 }
 
-/** Whose list this is: for the operator, who names no workspace. */
+/** The workspace of a list: for commands of the operator, which name no workspace. */
 export async function findWorkspaceOfList(db: Queryable, id: string): Promise<WorkspaceId | undefined> {
   const row = await db.row<{ workspace_id: WorkspaceId }>(sql`
     select workspace_id from mailing_lists where id = ${id}`);
@@ -42,19 +42,22 @@ export async function findWorkspaceOfList(db: Queryable, id: string): Promise<Wo
 
 /** @throws ApiError NOT_FOUND */
 export async function requireMailingList(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  const found = await db.row(
-    sql`select from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`,
+  required(
+    await db.row(sql`select from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`),
+    "Mailing list",
   );
-  if (found === undefined) throw notFound("Mailing list");
 }
 
-/** The list_id of a query: an id there is the caller's mistake where one in a path is not found. @throws ApiError VALIDATION_ERROR */
+/**
+ * Checks the query parameter list_id: an unknown id is a validation error there, whereas in a path it is not found.
+ * @throws ApiError VALIDATION_ERROR
+ */
 export async function requireKnownList(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   if (await findMailingList(db, workspaceId, id)) return;
   throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
 }
 
-/** Keeps the list from being deleted before this transaction ends; says whether it is there. */
+/** Keeps the list from being deleted before this transaction ends. @returns whether it exists */
 export async function shareLockMailingList(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -65,26 +68,29 @@ export async function shareLockMailingList(
   return found !== undefined;
 }
 
-/** The same for whoever changes its members, who does this first. @throws ApiError NOT_FOUND */
+/** As shareLockMailingList; transactions that change members take this lock first. @throws ApiError NOT_FOUND */
 export async function lockMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   if (!(await shareLockMailingList(tx, workspaceId, id))) throw notFound("Mailing list");
 }
 
-/** Waits until nobody changes its members and lets nobody begin. @throws ApiError NOT_FOUND */
+/** Waits for transactions that change the members, and blocks new ones. @throws ApiError NOT_FOUND */
 export async function lockMailingListExclusively(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<void> {
-  const found = await tx.row(sql`
-    select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for update`);
-  if (found === undefined) throw notFound("Mailing list");
+  required(
+    await tx.row(sql`
+    select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for update`),
+    "Mailing list",
+  );
 }
 
 /**
- * For who begins to write to the members of lists: they are not deleted before this transaction ends, nor has that begun.
- * Says how many of them are there.
- * @throws ApiError CONFLICT
+ * For transactions that start to send to the members of lists: keeps the lists from being deleted before the
+ * transaction ends.
+ * @returns how many of the lists exist
+ * @throws ApiError CONFLICT when a list is being deleted
  */
 export async function lockListsForUse(
   tx: Queryable,
@@ -99,7 +105,7 @@ export async function lockListsForUse(
   return lists.length;
 }
 
-/** Under lockMailingListAlone: from now on lockListsForUse refuses it. */
+/** Requires lockMailingListExclusively. From then on lockListsForUse refuses the list. */
 export async function markBeingDeleted(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(
     sql`update mailing_lists set is_going = true where workspace_id = ${workspaceId} and id = ${id}`,
@@ -119,7 +125,7 @@ export async function insertMailingList(
       ${list.created_at}, ${list.updated_at})`);
 }
 
-/** The list, whose settings nobody else changes before this transaction ends; its members may. */
+/** The list, with its settings locked until the transaction ends; its members may still change. */
 export function lockSettings(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -142,12 +148,12 @@ export async function updateMailingList(
     where workspace_id = ${workspaceId} and id = ${list.id}`);
 }
 
-/** Its fields go with it; its members and counters must be gone. */
+/** Also deletes its custom fields (cascade). Its members and counters must have been removed. */
 export async function removeMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(sql`delete from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** A day of a list that had any news. */
+/** The counters of a list on a day with any activity. */
 export interface ListDay {
   readonly mailing_list_id: string;
   /** `YYYY-MM-DD` */
@@ -163,7 +169,7 @@ export interface ListDay {
   readonly engaged_count: number;
 }
 
-/** The days of all lists from one on, oldest first. */
+/** The days of all lists since `from`, oldest first. */
 export function listDays(db: Queryable, workspaceId: WorkspaceId, from: string): Promise<ListDay[]> {
   return db.rows(sql`
     select mailing_list_id, day::text as day, subscribed, unsubscribed, bounced, complained, sent_count,

@@ -210,7 +210,9 @@ function askEvaluator(segment: Segmentation): string[] {
     .sort();
 }
 
-test("the statement names the people whom the evaluator does", { timeout: 120_000 }, async () => {
+test("the SQL and the TypeScript form of conditions match the same people", {
+  timeout: 120_000,
+}, async () => {
   let named = 0;
   let run = 0;
   const property = fc.asyncProperty(

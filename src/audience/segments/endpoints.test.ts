@@ -16,7 +16,7 @@ interface Counted {
 }
 
 describe("a segment", () => {
-  test("is answered as it is read, with how many are in it", async () => {
+  test("is returned with its number of members", async () => {
     await fill(["ann@one.example", "bob@two.example"]);
     const conditions = all(["email_domain", "equals", "one.example"]);
     const made = await saved({ name: " Ones ", conditions });
@@ -39,7 +39,7 @@ describe("a segment", () => {
     expect((await get(`/segments?list_id=${lists.news}`)).segments).toEqual([made]);
   });
 
-  test("changes in what is named, and keeps the rest", async () => {
+  test("changes the fields given, and keeps the rest", async () => {
     const made = await saved({ description: "All", conditions: all(["email", "contains", "ann"]) });
     clock.advance(1_000);
     const path = `${segmentsOf()}/${made.id}`;
@@ -78,7 +78,7 @@ describe("a segment", () => {
     expect((await saved(body)).id).not.toBe((await saved(body)).id);
   });
 
-  test("keeps of its conditions what the contract has", async () => {
+  test("drops unknown keys of its conditions", async () => {
     const conditions = {
       logic: "and",
       note: "x",
@@ -118,16 +118,16 @@ describe("lists of segments", () => {
   });
 });
 
-describe("questions of one workspace", () => {
+describe("queries of one workspace", () => {
   const conditions = all(["email", "contains", "ann"]);
 
-  test("wait for their turn in the bursts that the rate limit allows", async () => {
+  test("run in the bursts that the rate limit allows", async () => {
     await fill(["ann@one.example"]);
     const answers = await Promise.all(Array.from({ length: 200 }, () => count(conditions)));
     expect(new Set(answers)).toEqual(new Set([1]));
   });
 
-  test("are refused with what to do when the line is too long, and those of another are not", async () => {
+  test("are refused with advice when too many wait, and those of another workspace are not", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const line = Array.from({ length: 202 }, () => withDeadline(database, workspaceId, 5_000, () => promise));
     const answer = await preview(conditions);
@@ -154,7 +154,7 @@ describe("counts", () => {
     await database.run(sql`update segments set conditions = ${endless} where id = ${id}`);
   };
 
-  test("of a page are of this moment but for the one that cannot be counted", async () => {
+  test("of a page are current, except for one that cannot be counted", async () => {
     const made = [];
     for (const name of ["1", "2", "3"]) {
       clock.advance(1_000);
@@ -172,7 +172,7 @@ describe("counts", () => {
     ]);
   });
 
-  test("of active segments are renewed when they have grown old", async () => {
+  test("of active segments are renewed when they are too old", async () => {
     const conditions = all(["email_domain", "equals", "x.example"]);
     const { id } = await saved({ conditions, is_active: true });
     await fill(["a@x.example"]);
@@ -186,7 +186,7 @@ describe("counts", () => {
     expect(await stored()).toEqual({ count: 1, at: clock.now() });
   });
 
-  test("of conditions that were replaced meanwhile are not remembered", async () => {
+  test("of conditions that were replaced during the count are not stored", async () => {
     const { id } = await saved({ conditions: all(["email_domain", "equals", "y.example"]) });
     await fill(["a@y.example"]);
     const before = await findSegment(database, workspaceId, undefined, id);
@@ -201,7 +201,7 @@ describe("counts", () => {
     expect(kept).toEqual({ count: 0 });
   });
 
-  test("of conditions that were replaced are gone, also where the new ones cannot be counted", async () => {
+  test("of replaced conditions are reset, even if the new ones cannot be counted", async () => {
     const { id } = await saved({ conditions: all(["email_domain", "equals", "v.example"]) });
     const endless = await saved({ conditions: all(["email", "contains", "@v.example"]) });
     await makeEndless(endless.id);

@@ -1,4 +1,4 @@
-/** Segments over HTTP: saved conditions on the people of a list, and who meets them. */
+/** Endpoints of segments: saved conditions on the people of a list, and the people who meet them. */
 import { Type } from "typebox";
 import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";
 import { subscribers } from "#audience/subscribers/resource.ts";
@@ -33,8 +33,8 @@ import {
   SegmentPreview,
   SegmentPreviewInput,
 } from "./segment.ts";
+import { segmentsOfSubscriber } from "./segment-members.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
-import { segmentsOfSubscriber } from "./subscriber-segments.ts";
 
 const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };
 
@@ -43,7 +43,7 @@ const MOST_PREVIEW_MS = 5_000;
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** What else in the house uses segments, and so keeps them from being deleted. */
+  /** Other users of segments, which keep a segment from being deleted. */
   readonly uses: readonly SegmentUse[];
   readonly keepName: KeepSegmentName;
 }
@@ -106,7 +106,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/mailing-lists/{id}/segments/preview",
       mayTakeLong: "reading",
-      summary: "Count who meets conditions; nothing is saved",
+      summary: "Count the people who meet conditions, without saving them",
       needs: need(segments, "read"),
       body: SegmentPreviewInput,
       answer: SegmentPreview,
@@ -143,7 +143,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "PUT",
       path: one,
       mayTakeLong: "reading",
-      summary: "Change a segment; what is omitted stays",
+      summary: "Change a segment; omitted fields stay",
       needs: need(segments, "write"),
       body: SegmentChanges,
       answer: Segment,
@@ -154,7 +154,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       id: "deleteSegment",
       method: "DELETE",
       path: one,
-      summary: "Delete a segment; its members stay what they are",
+      summary: "Delete a segment; its members do not change",
       needs: need(segments, "write"),
       answer: Deleted,
       message: "Segment deleted",
@@ -169,7 +169,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/mailing-lists/{id}/segments/{segment_id}/subscribers",
       mayTakeLong: "reading",
-      summary: "The subscribers who are in a segment at this moment, newest person first",
+      summary: "The subscribers in a segment now, newest person first",
       needs: need(subscribers, "read"),
       query: {
         ...cursorFields(),
@@ -192,7 +192,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/subscribers/{id}/segments",
       mayTakeLong: "reading",
-      summary: "The segments a person is in at this moment",
+      summary: "The segments that a person is in now",
       needs: need(segments, "read"),
       answer: Type.Array(SegmentOfSubscriber),
       message: "Segments",

@@ -1,17 +1,20 @@
-/** What the conditions of segments name: custom fields and mailing lists, which are not to go or change meanwhile. */
+/** Which segments have rules on a custom field or a mailing list, so that neither is deleted or changed. */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** A custom field, and how rules may call it. */
+/** A custom field, and the names that rules use for it. */
 export interface FieldInRules {
-  /** Null: of every list. */
+  /** Null for a global field. */
   readonly mailing_list_id: string | null;
   readonly field_name: string;
   readonly spellings: readonly string[];
 }
 
-/** Of a row `g` with a list: whether the field is what its name means there. A list's own comes before a global one. */
+/**
+ * A condition on a row `g` with a list: whether the field's name means this field there. A list's own field takes
+ * precedence over a global one.
+ */
 export function isOnListOf({ mailing_list_id, field_name }: FieldInRules): Sql {
   return mailing_list_id === null
     ? sql`not exists (select from custom_fields f where f.workspace_id = g.workspace_id
@@ -19,7 +22,7 @@ export function isOnListOf({ mailing_list_id, field_name }: FieldInRules): Sql {
     : sql`g.mailing_list_id = ${mailing_list_id}`;
 }
 
-/** Of a row `g` with a list and conditions: whether these have rules on the field. */
+/** A condition on a row `g` with a list and conditions: whether they have rules on the field. */
 export function hasRulesOn(field: FieldInRules): Sql {
   return sql`${isOnListOf(field)} and exists (
     select from jsonb_path_query(g.conditions, '$.**.field') f where f #>> '{}' = any(${field.spellings}::text[]))`;

@@ -46,7 +46,7 @@ describe("a custom field", () => {
     expect(await remove(ours)).toEqual(done);
   });
 
-  test("of every list is used where a list has none of that name; many are named by the first", async () => {
+  test("that is global is in use where a list has no field of that name; the refusal names the first users", async () => {
     const field = await define("weight", "/custom-fields/global");
     const own = await define("weight");
     const made = await saved({ conditions: within(["weight", "greater_than", 9]) });
@@ -66,7 +66,7 @@ describe("a custom field", () => {
     return [status, body.error ?? null];
   };
 
-  test("that rules name before there is one can be made of text, and of nothing else", async () => {
+  test("that rules named before it existed can only be created as a text", async () => {
     const held = [{ email: "flag@x.example", custom_fields: { flag: "stop" } }];
     await addPeople(service.database, service.workspaceId, lists.news, held);
     const { id } = await saved({
@@ -83,7 +83,7 @@ describe("a custom field", () => {
     expect((await service.call("DELETE", `${segmentsOf()}/${id}`)).status).toBe(200);
   });
 
-  test("of a list takes no rules from a global one of another type", async () => {
+  test("of a list cannot replace a global one of another type that rules use", async () => {
     await define("height", global);
     await saved({ name: "Tall", conditions: within(["height", "greater_than", 2]) });
     const refused = [409, 'Segments use this field: "Tall"; change them first'];
@@ -117,7 +117,7 @@ describe("a mailing list", () => {
     },
   );
 
-  test("goes with its own segments, whatever they name", async () => {
+  test("is deleted with its own segments, whatever they refer to", async () => {
     const { id } = await saved({ conditions: all(["mailing_list", "is_active_in", lists.news]) });
     await saved({ conditions: all(["segment", "is_in", id]) });
     expect(await remove(`/mailing-lists/${lists.news}`)).toEqual(done);

@@ -1,4 +1,4 @@
-/** What rules use cannot be taken from under them: they would silently come to mean something else. */
+/** Refuses to delete or change what rules use, because the rules would silently get another meaning. */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -12,15 +12,15 @@ import { type FieldInRules, listNamesWithField, listNamesWithList } from "./in-u
 
 const MOST_NAMED = 3;
 
-/** What uses custom fields; some of it stands further down the house. */
+/** A user of custom fields. Users of later wings are injected. */
 export interface FieldUse {
-  /** Begins the sentence of a refusal: `Campaigns`. */
+  /** The start of the refusal: `Campaigns`. */
   readonly what: string;
-  /** What the caller is to do first: `change them`. */
+  /** What the caller has to do first: `change them`. */
   readonly remedy: string;
-  /** Whether it needs the field to stay of its type. */
+  /** Whether the field must keep its type. */
   readonly needsType: boolean;
-  /** Asked in the transaction that holds the field. */
+  /** Names of the users of a field; called in the transaction that has locked it. */
   listNames(tx: Queryable, workspaceId: WorkspaceId, field: FieldInRules): Promise<string[]>;
 }
 
@@ -32,7 +32,7 @@ export const usedBySegments: FieldUse = {
   listNames: listNamesWithField,
 };
 
-/** @throws ApiError CONFLICT while one of these uses a field */
+/** @throws ApiError CONFLICT while one of these uses the field */
 export async function requireFieldUnused(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -51,9 +51,9 @@ export async function requireFieldUnused(
 }
 
 /**
- * Of a field that is new, where rules could name it before: as text, or as the global field of that name. What they ask
- * for may not be among values of another type, and what they exclude would be let in.
- * @throws ApiError CONFLICT while there are any, and it is of another kind
+ * Checks a new field that rules could name before: as text, or as the global field of that name. With another type,
+ * rules may match nobody, and what they exclude would be included.
+ * @throws ApiError CONFLICT if there are such rules and the type is of another kind
  */
 export async function requireMeaningKept(
   db: Queryable,
@@ -64,12 +64,12 @@ export async function requireMeaningKept(
 ): Promise<void> {
   const kindBy = (definition: FieldDefinition | undefined) => customField(field.field_name, definition).label;
   if (kindBy(before) === kindBy(field)) return;
-  // Nothing hangs on the type of what was no field.
+  // Users that depend on a type only matter if the name was a field before.
   const bound = [usedBySegments, ...uses].filter(({ needsType }) => before !== undefined || !needsType);
   await requireFieldUnused(db, workspaceId, field, bound);
 }
 
-/** @throws ApiError CONFLICT while segments of other lists refer to a list, or to one of its segments */
+/** @throws ApiError CONFLICT while segments of other lists refer to the list or to one of its segments */
 export async function requireListUnused(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -79,7 +79,7 @@ export async function requireListUnused(
   refuseWhileUsed(names, "mailing list, or a segment of it", usedBySegments);
 }
 
-/** @throws ApiError CONFLICT when there are any, with the first of their names */
+/** @throws ApiError CONFLICT if there are any names; the message has the first of them */
 export function refuseWhileUsed(
   names: readonly string[],
   used: string,

@@ -1,7 +1,7 @@
 /**
- * How many are in a segment, where segments are listed. A count is exact, but takes a tenth of a second and more for a
- * million members, and there may be a whole page of segments: on small lists they are counted as they are read, on
- * large ones when they are saved, and those that are active again from time to time.
+ * Counts of segment members, as lists of segments show them. An exact count takes a tenth of a second or more for a
+ * million members, and a page may show many segments. So segments of small lists are counted when they are read, those
+ * of large lists when they are saved, and active ones also by a recurring task.
  */
 
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -13,17 +13,17 @@ import type { Segment } from "./segment.ts";
 import { membersOf, membersOfAll } from "./segment-members.ts";
 import { findSegment, findUncounted, updateSegmentCount } from "./store.ts";
 
-/** Members that are looked at for one page of segments: a third of a second, when each is looked up by key. */
+/** Members that may be looked at for one page of segments: a third of a second, if each is looked up by key. */
 const MOST_LOOKS = 100_000;
-/** What a page of segments may take, and one of them: a costly one leaves time for the others. */
+/** Time limit for a page of segments, and for one of them, so that a slow one leaves time for the others. */
 const MOST_READ_MS = 1_000;
 const MOST_ONE_MS = 500;
 const MOST_SAVE_MS = 5_000;
 const MOST_RENEWAL_MS = 30_000;
-/** An active segment's count is not older than this. */
+/** Maximum age of the count of an active segment. */
 const RENEWED_AFTER_MS = 15 * 60_000;
 
-/** The segments, with counts of this moment for as many as can be counted quickly. */
+/** The segments with current counts for as many as can be counted quickly. */
 export async function withFreshCounts(
   db: Database,
   workspaceId: WorkspaceId,
@@ -47,7 +47,7 @@ export async function withFreshCounts(
   });
 }
 
-/** How many are in each, by its id, as far as the time goes: the first come first. */
+/** Counts the segments in order until the time is used up. @returns counts by segment id */
 async function countMost(
   db: Database,
   workspaceId: WorkspaceId,
@@ -66,7 +66,7 @@ async function countMost(
       counts.set(next.id, await countMembersIn(tx, next.relation));
     }
   };
-  // One that fails ends its transaction; those behind it have another.
+  // A failed count ends its transaction; the next ones run in another.
   for (let before = left.length + 1; left.length > 0 && left.length < before && performance.now() < until; ) {
     before = left.length;
     await orElse(undefined, withDeadline(db, workspaceId, MOST_ONE_MS, countLeft));
@@ -74,7 +74,7 @@ async function countMost(
   return counts;
 }
 
-/** Counts a segment and remembers it; when that takes too long, the count stays what it was. */
+/** Counts a segment and stores the count; if that takes too long, the stored count stays. */
 export function countSaved(
   db: Database,
   workspaceId: WorkspaceId,
@@ -98,7 +98,7 @@ async function renew(
   return { ...segment, subscriber_count, counted_at: now };
 }
 
-/** Recurring work: counts every active segment of the installation whose count has grown old. */
+/** Recurring task: recounts every active segment of the installation whose count is too old. */
 export async function recountActiveSegments(db: Database, now: Date, signal: AbortSignal): Promise<void> {
   const since = new Date(now.getTime() - RENEWED_AFTER_MS);
   const failed: string[] = [];
@@ -112,7 +112,7 @@ export async function recountActiveSegments(db: Database, now: Date, signal: Abo
   }
 }
 
-/** What takes too long, or is no statement any more, is no reason to fail here. */
+/** Returns `instead` for a count that takes too long, or whose conditions can no longer be compiled. */
 async function orElse<Value>(instead: Value, promise: Promise<Value>): Promise<Value> {
   try {
     return await promise;

@@ -63,12 +63,12 @@ describe.each([
   ["few members of a large list", { smallList: 10, landmarks: 1_000, shallow: 50 }],
   ["many members of a large list", { smallList: 10, landmarks: 30, shallow: 50 }],
 ])("pages of %s", (_name, bounds) => {
-  test.each([7, 50, 1_000])("show everybody once, newest first, %i at a time", async (limit) => {
+  test.each([7, 50, 1_000])("show every member once, newest first, %i at a time", async (limit) => {
     const found = await walk(createMemberPages(db, clock, bounds), limit);
     expect(found).toEqual(await everybody());
   });
 
-  test("by a cursor show everybody once, and skip nobody when the last one shown leaves", async () => {
+  test("by cursor show every member once, and skip none when the last one shown leaves", async () => {
     const pages = createMemberPages(db, clock, bounds);
     const wanted = await everybody();
     const found: string[] = [];
@@ -82,7 +82,7 @@ describe.each([
     expect(found).toEqual(wanted);
   });
 
-  test("follow who leaves, at once", async () => {
+  test("change at once when a member leaves", async () => {
     const pages = createMemberPages(db, clock, bounds);
     const [gone = ""] = (await walk(pages, 50)).slice(120);
     const move = async (status: string) =>
@@ -99,7 +99,7 @@ describe.each([
     await move("active");
   });
 
-  test("never show somebody who is not in it any more", async () => {
+  test("never show a person who has left the segment", async () => {
     const pages = createMemberPages(db, clock, bounds);
     const [changed = ""] = (await walk(pages, 50)).slice(120);
     const rename = (name: string, domain: string) =>

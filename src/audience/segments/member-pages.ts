@@ -1,7 +1,7 @@
 /**
- * Pages of a segment's members. On a small list each page is asked for as it stands. On a large one to count, or to
- * walk to a deep page, means to look at everybody: so the total, and ids to begin pages at, are remembered for some
- * seconds, at most until somebody joins or leaves a list. Who is shown is in the segment at the moment of asking.
+ * Pages of the members of a segment. On a small list each page is computed directly. On a large list, counting and deep
+ * pages mean looking at everyone: the total, and ids where pages start, are cached for some seconds, until somebody
+ * joins or leaves a list. The people shown are members at the time of the request.
  */
 
 import { hash } from "node:crypto";
@@ -25,18 +25,18 @@ import {
   withDeadline,
 } from "./members-store.ts";
 
-/** How long what is remembered holds while nobody joins or leaves. */
+/** How long totals and page starts are cached while nobody joins or leaves. */
 const FRESH_MS = 15_000;
-/** Segments remembered at a time. */
+/** Segments in the cache. */
 const MOST_SEGMENTS = 20;
 const MOST_MS = 5_000;
 
 const usualBounds = {
-  /** Members of a list that is gone through in a few milliseconds. */
+  /** Members of a list that can be scanned in a few milliseconds. */
   smallList: 20_000,
-  /** Ids remembered of one segment: a megabyte. */
+  /** Cached ids of one segment: a megabyte. */
   landmarks: 20_000,
-  /** Rows that are walked over from the first without a landmark. */
+  /** Rows that may be skipped from the first without a cached id. */
   shallow: 1_000,
 };
 
@@ -59,7 +59,7 @@ interface Landmarks {
   readonly stride: number;
 }
 
-/** Other bounds are for tests. */
+/** @param bounds other values are for tests */
 export function createMemberPages(db: Database, clock: Clock, bounds = usualBounds): MemberPages {
   const totals = new AsyncCache<number>({ ms: FRESH_MS, most: MOST_SEGMENTS * 10 });
   const landmarks = new AsyncCache<Landmarks>({ ms: FRESH_MS, most: MOST_SEGMENTS });
@@ -93,7 +93,7 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
       const from = known.ids[Math.floor(offset / known.stride)];
       return { ids: from === undefined ? [] : await walk(from, offset % known.stride), total };
     }
-    // Few among many may lie far apart: they are looked up by their ids.
+    // A few members among many people may lie far apart, so they are looked up by their ids.
     const these = sql`s.id = any(${known.ids.slice(offset, offset + limit)}::uuid[])`;
     const shown = membersRelation(workspaceId, segment, these);
     return {
@@ -122,7 +122,7 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
 
 const isAfter = (id: string) => sql`s.id < ${id}`;
 
-/** Two relations that ask the same have the same. */
+/** The cache key of a relation: its text and values. */
 function questionOf({ text, values }: Sql): string {
   return hash("sha256", JSON.stringify([text, values]));
 }

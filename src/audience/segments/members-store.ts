@@ -1,6 +1,6 @@
 /**
- * Who is in a segment, as a relation: the one place where conditions become a statement. Preview, the segment's members,
- * the segments of a subscriber and the audience of a campaign all read it, so that they agree.
+ * The members of a segment as a relation: the one place where conditions become SQL. The preview, the members of a
+ * segment, the segments of a subscriber and the audience of a campaign all use it, so that they agree.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
@@ -14,11 +14,11 @@ import { isActiveOn } from "./conditions/reference-kinds.ts";
 import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/rule.ts";
 
 /**
- * A select in brackets with the column id, of subscribers, each once.
+ * A select in brackets with the column id of subscribers, each once.
  *
- * Each status is asked for by a statement of its own. What rules say of the status is decided then: most of these
- * statements fall away, and the one that mostly stays, of active members, reads no memberships at all.
- * @param also one more condition on the rows of subscribers, `s`
+ * Each status has its own statement. Rules on the status are decided beforehand: most statements fall away, and the
+ * usual one, for active members, does not read memberships.
+ * @param also one more condition on the row `s` of subscribers
  */
 export function membersRelation(workspaceId: WorkspaceId, segment: Segmentation, also?: Sql): Sql {
   const branches = statusesOf(segment).flatMap((status) =>
@@ -45,7 +45,7 @@ function membersOfStatus(
     return [sql`select m.subscriber_id as id from memberships m where ${all([isOnList, ...wanted])}`];
   }
   if (also === undefined && isSparse) {
-    // A join could be turned round. Behind `offset 0` the planner sees a key, whatever its statistics know.
+    // A join could be reordered. Behind `offset 0` the planner looks up by key, whatever its statistics say.
     const isTheirs = sql`s.workspace_id = m.workspace_id and s.id = m.subscriber_id`;
     return [
       sql`select m.subscriber_id as id from memberships m
@@ -69,27 +69,27 @@ function all(parts: readonly Predicate[]): Sql {
   return typeof combined === "boolean" ? sql`${combined}::boolean` : combined;
 }
 
-/** PostgreSQL binds 65,535 values at most. */
+/** PostgreSQL binds at most 65,535 values. */
 const MOST_VALUES = 60_000;
 const QUERY_CANCELED = "57014";
 
-/** The other connections of the pool are for others. */
+/** Leaves the other connections of the pool to other work. */
 const takeTurn = createWorkspaceLimiter(
   QUERY_BOUNDS,
-  "Too many questions about segments of this workspace wait for their turn: ask fewer at a time",
+  "Too many segment queries of this workspace are waiting: run fewer at the same time",
 );
 
 /**
- * What the planner reckons for an entry of an index, ten times its default. By that the index on custom fields looked
- * cheaper than reading the table for a choice of a third of a million people, and took 168 ms, not 134: one process
- * alone makes the bitmap, and every row is fetched by itself. They are about even at an eighth.
+ * The planner's cost of an index entry, ten times the default. With the default, the index on custom fields looked
+ * cheaper than a table scan for a choice of a third of a million people, but took 168 ms instead of 134: one process
+ * builds the bitmap, and each row is fetched alone. They are even at about an eighth.
  */
 const ENTRY_COST = "0.05";
 
 /**
- * Runs what evaluates conditions, which callers may make as costly as they like: when the workspace has its turn, and no
- * statement for longer than this.
- * @throws ApiError BAD_REQUEST when one takes longer, RATE_LIMIT_EXCEEDED when too many wait
+ * Runs work that evaluates conditions, which callers can make arbitrarily expensive: within the concurrency limit of
+ * the workspace, and with a time limit for each statement.
+ * @throws ApiError BAD_REQUEST when a statement takes longer, RATE_LIMIT_EXCEEDED when too many calls wait
  */
 export function withDeadline<Result>(
   db: Database,
@@ -100,7 +100,10 @@ export function withDeadline<Result>(
   return takeTurn(workspaceId, () => withTimeLimit(db, mostMs, work));
 }
 
-/** The same for what has no conditions of a caller's: it waits for nobody's turn. @throws ApiError BAD_REQUEST */
+/**
+ * As withDeadline, for work without a caller's conditions: it has no concurrency limit.
+ * @throws ApiError BAD_REQUEST
+ */
 export async function withTimeLimit<Result>(
   db: Database,
   mostMs: number,
@@ -126,7 +129,7 @@ function tooCostly(): ApiError {
   );
 }
 
-/** @throws ApiError BAD_REQUEST for more than a statement can hold */
+/** @throws ApiError BAD_REQUEST for more values than a statement can have */
 export function bounded(statement: Sql): Sql {
   if (statement.values.length > MOST_VALUES) throw tooCostly();
   return statement;
@@ -137,7 +140,7 @@ export async function countMembersIn(db: Queryable, relation: Sql): Promise<numb
   return row?.count ?? 0;
 }
 
-/** Whether anybody is in each of several relations. */
+/** For each of several relations, whether it has any member. */
 export async function findWhichHaveMembers(db: Queryable, relations: readonly Sql[]): Promise<boolean[]> {
   if (relations.length === 0) return [];
   const answers = relations.map((relation) => sql`exists (select from ${relation} a)`);
@@ -147,7 +150,7 @@ export async function findWhichHaveMembers(db: Queryable, relations: readonly Sq
   return row?.answers ?? [];
 }
 
-/** One page of whoever is in any of these relations, and how many they are; more than `most` are not looked for. */
+/** One page of the people in any of the relations, with their number; at most `most` are counted. */
 export async function findPageIn(
   db: Queryable,
   relations: readonly Sql[],
@@ -165,7 +168,7 @@ export async function findPageIn(
   return found ?? { ids: [], total: 0 };
 }
 
-/** A part of a relation, newest person first: behind `skip` rows from the row `from` on, or from the first. */
+/** A part of a relation, newest person first: `skip` rows after the row `from`, or after the first. */
 export async function listIdsIn(
   db: Queryable,
   relation: Sql,
@@ -179,7 +182,7 @@ export async function listIdsIn(
   return rows.map((row) => row.id);
 }
 
-/** Every `stride`-th id, from the first. */
+/** Every `stride`-th id, starting with the first. */
 export async function listEveryId(db: Queryable, relation: Sql, stride: number): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(
     bounded(sql`
@@ -189,7 +192,7 @@ export async function listEveryId(db: Queryable, relation: Sql, stride: number):
   return rows.map((row) => row.id);
 }
 
-/** Rises with every change of the members of any list of the workspace. */
+/** A number that increases with every change of members of any list of the workspace. */
 export async function findRevision(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
   const row = await db.row<{ revision: number }>(sql`
     select coalesce(sum(revision), 0)::bigint as revision from list_counters where workspace_id = ${workspaceId}`);

@@ -1,10 +1,10 @@
-/** Making, changing and deleting segments. */
+/** Creates, changes and deletes segments. */
 
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/name.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
@@ -21,14 +21,14 @@ import {
   updateSegment,
 } from "./store.ts";
 
-/** Says whether something uses a segment: what does, as the beginning of a sentence, or undefined. */
+/** Reports what uses a segment, as the start of a sentence; undefined if nothing does. */
 export type SegmentUse = (
   db: Queryable,
   workspaceId: WorkspaceId,
   segmentId: string,
 ) => Promise<string | undefined>;
 
-/** Lets what the segment is named by keep its name, when it is about to go. */
+/** Copies the name of a segment to what refers to it, before it is deleted. */
 export type KeepSegmentName = (tx: Queryable, workspaceId: WorkspaceId, segmentId: string) => Promise<void>;
 
 export interface SegmentKey {
@@ -40,11 +40,11 @@ export interface SegmentKey {
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
-  /** What else in the house uses segments. */
+  /** Other users of segments. */
   readonly uses: readonly SegmentUse[];
 }
 
-/** @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST when there are too many */
+/** @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST when the workspace has too many segments */
 export async function createSegment(
   { db, clock }: Dependencies,
   workspaceId: WorkspaceId,
@@ -75,7 +75,7 @@ export async function createSegment(
   return countSaved(db, workspaceId, saved, now);
 }
 
-/** What is omitted stays. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
+/** Changes a segment; omitted fields stay. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
 export async function changeSegment(
   { db, clock }: Dependencies,
   place: SegmentKey,
@@ -85,8 +85,7 @@ export async function changeSegment(
   const now = clock.now();
   const saved = await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
-    const held = await lockSegment(tx, workspaceId, mailingListId, segmentId, "change");
-    if (held === undefined) throw notFound("Segment");
+    const held = required(await lockSegment(tx, workspaceId, mailingListId, segmentId, "change"), "Segment");
     const { conditions, name = held.name, description = held.description, is_active = held.is_active } = body;
     await updateSegment(
       tx,
@@ -108,8 +107,7 @@ export async function deleteSegment(
   const { workspaceId, mailingListId, segmentId } = place;
   await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
-    const held = await lockSegment(tx, workspaceId, mailingListId, segmentId, "removal");
-    if (held === undefined) throw notFound("Segment");
+    required(await lockSegment(tx, workspaceId, mailingListId, segmentId, "removal"), "Segment");
     for (const use of [usedBySegment, ...uses]) {
       const user = await use(tx, workspaceId, segmentId);
       if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses this segment`);
@@ -131,7 +129,5 @@ export async function requireSegment(
   db: Queryable,
   { workspaceId, mailingListId, segmentId }: SegmentKey,
 ): Promise<Segment> {
-  const segment = await findSegment(db, workspaceId, mailingListId, segmentId);
-  if (segment === undefined) throw notFound("Segment");
-  return segment;
+  return required(await findSegment(db, workspaceId, mailingListId, segmentId), "Segment");
 }

@@ -6,7 +6,7 @@ import { all, emails, rule, segmentService } from "#test/support/segments.ts";
 const { service, database, workspaceId, clock, lists, segmentsOf, saved, count, get, fill } =
   await segmentService();
 
-describe("who is in a segment", () => {
+describe("the members of a segment", () => {
   test("are active members of its list, unless the conditions name the status", async () => {
     await fill(["a@x.example", "b@x.example", "c@x.example"]);
     await fill(["a@x.example", "d@x.example"], lists.offers);
@@ -165,7 +165,7 @@ describe("who is in a segment", () => {
     await database.run(sql`update workspaces set timezone = 'UTC' where id = ${workspaceId}`);
   });
 
-  test("who never did something has not done it in the last days", async () => {
+  test("a person who never did something did not do it in the last days", async () => {
     await fill(["never@x.example", "today@x.example", "long-ago@x.example"]);
     const now = clock.now();
     await database.run(sql`

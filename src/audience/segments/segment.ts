@@ -1,10 +1,13 @@
-/** A segment as answers show it (contract, section 2), and what a caller may say about one. */
+/** Shapes of a segment: as the API returns it, and as callers create and change it. */
 import { type Static, type TSchema, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
-import { LONGEST_NAME } from "#workspace/name.ts";
+import { nameAndDescription } from "#workspace/name.ts";
 import { type Conditions, DEEPEST, MOST_RULES } from "./conditions/conditions.ts";
 
-/** Names the fields of rules, group in group, and says nothing of their values: those conditions.ts reads, with their paths. */
+/**
+ * A rule or group: only the names of its fields, to the deepest level. conditions.ts checks the values and reports
+ * their paths.
+ */
 function ruleShape(depth: number): TSchema {
   const any = Type.Unknown();
   const rules = depth === DEEPEST ? any : Type.Unsafe({ items: ruleShape(depth + 1) });
@@ -26,7 +29,7 @@ const SegmentConditions = Type.Unsafe<Conditions>(
   ),
 );
 
-/** Conditions beside a field that says whose they are: only their names are looked at before they are read. */
+/** Conditions in a body with another field that says what they apply to: only their field names are checked here. */
 export const LooseConditions = Type.Unsafe<object>({
   type: "object",
   properties: { logic: Type.Unknown(), rules: Type.Unsafe({ items: ruleShape(1) }) },
@@ -34,8 +37,7 @@ export const LooseConditions = Type.Unsafe<object>({
 });
 
 const settings = {
-  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
-  description: Type.String({ maxLength: 2_000 }),
+  ...nameAndDescription,
   conditions: SegmentConditions,
   is_active: Type.Boolean({ description: "Whether its count is kept fresh. It can be used either way." }),
 };
@@ -47,7 +49,7 @@ export const Segment = Type.Object(
     mailing_list_name: Type.String(),
     ...settings,
     subscriber_count: nullable(
-      Type.Integer({ description: "When it was last counted; null when that took too long." }),
+      Type.Integer({ description: "At the last count; null when counting took too long." }),
     ),
     counted_at: NullableTimestamp,
     created_at: Timestamp,
@@ -72,11 +74,11 @@ export const SegmentPreviewInput = Type.Object(
 );
 
 export const SegmentPreview = Type.Object(
-  { subscriber_count: Type.Integer({ description: "How many are in it at this moment." }) },
+  { subscriber_count: Type.Integer({ description: "Number of people who meet the conditions now." }) },
   { $id: "SegmentPreview" },
 );
 
-/** As a person's segments show it. */
+/** A segment as listed for a person. */
 export const SegmentOfSubscriber = Type.Object(
   {
     id: Id,

@@ -1,4 +1,4 @@
-/** The table of segments, and what their conditions may name. */
+/** The table of segments, with the locks on what their conditions refer to. */
 
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
@@ -14,13 +14,13 @@ const segments = sql`
     g.subscriber_count, g.counted_at, g.created_at, g.updated_at
   from segments g join mailing_lists l on l.workspace_id = g.workspace_id and l.id = g.mailing_list_id`;
 
-/** All of them are looked at when one changes. */
+/** Limited because all of them are read when one changes. */
 export const segmentRoom: WorkspaceRowLimit = { table: sql`segments`, what: "segments", most: 1_000 };
 
 /** Which segments to list. */
 export interface SegmentFilter {
   readonly mailingListId: string | undefined;
-  /** Found anywhere in the name. */
+  /** Matches anywhere in the name. */
   readonly search: string | undefined;
 }
 
@@ -54,7 +54,7 @@ export async function countSegments(
   return row?.count ?? 0;
 }
 
-/** On that list, or (undefined) on any. */
+/** On this list, or (undefined) on any list. */
 export function findSegment(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -79,12 +79,14 @@ export function listSegmentsAround(
     order by g.created_at desc, g.id desc`);
 }
 
-/** Who changes what segments refer to does it alone, so that two changes cannot close a circle. */
+/** Serializes changes of what segments refer to, so that two changes together cannot create a circle. */
 export async function lockReferences(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await lockRowLimit(tx, workspaceId, segmentRoom);
 }
 
-/** The segment, which nobody else changes before this transaction ends; to go, or (others may refer to it) to change. */
+/**
+ * Locks a segment until the transaction ends: for removal, or for a change, during which others may still refer to it.
+ */
 export function lockSegment(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -99,10 +101,10 @@ export function lockSegment(
 
 type Settings = Pick<Segment, "id" | "name" | "description" | "is_active">;
 
-/** Conditions, with what is known of them. */
+/** Conditions with what was derived from them. */
 type SavedConditions = Pick<Segment, "conditions"> & Omit<Reference, "id">;
 
-/** It is counted later. */
+/** The segment has no count yet. */
 export async function insertSegment(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -117,7 +119,7 @@ export async function insertSegment(
       ${segment.is_active}, ${now}, ${now})`);
 }
 
-/** The caller has locked it. Without conditions these stay; with others it is to be counted anew. */
+/** The caller has locked the segment. Without new conditions the old ones stay; new ones reset the count. */
 export async function updateSegment(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -142,7 +144,7 @@ export async function removeSegment(tx: Queryable, workspaceId: WorkspaceId, id:
   await tx.run(sql`delete from segments where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Of the conditions that were counted: where they have changed meanwhile it is nobody's count any more. */
+/** Stores the count, unless the conditions have changed since it was made. */
 export async function updateSegmentCount(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -156,7 +158,7 @@ export async function updateSegmentCount(
       and conditions = ${JSON.stringify(conditions)}::jsonb`);
 }
 
-/** Of the whole installation, an active segment that was not counted since. */
+/** An active segment of any workspace that was not counted since a time. */
 export function findUncounted(
   db: Queryable,
   since: Date,

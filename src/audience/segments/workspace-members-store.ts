@@ -1,6 +1,7 @@
 /**
- * Whoever meets conditions on any list of a workspace, as a relation. What the conditions come to on most lists is the same,
- * and is asked once for all of them: a hundred lists asked one by one look through the same people a hundred times.
+ * The people who meet conditions on any list of a workspace, as a relation. On most lists the conditions compile to the
+ * same SQL, which is evaluated once for all of them: a hundred lists evaluated one by one would scan the same people a
+ * hundred times.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
@@ -10,7 +11,7 @@ import { and, type Predicate } from "./conditions/predicate.ts";
 import { isActiveOn } from "./conditions/reference-kinds.ts";
 import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/rule.ts";
 
-/** People by their ids: behind one, and up to another or to the end. */
+/** A range of person ids: after one, up to another or to the end. */
 export interface IdRange {
   readonly after: string;
   readonly to: string | undefined;
@@ -18,24 +19,25 @@ export interface IdRange {
 
 interface Place {
   readonly workspaceId: WorkspaceId;
-  /** Nobody else is looked at. */
+  /** Only people in this range are considered. */
   readonly stretch: IdRange | undefined;
   /** How many lists the workspace has. */
   readonly lists: number;
 }
 
-/** Lists on which the conditions come to the same for members of a status. */
+/** Lists on which the conditions compile to the same SQL for members of a status. */
 interface Question {
   readonly status: SubscriberStatus;
   readonly met: Predicate;
-  /** Whether it looks at the row `m` of memberships. */
+  /** Whether it reads the row `m` of memberships. */
   readonly isOfMembership: boolean;
   readonly listIds: string[];
 }
 
 /**
- * A select in brackets with the column id, of subscribers, each once. Only active members, unless the conditions name the
- * status: a person has one then, and who is active on one list is not meant by those who left another.
+ * A select in brackets with the column id of subscribers, each once. Only active members, unless the conditions name
+ * the status: then the person's own status counts, so that an active member of one list does not match as unsubscribed
+ * from another.
  * @param segmentations the same conditions, bound on every list of the workspace
  */
 export function workspaceMembersRelation(
@@ -82,13 +84,16 @@ function selectOf(question: Question, { workspaceId, stretch, lists }: Place): S
       ${stretch ? sql`and ${isWithin(sql`m.subscriber_id`, stretch)}` : empty} and ${isTheirs}`;
 }
 
-/** Whether the person of the row `s` is active on any of so many lists. */
+/** Whether the person of the row `s` is active on one of these lists. @param lists number of lists of the workspace */
 function isActiveOnAny(listIds: readonly string[], lists: number): Sql {
   if (listIds.length === lists) return sql`s.active_lists <> ''`;
   return sql`(${join(listIds.map(isActiveOn), " or ")})`;
 }
 
-/** Read once, by all selects together, by the primary key, whatever statistics say of the workspace, and whatever index the conditions could use. */
+/**
+ * Reads the range once for all selects, by the primary key, whatever the statistics say and whatever index the
+ * conditions could use.
+ */
 const stretchOf = (workspaceId: WorkspaceId, stretch: IdRange): Sql => sql`
   select s.* from (${withWorkspace(workspaceId, sql`(select) one`)}) k cross join lateral (
     select * from subscribers where workspace_id = k.workspace and ${isWithin(sql`id`, stretch)} offset 0) s`;

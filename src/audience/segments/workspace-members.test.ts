@@ -72,7 +72,7 @@ test.each<[string, () => Conditions]>([
   expect(found.flat()).toEqual(wanted);
 });
 
-test("a stretch is read once, however many lists there are, and nobody beyond it", async () => {
+test("a range of ids is read once for all lists, and no person beyond it", async () => {
   const crowd = Array.from({ length: 5_000 }, (_, at) => ({ email: `q${at}@example.test` }));
   await addPeople(db, workspaceId, lists[0]?.id ?? "", crowd);
   await db.run(sql`analyze subscribers`);

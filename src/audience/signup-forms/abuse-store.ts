@@ -1,9 +1,9 @@
-/** The table of refused sign-ups, and the mark of abuse on their form. */
+/** The table of refused sign-ups, and the abuse flag of their form. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Whose limit was reached. */
+/** Whose rate limit was reached. */
 export type SignupLimit = "network" | "list" | "workspace";
 
 const STRETCH_MS = 300_000;
@@ -16,7 +16,7 @@ interface RefusedSignup {
   readonly now: Date;
 }
 
-/** Nothing where the form is gone. */
+/** Counts a refused sign-up in five-minute buckets; does nothing if the form was deleted. */
 export async function insertRefusedSignup(tx: Queryable, refusal: RefusedSignup): Promise<void> {
   const { workspaceId, mailingListId, reason, network, now } = refusal;
   const at = new Date(Math.floor(now.getTime() / STRETCH_MS) * STRETCH_MS);
@@ -27,7 +27,9 @@ export async function insertRefusedSignup(tx: Queryable, refusal: RefusedSignup)
     on conflict (workspace_id, mailing_list_id, at, reason, network) do update set refused = r.refused + 1`);
 }
 
-/** How many there were in the stretches that began after `since`, and from how many networks beyond their own limit. */
+/**
+ * Refused sign-ups in the buckets that start after `since`, and the number of networks that reached their own limit.
+ */
 export async function countRefusedSignups(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -43,8 +45,8 @@ export async function countRefusedSignups(
 }
 
 /**
- * Marks the form as abused now; an abuse whose mark is not older than `freshSince` goes on.
- * @returns when it began; undefined where the form is gone
+ * Flags the form as abused now. If it was flagged after `freshSince`, the same abuse continues.
+ * @returns when the abuse began; undefined if the form was deleted
  */
 export async function flagAbuse(
   tx: Queryable,
@@ -58,7 +60,7 @@ export async function flagAbuse(
   return row?.abused_since;
 }
 
-/** The abuse that was last seen after `freshSince`. */
+/** The abuse that was flagged after `freshSince`. */
 export function findAbuse(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -70,7 +72,7 @@ export function findAbuse(
     where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and abused_at > ${freshSince}`);
 }
 
-/** Of all workspaces. */
+/** Deletes old buckets of all workspaces. */
 export async function removeOldRefusedSignups(db: Queryable, before: Date): Promise<void> {
   await db.run(sql`delete from signup_refusals where at <= ${before}`);
 }

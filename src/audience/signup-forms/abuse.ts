@@ -1,4 +1,4 @@
-/** How the owner of a form learns that it is abused: a mark on the form, an event, and a line in the log. */
+/** Tells the owner of a form that it is abused: a flag on the form, an event, and a log line. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -15,20 +15,20 @@ import {
 export type { SignupLimit };
 
 const HOUR_MS = 3_600_000;
-/** How long the mark stays after the last refusal that deserved it. */
+/** How long the flag stays after the last refused sign-up that set it. */
 const MARK_MS = 24 * HOUR_MS;
-/** One network beyond its limit is a person who tries too often, or an office. */
+/** A single network over its limit may be an office, or a person who tries again. */
 const MANY_NETWORKS = 3;
 const MANY_REFUSALS = 100;
 
-/** `network`: that of several networks, or of one again and again. */
+/** `network`: several networks reached their limit, or one did again and again. */
 export interface FormAbuse {
   readonly since: Date;
   readonly reason: SignupLimit;
   readonly refused_last_hour: number;
 }
 
-/** Told once an hour while it lasts. */
+/** Called at most once an hour while the abuse lasts. */
 export type OnFormAbused = (
   tx: Queryable,
   abuse: FormAbuse & {
@@ -64,7 +64,7 @@ export async function recordRefusedSignup(
     const notice = useOf("formAbuseNotices", `${workspaceId} ${mailingListId}`);
     if ((await takeQuota(tx, notice, now)) !== null) return;
     const about = { workspace_id: workspaceId, mailing_list_id: mailingListId, reason, refused, networks };
-    log.warn(about, "a sign-up form is being abused");
+    log.warn(about, "sign-up form abused");
     await onFormAbused(tx, {
       workspaceId,
       mailingListId,
@@ -76,7 +76,7 @@ export async function recordRefusedSignup(
   });
 }
 
-/** What the API shows of it; null where there was none within a day. */
+/** The abuse as the API shows it; null if none was flagged within a day. */
 export async function findFormAbuse(
   { db, clock }: { readonly db: Queryable; readonly clock: Clock },
   workspaceId: WorkspaceId,

@@ -1,14 +1,14 @@
-/** Somebody pressed the button behind the link that was mailed to them: now they join. */
+/** Confirms a sign-up: the owner of the address pressed the button behind the mailed link, and joins the list. */
 
 import { addMember, setStatus } from "#audience/subscribers/change-member.ts";
 import { findMemberByEmail, findSubscriberByEmail } from "#audience/subscribers/store.ts";
 import type { OnSubscriberEvent } from "#audience/subscribers/subscriber-events.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
+import { CONFIRMATION_LINK_MS } from "#platform/http/response/confirmation-mail-layout.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { isIneligible } from "./eligibility.ts";
-import type { SignupLink } from "./link-token.ts";
 import {
   type Applicant,
   findSignupForm,
@@ -17,15 +17,15 @@ import {
   type SignupForm,
   type SignupRequest,
 } from "./store.ts";
+import type { SignupLink } from "./tokens.ts";
 
-const LINK_MS = 48 * 3_600_000;
-/** Where such people come from, as reads show it. */
+/** The `source` of people who join by a form. */
 const SOURCE = "form";
 
 export interface ConfirmDeps extends StorageDeps {
   readonly db: Database;
   readonly onSubscriber: OnSubscriberEvent;
-  /** The mail with the link was asked for by the owner of its address: it does not count as one to a stranger. */
+  /** Does not count the confirmation mail as unsolicited: the owner of the address asked for it. */
   readonly excuseMail: (tx: Queryable, workspaceId: WorkspaceId, to: string, sentAt: Date) => Promise<void>;
 }
 
@@ -34,12 +34,12 @@ export interface OpenRequest {
   readonly request: SignupRequest;
 }
 
-/** When a request must have come so that its link still works. */
+/** Requests from before this time have expired. */
 export function oldestOpen(now: Date): Date {
-  return new Date(now.getTime() - LINK_MS);
+  return new Date(now.getTime() - CONFIRMATION_LINK_MS);
 }
 
-/** What a link is about; undefined when it has lapsed, or the list has no form any more. */
+/** The request of a link, with its form; undefined when it has expired, or the list no longer has a form. */
 export async function findOpenRequest(
   { db, clock }: Pick<ConfirmDeps, "db" | "clock">,
   { workspaceId, id }: SignupLink,
@@ -50,25 +50,26 @@ export async function findOpenRequest(
 }
 
 /**
- * `joined`: they are on the list, by this or from before. `kept_off`: their address bounced, complained or is suppressed,
- * or the list wants what the form does not ask for; only the workspace can help. `used`: they joined by it and left again.
+ * `joined`: the person is on the list now. `ineligible`: the address bounced, complained or is suppressed, or the list
+ * requires a value that the form does not ask for; only the workspace can help. `used`: the person joined by this link
+ * and has left since.
  */
-export type Confirmation = "joined" | "kept_off" | "used";
+export type Confirmation = "joined" | "ineligible" | "used";
 
-/** What there is to say of a link that has been used. */
+/** The result of opening a link that was used before. */
 export async function outcomeOfUsedLink(
   { db }: Pick<ConfirmDeps, "db">,
   { workspaceId }: SignupLink,
   { request: { mailing_list_id, email } }: OpenRequest,
-): Promise<Exclude<Confirmation, "kept_off">> {
+): Promise<Exclude<Confirmation, "ineligible">> {
   const member = await findMemberByEmail(db, workspaceId, mailing_list_id, email);
   return member?.status === "active" ? "joined" : "used";
 }
 
 /**
- * Whoever left comes back: it is their own act. A link works once, so that a later goodbye holds.
- *
- * @param names as the owner of the address sent them; those that the workspace has already stay
+ * Adds the person to the list; a person who unsubscribed becomes active again, because it is their own decision. A link
+ * works once, so a later unsubscribe stays valid.
+ * @param names as sent by the owner of the address; names that the workspace already has stay
  */
 export async function confirmSignup(
   deps: ConfirmDeps,
@@ -80,7 +81,7 @@ export async function confirmSignup(
   const { workspaceId } = link;
   if (request.confirmed_at !== null) return outcomeOfUsedLink(deps, link, open);
   const { mailing_list_id: mailingListId, email } = request;
-  if (await isIneligible(deps.db, workspaceId, mailingListId, email)) return "kept_off";
+  if (await isIneligible(deps.db, workspaceId, mailingListId, email)) return "ineligible";
   const member = await findMemberByEmail(deps.db, workspaceId, mailingListId, email);
   try {
     if (member === undefined) {
@@ -93,8 +94,8 @@ export async function confirmSignup(
     }
   } catch (fault) {
     if (!(fault instanceof ApiError)) throw fault;
-    // They joined meanwhile, which is what was wanted.
-    if (fault.code !== "CONFLICT") return "kept_off";
+    // The person joined in the meantime, which is the wanted result.
+    if (fault.code !== "CONFLICT") return "ineligible";
   }
   await deps.db.transaction(async (tx) => {
     if (!(await markConfirmed(tx, workspaceId, request.id, deps.clock.now()))) return;

@@ -1,13 +1,30 @@
-/** Whom a form does not let onto a list: who bounced or complained anywhere in the workspace, or is suppressed. */
+/** Who may join a list by its sign-up form, and whether anybody can. */
 
-import { holdingStatuses } from "#audience/subscribers/memberships/status.ts";
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
+import { personWideStatuses } from "#audience/subscribers/memberships/status.ts";
 import { findSubscriberByEmail } from "#audience/subscribers/store.ts";
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** @param email as readEmail has it */
+/**
+ * The first custom field that the list requires and the form does not ask for (it asks for an address and names);
+ * undefined: people can join by the form.
+ */
+export async function findUnaskedField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<string | undefined> {
+  const fields = await listFieldsInForce(db, workspaceId, mailingListId);
+  return fields.find(({ is_required, default_value }) => is_required && default_value === null)?.field_name;
+}
+
+/**
+ * Whether an address may not join: it bounced or complained on any list of the workspace, or is suppressed.
+ * @param email as readEmail returns it
+ */
 export async function isIneligible(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -15,7 +32,7 @@ export async function isIneligible(
   email: string,
 ): Promise<boolean> {
   const person = await findSubscriberByEmail(db, workspaceId, email);
-  if (holdingStatuses.some((status) => status === person?.status)) return true;
+  if (personWideStatuses.some((status) => status === person?.status)) return true;
   const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
   const [suppression] = await findSuppressions(db, [recipient]);
   return suppression !== undefined;

@@ -1,4 +1,4 @@
-/** Whether people may join a list by a public form, and where it is. */
+/** The sign-up form of a list: whether it is open, and its URL. */
 import { Type } from "typebox";
 import { mailingLists } from "#audience/mailing-lists/resource.ts";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
@@ -10,9 +10,9 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { findFormAbuse } from "./abuse.ts";
+import { findUnaskedField } from "./eligibility.ts";
 import { signupUrl } from "./pages.ts";
 import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
-import { findUnaskedField } from "./wanted-field.ts";
 
 const SignupForm = Type.Object(
   {
@@ -21,7 +21,7 @@ const SignupForm = Type.Object(
     url: nullable(
       Type.String({
         description:
-          "Its page, for everybody. A form of your own may POST `email`, `first_name` and `last_name` there: the page opens filled in, for one more press of its button.",
+          "URL of its public page. A form on your own site may POST `email`, `first_name` and `last_name` there: the page opens filled in, for one more press of its button.",
       }),
     ),
     abuse: nullable(
@@ -62,7 +62,7 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       id: "getSignupForm",
       method: "GET",
       path: "/mailing-lists/{id}/signup-form",
-      summary: "The public form of a list",
+      summary: "The sign-up form of a list",
       needs: need(mailingLists, "read"),
       answer: SignupForm,
       message: "Sign-up form",
@@ -76,7 +76,7 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       method: "PUT",
       path: "/mailing-lists/{id}/signup-form",
       summary:
-        "Open or close the public form of a list; who fills it in joins by a link that is mailed to them",
+        "Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them",
       needs: need(mailingLists, "write"),
       body: SignupFormInput,
       answer: SignupForm,
@@ -94,7 +94,10 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
   ];
 }
 
-/** A list that wants more of everybody than the form asks for cannot be joined by it. */
+/**
+ * A list that requires a custom field without a default cannot be joined by the form.
+ * @throws ApiError VALIDATION_ERROR
+ */
 async function requireNothingElse(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   const wanted = await findUnaskedField(tx, workspaceId, id);
   if (wanted === undefined) return;

@@ -1,14 +1,14 @@
-/** What people see of a sign-up form, before and after they confirm. */
+/** The HTML pages of a sign-up form. */
 import type { FastifyReply } from "fastify";
 import { LONGEST_PERSON_NAME } from "#audience/subscribers/subscriber-input.ts";
 import { sendBusy } from "#platform/http/response/error-page.ts";
 import { cardLayout, html, sendPage } from "#platform/http/response/page.ts";
 import type { Applicant, SignupForm } from "./store.ts";
 
-/** Where the form has its token. */
+/** The hidden field with the form token. */
 export const TOKEN_FIELD = "page";
 
-/** People do not see this field; programs fill in whatever there is. */
+/** A hidden field that people leave empty and programs fill in. */
 export const HONEYPOT_FIELD = "website";
 
 const layout = cardLayout(`
@@ -17,15 +17,15 @@ input { display: block; width: 100%; margin-top: .25rem; padding: .7rem .9rem; b
 .fault { padding: .7rem .9rem; border-left: 4px solid #c62828; background: var(--ground) }
 `);
 
-/** The form once more, with what was typed. */
+/** The form shown again, with what was typed. */
 interface Again {
   readonly fields: URLSearchParams;
-  /** What is wrong with it, or what there is to do. */
+  /** What is wrong with the input, or what to do next. */
   readonly fault?: string;
   readonly notice?: string;
 }
 
-/** @param token as form-token.ts signs it */
+/** @param token as tokens.ts signs it */
 export function sendForm(
   reply: FastifyReply,
   { list_name }: SignupForm,
@@ -60,7 +60,7 @@ const full = {
   workspace: "This list takes no more sign-ups today",
 } as const;
 
-/** Whose limit is reached, and when there is room again. */
+/** Says whose limit is reached, and when to try again. */
 export function sendLimitReached(
   reply: FastifyReply,
   reason: keyof typeof full,
@@ -69,7 +69,7 @@ export function sendLimitReached(
   return sendBusy(reply, full[reason], seconds);
 }
 
-/** The same to everybody. */
+/** The same page for every address. */
 export function sendCheckMailbox(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
   return sendPage(
     reply,
@@ -80,7 +80,7 @@ export function sendCheckMailbox(reply: FastifyReply, { list_name }: SignupForm)
   );
 }
 
-/** Whoever typed the names may have been somebody else: what is stored is what the owner sends from here. */
+/** The names may have been typed by somebody else; only what the owner of the address submits here is stored. */
 export function sendConfirmQuestion(
   reply: FastifyReply,
   { list_name }: SignupForm,

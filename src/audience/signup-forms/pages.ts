@@ -1,8 +1,8 @@
 /**
- * The public pages of sign-up forms: /s/{token} with the form, /s/confirm/{token} behind the link of the mail. Mail scanners
- * open links, so looking (GET, HEAD) changes nothing; a button (POST) does. The form may also stand in a page of another
- * site: it is an ordinary POST of email, first_name and last_name. What comes without the token of our own page is shown
- * once more there, filled in, and its button sends it.
+ * The public pages of sign-up forms: /s/{token} with the form, /s/confirm/{token} behind the mailed link. Mail scanners
+ * open links, so GET and HEAD change nothing; only the button (POST) does. A form on another site may post email,
+ * first_name and last_name to /s/{token}: without the token of our own page the form is shown again, filled in, and its
+ * button submits it.
  */
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,6 +15,7 @@ import { sendErrorPage } from "#platform/http/response/error-page.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { type ConfirmDeps, confirmSignup, findOpenRequest, outcomeOfUsedLink } from "./confirm-signup.ts";
+import { findUnaskedField } from "./eligibility.ts";
 import {
   HONEYPOT_FIELD,
   sendCheckMailbox,
@@ -26,16 +27,14 @@ import {
   sendNotEligible,
   TOKEN_FIELD,
 } from "./form-page.ts";
-import { readFormToken, signFormToken } from "./form-token.ts";
-import { readSignupLink, signSignupLink, signupKeys } from "./link-token.ts";
 import { requestSignup, type SignupRequestDeps } from "./request-signup.ts";
 import { type Applicant, findSignupForm, type SignupForm } from "./store.ts";
-import { findUnaskedField } from "./wanted-field.ts";
+import { readFormToken, readSignupLink, signFormToken, signSignupLink, signupKeys } from "./tokens.ts";
 
 const PATH = "/s/";
 const CONFIRM = "/s/confirm/";
 const FORM_BYTES = 8_192;
-/** Longer than a mail takes to be accepted: how soon the answer comes shall not tell whether there was one. */
+/** Longer than accepting a mail takes, so that the response time does not reveal whether a mail was sent. */
 const ANSWER_MS = 150;
 
 const NO_FORM = "The form has to be sent as application/x-www-form-urlencoded, in UTF-8.";
@@ -47,7 +46,7 @@ interface FoundForm {
 
 type Token = { Params: { "*": string } };
 
-/** The address of a list's form. */
+/** The URL of a list's form. */
 export function signupUrl(
   publicUrl: string,
   secrets: Secrets,
@@ -73,7 +72,7 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
   const formOf = async (token: string) => {
     const link = keys.form.read((key) => readSignupLink(token, key));
     const form = link && (await findSignupForm(deps.db, link.workspaceId, link.id));
-    // A field that was added or changed since: until that is mended nobody can join, and nobody is asked.
+    // If a required field was added since the form was opened, nobody can join until that is fixed, so nobody is asked.
     const isClosed = !form || (await findUnaskedField(deps.db, link.workspaceId, link.id)) !== undefined;
     return isClosed ? undefined : { workspaceId: link.workspaceId, form };
   };
@@ -83,10 +82,10 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
 
   server.register(async (pages) => {
     pages.setErrorHandler(sendErrorPage);
-    // Left unread: a page says so, where the API would answer JSON.
+    // Bodies are not read here: the page reports a wrong one, where the API would answer with JSON.
     ignoreBodies(pages);
     takeBodies(pages, "application/x-www-form-urlencoded", readForm, FORM_BYTES);
-    // Wildcards, because a parameter that is too long would be answered by the router and not by the page.
+    // Wildcards, because the router itself would answer a parameter that is too long.
     pages.get<Token>(`${CONFIRM}*`, async ({ params }, reply) => {
       const link = keys.confirmation.read((key) => readSignupLink(params["*"], key));
       const open = link && (await findOpenRequest(deps, link));
@@ -115,7 +114,7 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
       if (fields !== body) return sendForm(reply, form, newPage(found), { fault: NO_FORM, fields });
       const given = fields.get(TOKEN_FIELD) ?? "";
       const token = readFormToken(given, linkOf(found), keys.page, deps.clock.now());
-      // A page that is still good is sent back as it is, so that its time does not begin anew.
+      // A valid page token is sent back unchanged, so that its minimum time does not start again.
       const present = token.state === "unknown" ? newPage(found) : given;
       const applicant = readApplicant(fields);
       if ("fault" in applicant) return sendForm(reply, form, present, { fault: applicant.fault, fields });
@@ -143,9 +142,12 @@ const notices = {
   early: "That was quick. Look at what you typed, and press the button once more.",
 } as const;
 
-const sendOutcome = { joined: sendJoined, kept_off: sendNotEligible, used: sendDeadSignupLink } as const;
+const sendOutcome = { joined: sendJoined, ineligible: sendNotEligible, used: sendDeadSignupLink } as const;
 
-/** Null for what is no UTF-8, by itself or behind its escapes: URLSearchParams would put characters there that nobody typed. */
+/**
+ * Parses a form body; null if it is not UTF-8, raw or percent-encoded: URLSearchParams would insert replacement
+ * characters.
+ */
 function readForm(body: Buffer): URLSearchParams | null {
   const text = body.toString();
   try {
@@ -160,7 +162,7 @@ function fieldsOf(body: unknown): URLSearchParams {
   return body instanceof URLSearchParams ? body : new URLSearchParams();
 }
 
-/** What is typed, or what is wrong with it in words for whoever typed it. */
+/** Runs a reader; returns its ApiError as a message for the page. */
 function read<Typed>(reader: () => Typed): Typed | { readonly fault: string } {
   try {
     return reader();

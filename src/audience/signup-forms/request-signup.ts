@@ -1,29 +1,29 @@
 /**
- * An address was typed into a public form, perhaps by a program: its owner is asked by mail. Whether there is a mail, the
- * form does not say, so that it tells no stranger who is on a list. The limits that it does name are counted for every
- * address alike. A mail goes to whatever address is typed, so that without limits a form would be a way to fill a
- * stranger's mailbox in our name.
+ * Handles a sign-up: mails a confirmation link to the address. The page does not say whether a mail was sent, so that
+ * it reveals to nobody who is on a list; limits that it does name are counted the same for every address. Without
+ * limits the form could be used to flood the mailbox of any address.
  */
 import type { KeyObject } from "node:crypto";
 import { findMemberByEmail } from "#audience/subscribers/store.ts";
+import { domainOf, withoutTag } from "#mail/address.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
+import { confirmationLetter } from "#platform/http/response/confirmation-mail-layout.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type Reached, takeQuotas, useOf } from "#platform/limits/quota-store.ts";
 import type { Log } from "#platform/log/log.ts";
 import { type OnFormAbused, recordRefusedSignup, type SignupLimit } from "./abuse.ts";
-import { type SignupConfirmationMail, signupConfirmationMail } from "./confirmation-mail.ts";
 import { isIneligible } from "./eligibility.ts";
-import { signSignupLink } from "./link-token.ts";
 import { type Applicant, insertSignupRequest, type SignupForm } from "./store.ts";
+import { signSignupLink } from "./tokens.ts";
 
-/** Mails in the name of a list, which the service makes. */
+/** Sends confirmation mails in the name of a list. */
 export interface SignupMailer {
-  /** The list's address, where the workspace may send as it; null for the service's own sender. */
+  /** The list's from address, if the workspace may send as it; null for the service's own sender. */
   findSender(db: Queryable, workspaceId: WorkspaceId, form: SignupForm): Promise<string | null>;
-  /** Whether the workspace has used up its mails for today. */
+  /** The limit that the workspace has reached for today; null if it may send. */
   findFull(db: Queryable, workspaceId: WorkspaceId, sender: string | null): Promise<Reached | null>;
-  /** Accepts a mail in this transaction, or says which limit is reached. */
+  /** Accepts the mail in this transaction, or returns the limit that was reached. */
   send(
     tx: Queryable,
     workspaceId: WorkspaceId,
@@ -37,23 +37,23 @@ export interface SignupRequestDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly key: KeyObject;
-  /** Where the page of a confirmation token is. */
+  /** The URL of the page for a confirmation token. */
   readonly confirmationUrl: (token: string) => string;
   readonly mailer: SignupMailer;
   readonly onFormAbused: OnFormAbused;
 }
 
-/** Where a sign-up comes from. */
+/** Where a sign-up was sent from. */
 export interface SignupSource {
   readonly network: string;
-  /** The page that it was sent from. */
+  /** Identifies the served page (tokens.ts). */
   readonly page: string;
 }
 
-/** A limit that the person may be told about; null: the page is the same, whether or not a mail is sent. */
+/** A reached limit that the page may name; null: the page is the same whether or not a mail is sent. */
 export type SignupRefusal = { readonly reason: SignupLimit | "page"; readonly ends: Date } | null;
 
-/** Mails a link, unless there is a reason not to. */
+/** Checks the limits and mails a link. */
 export async function requestSignup(
   deps: SignupRequestDeps,
   workspaceId: WorkspaceId,
@@ -109,16 +109,41 @@ async function mailLink(
     const reached = await deps.mailer.send(tx, workspaceId, mail, from);
     if (reached !== null) {
       const about = { workspace_id: workspaceId, mailing_list_id, limit: reached.name };
-      deps.log.info(about, "a sign-up was not mailed");
+      deps.log.info(about, "sign-up confirmation not sent: limit reached");
       return;
     }
     await insertSignupRequest(tx, workspaceId, { ...applicant, id, mailing_list_id, requested_at: now });
   });
 }
 
-/** Who is on the list already needs no mail, and who is kept off it gets none. */
+/** Members who are not unsubscribed, and addresses that may not join, get no mail. */
 async function mayAsk(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string, email: string) {
   const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
   if (member !== undefined && member.status !== "unsubscribed") return false;
   return !(await isIneligible(tx, workspaceId, mailingListId, email));
+}
+
+export type SignupConfirmationMail = ReturnType<typeof signupConfirmationMail>;
+
+/**
+ * The mail that asks whether a person wants to be on a list. The address is the only thing in it that was typed into the
+ * form: with a typed name, anybody could use this mail to send any text to anybody. The list's name is the workspace's.
+ * @param sender the address of the workspace that the mail comes from; null for the service's own
+ * @param link the URL of the page with the button
+ */
+function signupConfirmationMail(email: string, listName: string, sender: string | null, link: string) {
+  const otherwise = sender === null ? "a mailing list" : `a mailing list at ${domainOf(sender)}`;
+  return {
+    kind: "signup_confirmation" as const,
+    to: email,
+    named: { text: listName, otherwise },
+    write: (name: string) =>
+      confirmationLetter({
+        subject: `Please confirm: ${name}`,
+        // Without the tag after "+", which may hold any text.
+        request: `Somebody, hopefully you, wants ${withoutTag(email)} to get emails from ${name}.`,
+        link,
+        otherwise: "If you did not ask for this, ignore it: without your confirmation you get no more mail.",
+      }),
+  };
 }

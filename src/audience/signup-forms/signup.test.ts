@@ -76,7 +76,7 @@ const setStatus = (id: string, status: string) =>
   service.call("PUT", `/mailing-lists/${list}/subscribers/${id}/status`, { status });
 
 describe("a list's form", () => {
-  test("is closed until it is opened, and closed again its page and its links are gone", async () => {
+  test("is closed until it is opened, and after closing its page and links do not work", async () => {
     expect((await form("GET")).body.data).toEqual({
       mailing_list_id: list,
       is_active: false,
@@ -107,7 +107,7 @@ describe("a list's form", () => {
     expect(await member()).toBeUndefined();
   });
 
-  test("goes with its list, and is nobody else's", async () => {
+  test("is deleted with its list, and cannot be opened by another workspace", async () => {
     const url = await openForm();
     const { key } = await service.newWorkspace();
     const path = `/mailing-lists/${list}/signup-form`;
@@ -117,7 +117,7 @@ describe("a list's form", () => {
     expect((await fetch(url)).status).toBe(404);
   });
 
-  test("is not opened while the list requires what it does not ask for", async () => {
+  test("cannot be opened while the list requires a field that it does not ask for", async () => {
     const field = { field_name: "city", field_label: "City", field_type: "text", is_required: true };
     const made = await service.call("POST", `/mailing-lists/${list}/custom-fields`, field);
     const refused = await form("PUT", { is_active: true });
@@ -134,7 +134,7 @@ describe("a list's form", () => {
     expect(JSON.parse((await member()).custom_fields)).toEqual({ city: "unknown" });
   });
 
-  test("is closed while the list requires more than it asks for, and nobody is mailed", async () => {
+  test("is closed while the list requires a field that it does not ask for, and mails no address", async () => {
     const url = await openForm();
     const field = { field_name: "city", field_label: "City", field_type: "text", is_required: true };
     const path = `/mailing-lists/${list}/custom-fields`;
@@ -145,7 +145,7 @@ describe("a list's form", () => {
     expect((await fetch(url)).status).toBe(200);
   });
 
-  test("opens by nothing but its own address", async () => {
+  test("has no other URL than its own", async () => {
     const url = await openForm();
     const token = url.slice(url.lastIndexOf("/") + 1);
     const changed = (token.startsWith("A") ? "B" : "A") + token.slice(1);
@@ -155,8 +155,8 @@ describe("a list's form", () => {
   });
 });
 
-describe("who fills it in", () => {
-  test("gets one mail with nothing in it that they typed, and is on the list when they pressed its button", async () => {
+describe("a person who fills in the form", () => {
+  test("gets one mail without typed text, and joins the list by pressing its button", async () => {
     const url = await openForm();
     const answer = await ask(url, { first_name: "Buy <b>pills</b>", last_name: "Now" });
     expect([answer.status, await answer.text()]).toEqual([
@@ -207,7 +207,7 @@ describe("who fills it in", () => {
     expect(await mailsTo(email)).toMatchObject([{ from_email: "news@shop.test" }]);
   });
 
-  test("with no address, or one that is none, is told so and gets no mail", async () => {
+  test("with an invalid address is told so and gets no mail", async () => {
     const url = await openForm();
     for (const typed of ["", "ada", "ada@", "a@b.test\r\nBcc: c@d.test", `${"a".repeat(300)}@example.test`]) {
       const answer = await post(url, { email: typed });
@@ -217,7 +217,7 @@ describe("who fills it in", () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
-  test("as no form at all, is told so by the page", async () => {
+  test("with a body that is not a form is told so by the page", async () => {
     const url = await openForm();
     const multipart = new FormData();
     multipart.set("email", email);
@@ -236,7 +236,7 @@ describe("who fills it in", () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
-  test("in anything but UTF-8 is told so by the page, and no address is mailed that nobody typed", async () => {
+  test("with another charset than UTF-8 is told so by the page, and no mail is sent", async () => {
     const url = await openForm();
     const headers = { "content-type": "application/x-www-form-urlencoded" };
     for (const typed of ["caf%e9", "%ED%A0%80", Buffer.from("caf\xe9", "latin1")]) {
@@ -248,7 +248,7 @@ describe("who fills it in", () => {
     expect(await db.rows(sent)).toEqual([]);
   });
 
-  test("and in the field that people do not see, was a program", async () => {
+  test("including the hidden field is a program, and no mail is sent", async () => {
     const answer = await ask(await openForm(), { website: "https://spam.example/" });
     expect(answer.status).toBe(200);
     expect(await mailsTo(email)).toEqual([]);
@@ -265,23 +265,23 @@ describe("the form says the same and mails nothing", () => {
     expect(await mailsTo(email)).toEqual([]);
   };
 
-  test("to who is on the list", async () => {
+  test("to a member", async () => {
     await add();
     await same(await openForm());
   });
 
-  test.each(["bounced", "complained"])("to who %s", async (status) => {
+  test.each(["bounced", "complained"])("to an address that %s", async (status) => {
     await setStatus(await add(), status);
     await same(await openForm());
   });
 
-  test("to who is suppressed", async () => {
+  test("to a suppressed address", async () => {
     const { body } = await service.call("POST", "/suppression-lists", { name: "Never" });
     await service.call("POST", `/suppression-lists/${body.data.id}/entries`, { entries: email });
     await same(await openForm());
   });
 
-  test("while the workspace is suspended, and its links wait", async () => {
+  test("while the workspace is suspended, and its links do not work until it is resumed", async () => {
     const url = await openForm();
     const [waiting, other] = [email, `other${email}`];
     await ask(url);
@@ -304,7 +304,7 @@ const use = (limit: string, holder: string, used: number, per: "hour" | "day") =
 const nextHour = () => clock.advance(HOUR - (clock.now().getTime() % HOUR));
 const nextDay = () => clock.advance(24 * HOUR - (clock.now().getTime() % (24 * HOUR)));
 
-describe("nobody's mailbox is filled", () => {
+describe("mailboxes are protected from floods", () => {
   test("an address gets one mail a day from a workspace, however it is spelled and for whatever list", async () => {
     nextDay();
     const url = await openForm();
@@ -325,7 +325,7 @@ describe("nobody's mailbox is filled", () => {
     expect(await mailsTo(email)).toHaveLength(2);
   });
 
-  test("a mail that its owner has confirmed does not count: they may join another list", async () => {
+  test("a confirmed mail does not count: its recipient may join another list", async () => {
     await ask(await openForm());
     const link = await linkTo();
     await Promise.all([post(link), post(link), post(link)]);
@@ -385,7 +385,7 @@ describe("nobody's mailbox is filled", () => {
     expect(abuse).toMatchObject({ reason: "workspace", refused_last_hour: 1 });
   });
 
-  test("four lists are no way from one network to hundreds of strangers", async () => {
+  test("several lists do not raise the limit of one network", async () => {
     nextHour();
     const domain = `strangers${count}.test`;
     for (let number = 0; number < 4; number++) {
@@ -475,7 +475,7 @@ describe("a post without the page it was served in", () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
-  test("is what it is with a token of another form, and with one of yesterday", async () => {
+  test("with the token of another form, or an expired one, is treated the same", async () => {
     const url = await openForm();
     const page = tokenIn(await (await fetch(url)).text());
     clock.advance(2_000);
@@ -487,7 +487,7 @@ describe("a post without the page it was served in", () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
-  test("sooner than a person can type is asked once more, and the same page is good then", async () => {
+  test("within two seconds is shown again, and the same page is valid then", async () => {
     const url = await openForm();
     const page = tokenIn(await (await fetch(url)).text());
     clock.advance(1_999);
@@ -499,7 +499,7 @@ describe("a post without the page it was served in", () => {
     expect(await mailsTo(email)).toHaveLength(1);
   });
 
-  test("and a page is good for three addresses", async () => {
+  test("and a page is valid for three addresses", async () => {
     const url = await openForm();
     const page = tokenIn(await (await fetch(url)).text());
     clock.advance(2_000);
@@ -510,7 +510,7 @@ describe("a post without the page it was served in", () => {
   });
 });
 
-describe("the owner of a form that is abused", () => {
+describe("the owner of an abused form", () => {
   const abuseOf = async () => (await form("GET")).body.data.abuse;
   const beyond = async (url: string, from: string) => {
     await use("signupsOfNetworkAtForm", `${from} ${list}`, 20, "hour");
@@ -520,7 +520,7 @@ describe("the owner of a form that is abused", () => {
     db.rows<{ body: { data: object } }>(sql`
       select body from webhook_deliveries where type = 'form.abused' and body->'data'->>'mailing_list_id' = ${list} order by id`);
 
-  test("is told by a mark and an event when its list is full, once an hour", async () => {
+  test("gets a flag and an event once an hour while the list's limit is reached", async () => {
     nextHour();
     const made = await service.call("POST", "/webhooks", {
       url: "https://hooks.example.com/x",
@@ -544,7 +544,7 @@ describe("the owner of a form that is abused", () => {
     expect(await abuseOf()).toBeNull();
   });
 
-  test("is told when three networks are beyond their limit within an hour, and not of one", async () => {
+  test("is told when three networks reach their limit within an hour, not when one does", async () => {
     nextHour();
     const url = await openForm();
     await beyond(url, networkNumber(30_001));
@@ -569,7 +569,7 @@ describe("a list whose name reads like an advertisement", () => {
     expect(mail?.subject).toBe("Please confirm: a mailing list");
   });
 
-  test("is named by the domain of its own sender, whose name is judged, too", async () => {
+  test("is named by the domain of its own sender, whose name is checked, too", async () => {
     const settings = {
       name: "Win at evil.example",
       from_email: "news@shop.test",
@@ -610,7 +610,7 @@ test("a form that is too large is answered with a page", async () => {
 });
 
 describe("a link", () => {
-  test("brings back who had left", async () => {
+  test("resubscribes a person who had left", async () => {
     await setStatus(await add(), "unsubscribed");
     await ask(await openForm());
     expect((await member()).status).toBe("unsubscribed");
@@ -618,7 +618,7 @@ describe("a link", () => {
     expect((await member()).status).toBe("active");
   });
 
-  test("works once: who leaves afterwards has left", async () => {
+  test("works once: a person who leaves afterwards stays unsubscribed", async () => {
     await ask(await openForm());
     const link = await linkTo();
     await Promise.all([post(link), post(link), post(link)]);
@@ -632,14 +632,14 @@ describe("a link", () => {
     expect(await linkTo()).not.toBe(link);
   });
 
-  test("that was used says so to who is still on the list", async () => {
+  test("that was used shows a member that they are subscribed", async () => {
     await ask(await openForm());
     const link = await linkTo();
     await post(link);
     expect(await (await fetch(link)).text()).toContain("You are subscribed");
   });
 
-  test("does not bring back who bounced or complained meanwhile", async () => {
+  test("does not resubscribe a person who has bounced or complained since", async () => {
     await ask(await openForm());
     const link = await linkTo();
     await setStatus(await add(), "complained");
@@ -647,18 +647,21 @@ describe("a link", () => {
     expect((await member()).status).toBe("complained");
   });
 
-  test.each(["bounced", "complained"])("adds nobody who %s on another list meanwhile", async (status) => {
-    await ask(await openForm());
-    const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
-    await service.call("POST", `/mailing-lists/${other}/subscribers`, { email, status });
-    await db.run(sql`delete from suppression_entries where normalized_value = ${email}`);
-    expect((await post(await linkTo())).status).toBe(409);
-    expect(await member()).toBeUndefined();
-    await ask(await openForm());
-    expect(await mailsTo(email)).toHaveLength(1);
-  });
+  test.each(["bounced", "complained"])(
+    "does not add a person who has %s on another list since",
+    async (status) => {
+      await ask(await openForm());
+      const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
+      await service.call("POST", `/mailing-lists/${other}/subscribers`, { email, status });
+      await db.run(sql`delete from suppression_entries where normalized_value = ${email}`);
+      expect((await post(await linkTo())).status).toBe(409);
+      expect(await member()).toBeUndefined();
+      await ask(await openForm());
+      expect(await mailsTo(email)).toHaveLength(1);
+    },
+  );
 
-  test("adds nobody who was suppressed meanwhile", async () => {
+  test("does not add a person who has been suppressed since", async () => {
     await ask(await openForm());
     const body = { name: "Stop", suppression_scope: "global" };
     const { id } = (await service.call("POST", "/suppression-lists", body)).body.data;
@@ -667,7 +670,7 @@ describe("a link", () => {
     expect(await member()).toBeUndefined();
   });
 
-  test("lapses after 48 hours", async () => {
+  test("expires after 48 hours", async () => {
     const url = await openForm();
     await ask(url);
     const link = await linkTo();

@@ -1,19 +1,19 @@
-/** The tables of sign-up forms and of those who asked to join by one. */
+/** The tables of sign-up forms and of sign-up requests. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** What a public form shows and sends by. */
+/** The form of a list, with what its pages and mails need. */
 export interface SignupForm {
   readonly mailing_list_id: string;
   readonly list_name: string;
   readonly from_name: string | null;
   readonly from_email: string | null;
-  /** Of the workspace: then nothing is sent, and nobody joins. */
+  /** Whether the workspace is suspended: nothing is sent then, and nobody can join. */
   readonly is_suspended: boolean;
 }
 
-/** Undefined when the list has none, or is not there. */
+/** Undefined when the list has no form, or does not exist. */
 export function findSignupForm(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -39,7 +39,7 @@ export async function insertSignupForm(
     on conflict do nothing`);
 }
 
-/** Links that were mailed die with it. */
+/** Also deletes its open requests, whose links stop working. */
 export async function removeSignupForm(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -53,7 +53,7 @@ export async function removeSignupForm(
   }
 }
 
-/** What was typed. */
+/** What was typed into the form. */
 export interface Applicant {
   readonly email: string;
   readonly first_name: string | null;
@@ -78,7 +78,7 @@ export async function insertSignupRequest(
       ${request.last_name}, ${request.requested_at})`);
 }
 
-/** @param after links from before this have lapsed */
+/** @param after requests from before this time have expired */
 export function findSignupRequest(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -90,7 +90,7 @@ export function findSignupRequest(
     from signup_requests where workspace_id = ${workspaceId} and id = ${id} and requested_at > ${after}`);
 }
 
-/** Says whether it was open until then. */
+/** @returns false if the request was confirmed before */
 export async function markConfirmed(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -103,7 +103,7 @@ export async function markConfirmed(
   return marked > 0;
 }
 
-/** Of all workspaces: their links have lapsed, and no limit counts them any more. */
+/** Deletes expired requests of all workspaces. */
 export async function removeLapsedRequests(db: Queryable, before: Date): Promise<void> {
   await db.run(sql`delete from signup_requests where requested_at <= ${before}`);
 }

@@ -1,4 +1,4 @@
-/** Adding one person to a list, changing and removing one. */
+/** Adds, changes and removes one person on a list, for API calls and sign-up forms. */
 
 import sql, { type Sql } from "sql-template-tag";
 import { listFieldsInForce, shareLockFieldTypes } from "#audience/custom-fields/store.ts";
@@ -9,13 +9,13 @@ import { suppressPerson } from "#audience/suppression-lists/suppress-after-outco
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { readObject, type ValueReader, valueReader } from "./custom-field-values.ts";
 import { insertMembers } from "./memberships/add-members.ts";
 import { removeMembers, updateStatuses } from "./memberships/membership-changes.ts";
-import { holdingStatuses, type SubscriberStatus } from "./memberships/status.ts";
+import { personWideStatuses, type SubscriberStatus } from "./memberships/status.ts";
 import {
   findMember,
   findMemberByEmail,
@@ -32,12 +32,15 @@ interface Dependencies extends StorageDeps {
   readonly onSubscriber: OnSubscriberEvent;
 }
 
-/** Nothing here happens outside the transaction: one that has to give way to another begins again. */
-function changing<Result>(db: Database, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
+/**
+ * Runs a transaction without side effects outside the database: it is repeated after a deadlock or serialization
+ * failure.
+ */
+function inTransaction<Result>(db: Database, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
   return db.transaction(work, { mayRepeat: true });
 }
 
-/** One person's place on one list. */
+/** Identifies a membership. */
 interface MemberKey {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
@@ -45,9 +48,10 @@ interface MemberKey {
 }
 
 /**
- * Somebody the workspace knows joins as the same person: names and custom fields given here replace those held, others
- * stay.
- * @throws ApiError VALIDATION_ERROR, NOT_FOUND (the list), CONFLICT when they are on the list, whatever their status
+ * Adds a person to a list. A person whom the workspace knows stays the same person: names and custom fields given
+ * replace the stored ones, the others stay.
+ * @throws ApiError VALIDATION_ERROR, NOT_FOUND (the list), CONFLICT when the person is on the list, whatever their
+ * status
  */
 export function addMember(
   deps: Dependencies,
@@ -82,27 +86,27 @@ export function addMember(
       resubscribe: false,
     });
     if (joined === 0) throw new ApiError("CONFLICT", `${email} is on this list already`);
-    if (known === undefined && created === 0) throw new KnownMeanwhile();
+    if (known === undefined && created === 0) throw new AddedConcurrently();
     await requireRows(tx, workspaceId, limit, created);
     const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
     if (member === undefined) throw new Error(`${email} joined and is not on the list`);
     if (body.status !== undefined) {
-      await suppressLost(tx, workspaceId, member, body.status, { createdBy: keyName, createdAt: now });
+      await suppressByStatus(tx, workspaceId, member, body.status, { createdBy: keyName, createdAt: now });
     }
     await onSubscriber(tx, subscriberEvent(workspaceId, created > 0 ? "created" : "updated", member, now));
     return withWarnings(tx, workspaceId, member);
   };
-  return changing(db, add).catch((fault: unknown) => {
-    if (!(fault instanceof KnownMeanwhile)) throw fault;
-    return changing(db, add);
+  return inTransaction(db, add).catch((fault: unknown) => {
+    if (!(fault instanceof AddedConcurrently)) throw fault;
+    return inTransaction(db, add);
   });
 }
 
 /**
- * Somebody else added the person between the look and here: what they hold is not known, and a default of this list would
- * replace it.
+ * Another transaction added the person after the lookup: their stored values are not known here, and the defaults of
+ * this list would replace them. The addition is repeated.
  */
-class KnownMeanwhile extends Error {}
+class AddedConcurrently extends Error {}
 
 function relationOf(person: {
   readonly email: string;
@@ -127,7 +131,7 @@ async function openValueReader(
   return valueReader(fields, await workspaceDates(tx, workspaceId, fields));
 }
 
-/** What is omitted stays. @throws ApiError VALIDATION_ERROR, NOT_FOUND */
+/** Changes a member; omitted fields stay. @throws ApiError VALIDATION_ERROR, NOT_FOUND */
 export function changeMember(
   { db, clock, onSubscriber }: Dependencies,
   place: MemberKey,
@@ -140,7 +144,7 @@ export function changeMember(
     ...(body.last_name !== undefined && { last_name: readNameField("last_name", body.last_name) }),
   };
   const given = body.custom_fields === undefined ? undefined : readObject(body.custom_fields);
-  return changing(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     if (given !== undefined) await shareLockFieldTypes(tx, workspaceId);
     const person = await lockSubscriber(tx, workspaceId, subscriberId);
@@ -163,87 +167,91 @@ export function changeMember(
     const after =
       body.status === undefined
         ? await requireMember(tx, place)
-        : await moveMember(tx, place, body.status, { createdBy: keyName, createdAt: now });
-    const news = eventOfChange(workspaceId, before, after, now);
-    if (news !== undefined) await onSubscriber(tx, news);
+        : await setMemberStatus(tx, place, body.status, { createdBy: keyName, createdAt: now });
+    const event = eventOfChange(workspaceId, before, after, now);
+    if (event !== undefined) await onSubscriber(tx, event);
     return withWarnings(tx, workspaceId, after);
   });
 }
 
-/** Any status to any other. @throws ApiError NOT_FOUND */
+/** Sets the status of a member, from any status to any other. @throws ApiError NOT_FOUND */
 export function setStatus(
   { db, clock, onSubscriber }: Dependencies,
   place: MemberKey,
   status: SubscriberStatus,
   keyName: string,
 ): Promise<MemberWithWarnings> {
-  return changing(db, async (tx) => {
+  return inTransaction(db, async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
-    // Two changes at once are told one after the other.
+    // Concurrent changes of one person are serialized, so that their events come in order.
     await lockSubscriber(tx, place.workspaceId, place.subscriberId);
     const before = await requireMember(tx, place);
     const now = clock.now();
-    const after = await moveMember(tx, place, status, { createdBy: keyName, createdAt: now });
-    const news = eventOfChange(place.workspaceId, before, after, now);
-    if (news !== undefined) await onSubscriber(tx, news);
+    const after = await setMemberStatus(tx, place, status, { createdBy: keyName, createdAt: now });
+    const event = eventOfChange(place.workspaceId, before, after, now);
+    if (event !== undefined) await onSubscriber(tx, event);
     return withWarnings(tx, place.workspaceId, after);
   });
 }
 
-/** What keeps mail of this list from them, whatever their status says. */
+/** Adds the reasons why mail of this list does not reach the member. */
 async function withWarnings(
   tx: Queryable,
   workspaceId: WorkspaceId,
   member: Member,
 ): Promise<MemberWithWarnings> {
   const { email: address, mailing_list_id: mailingListId } = member;
-  const holding = holdingStatuses.filter((status) => status === member.status);
+  const personWide = personWideStatuses.filter((status) => status === member.status);
   const recipient = { workspaceId, address, domain: domainOf(address), mailingListId };
   const [suppression] = await findSuppressions(tx, [recipient]);
-  return { ...member, warnings: suppression === undefined ? holding : [...holding, "suppressed"] };
+  return { ...member, warnings: suppression === undefined ? personWide : [...personWide, "suppressed"] };
 }
 
-/** Who is said to have bounced or complained is suppressed as well, and stays so whatever status follows. */
-async function moveMember(
+/**
+ * Sets the status. Bounced and complained also suppress the address, which stays suppressed whatever status follows.
+ */
+async function setMemberStatus(
   tx: Queryable,
   place: MemberKey,
   status: SubscriberStatus,
   origin: EntryOrigin,
 ): Promise<Member> {
   const { workspaceId } = place;
-  await updateStatuses(tx, workspaceId, moveOf(place, status), origin.createdAt);
+  await updateStatuses(tx, workspaceId, statusMove(place, status), origin.createdAt);
   const member = await requireMember(tx, place);
-  await suppressLost(tx, workspaceId, member, status, origin);
+  await suppressByStatus(tx, workspaceId, member, status, origin);
   return member;
 }
 
-async function suppressLost(
+async function suppressByStatus(
   tx: Queryable,
   workspaceId: WorkspaceId,
   { email: address }: Member,
   status: SubscriberStatus,
   origin: EntryOrigin,
 ): Promise<void> {
-  const lost = holdingStatuses.find((holding) => holding === status);
-  if (lost !== undefined) await suppressPerson(tx, workspaceId, { address, status: lost }, origin);
+  const suppressing = personWideStatuses.find((one) => one === status);
+  if (suppressing !== undefined)
+    await suppressPerson(tx, workspaceId, { address, status: suppressing }, origin);
 }
 
 /** @throws ApiError NOT_FOUND */
 export async function removeMember({ db, clock }: Dependencies, place: MemberKey): Promise<void> {
   const { workspaceId, mailingListId, subscriberId } = place;
-  await changing(db, async (tx) => {
+  await inTransaction(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     const removed = await removeMembers(tx, workspaceId, mailingListId, [subscriberId], clock.now());
     if (removed === 0) throw notFound("Subscriber");
   });
 }
 
-const moveOf = ({ mailingListId, subscriberId }: MemberKey, status: SubscriberStatus) => sql`
+const statusMove = ({ mailingListId, subscriberId }: MemberKey, status: SubscriberStatus) => sql`
   select ${mailingListId}::uuid as mailing_list_id, ${subscriberId}::uuid as subscriber_id, ${status}::text as status`;
 
 /** @throws ApiError NOT_FOUND */
 async function requireMember(db: Queryable, place: MemberKey): Promise<Member> {
-  const member = await findMember(db, place.workspaceId, place.mailingListId, place.subscriberId);
-  if (member === undefined) throw notFound("Subscriber");
-  return member;
+  return required(
+    await findMember(db, place.workspaceId, place.mailingListId, place.subscriberId),
+    "Subscriber",
+  );
 }

@@ -26,7 +26,7 @@ const newField = async (listId: string, field: object) => {
   return answer.body.data.id;
 };
 
-test("somebody who joins two lists at once keeps what was given for one, whatever the other's default is", async () => {
+test("a person who joins two lists at once keeps the value given for one, whatever the other's default is", async () => {
   const [first, second] = [await newList(database, workspaceId), await newList(database, workspaceId)];
   await newField(second, {
     field_name: "plan",
@@ -45,7 +45,7 @@ test("somebody who joins two lists at once keeps what was given for one, whateve
   expect([status, JSON.parse(body.data.custom_fields)]).toEqual([201, { plan: "gold" }]);
 });
 
-test("a field does not change its type while somebody is given a value of the old one", async () => {
+test("a field does not change its type while a person gets a value of the old one", async () => {
   const list = await newList(database, workspaceId);
   const field = await newField(list, { field_name: "size", field_label: "Size", field_type: "text" });
   const { changing } = await database.transaction(async (tx) => {
@@ -63,7 +63,7 @@ test("a field does not change its type while somebody is given a value of the ol
   expect((await changing).status).toBe(409);
 });
 
-test("nobody is given a value while a field changes its type, and then one of the new type", async () => {
+test("a value is stored after a concurrent change of the field's type, and has the new type", async () => {
   const list = await newList(database, workspaceId);
   await newField(list, { field_name: "age", field_label: "Age", field_type: "text" });
   const { adding } = await database.transaction(async (tx) => {
@@ -78,7 +78,7 @@ test("nobody is given a value while a field changes its type, and then one of th
   expect((await adding).status).toBe(400);
 });
 
-test("of two who unsubscribe somebody at once one is told", async () => {
+test("two concurrent unsubscriptions of a person cause one event", async () => {
   const list = await newList(database, workspaceId);
   await service.call("POST", "/webhooks", {
     url: "https://hooks.example.com/x",

@@ -1,4 +1,6 @@
-/** A field of another type: allowed when every value that people hold can be read as one of the new type. */
+/**
+ * Converts the stored values of a custom field whose type changes: allowed if every value can be read as the new type.
+ */
 import { isDeepStrictEqual } from "node:util";
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import { fieldReader } from "#audience/custom-fields/field-reader.ts";
@@ -14,7 +16,8 @@ const STEP = 5_000;
 
 /**
  * Rewrites the values in the caller's transaction.
- * @throws ApiError CONFLICT at the first that does not convert, or that is of a field of another type on another list
+ * @throws ApiError CONFLICT at the first value that cannot be converted, or that also belongs to a field of another
+ * type on another list
  */
 export async function convertValues(
   tx: Queryable,
@@ -34,7 +37,7 @@ export async function convertValues(
     );
   };
   const { mailing_list_id, field_name } = field;
-  // Whoever is behind the one that is looked at must not be given a value of the old type.
+  // Blocks writers of values, so that no person behind the current step gets a value of the old type.
   await lockFieldTypes(tx, workspaceId);
   for (let afterEmail = ""; ; ) {
     const held = await lockFieldValues(tx, workspaceId, mailing_list_id, field_name, {
@@ -55,7 +58,7 @@ export async function convertValues(
   }
 }
 
-/** A person has one value of a name, whatever lists they are on. */
+/** The refusal: a person has one value for a name, on whatever lists they are. */
 function definedOtherwise(
   name: string,
   { list, field_type }: { list: string; field_type: string },
@@ -67,7 +70,7 @@ function definedOtherwise(
   );
 }
 
-/** A stored value as somebody would type it: numbers and booleans have a text, choices are joined by semicolons. */
+/** A stored value as a person would type it: numbers and booleans as text, choices joined by semicolons. */
 function asGiven(held: unknown, { field_type }: FieldSettings): unknown {
   if (Array.isArray(held)) return field_type === "multiselect" ? held : held.join(";");
   return typeof held === "number" || typeof held === "boolean" ? String(held) : held;

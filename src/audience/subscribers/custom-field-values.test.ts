@@ -24,7 +24,7 @@ test("more values than a person may have are refused before any is read", () => 
   expect(dates.count).toBe(0);
 });
 
-test("a person with more values than that can still be changed, and fields can be taken away", () => {
+test("a person with more values than the limit can be changed, and values can be removed", () => {
   const reader = valueReader([], new DateReader({ timeZone: "UTC" }));
   const held = some(600, "before");
   expect(reader.change(some(600, "after"), held)).toEqual(some(600, "after"));

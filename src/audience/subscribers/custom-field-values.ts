@@ -1,6 +1,6 @@
 /**
- * The custom fields of one person as a caller gives them: keys that have a definition are checked and typed, others are
- * kept as they are.
+ * Checks the custom fields of one person as a caller gives them: keys with a definition are validated and typed, others
+ * are stored as they are.
  */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
@@ -11,38 +11,39 @@ import { parsedJson } from "#platform/http/request/json-body.ts";
 
 export type CustomValues = Readonly<Record<string, unknown>>;
 
-/** Bounds of what one person can be given: by a call with what they hold, by a row of an import alone. */
+/** Limits for one person: for a call together with the stored values, for a row of an import alone. */
 const MOST_KEYS = 500;
 const LONGEST_KEY = 100;
 export const MOST_OCTETS = 65_536;
 
-/** An object, also as JSON text. @throws ApiError VALIDATION_ERROR */
+/** An object, or an object as JSON text. @throws ApiError VALIDATION_ERROR */
 export function readObject(given: unknown): CustomValues {
   const value = parsedJson("custom_fields", given);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   throw invalid({ field: "custom_fields", message: "custom_fields must be an object, or one as JSON text" });
 }
 
-/** One person's fields. */
+/** Reads the custom fields of one person. */
 export interface ValueReader {
   /**
-   * The values of somebody who joins a list: what is `given` over what is `held` already, with the defaults of fields
-   * that neither names. Null is "not said". @throws ApiError VALIDATION_ERROR, also for a required field without value
+   * The values of a person who joins a list: `given` over the stored values `held`, with defaults for fields that
+   * neither has. Null means "not given".
+   * @throws ApiError VALIDATION_ERROR, also for a required field without a value
    */
   join(given: CustomValues, held: CustomValues): CustomValues;
-  /** The held values with those given in their place; null takes one away. @throws ApiError VALIDATION_ERROR */
+  /** The stored values with the given ones in their place; null removes a value. @throws ApiError VALIDATION_ERROR */
   change(given: CustomValues, held: CustomValues): CustomValues;
 }
 
-/** Compiles the fields in force on a list (custom-fields/store.ts, listFieldsInForce), once for many people. */
+/** Compiles the fields in force on a list (listFieldsInForce in custom-fields/store.ts), once for many people. */
 export function valueReader(fields: readonly CustomField[], dates: DateReader): ValueReader {
   const byName = new Map(
     fields.map((field) => [field.field_name, { field, read: fieldReader(field, dates) }]),
   );
 
   /**
-   * Null, empty text or a zero date; where a value is required also blank text and no choice: an import takes that for
-   * nothing, too.
+   * Whether a value counts as none: null, empty text or a zero date; for a required field also blank text and an empty
+   * array, as in an import.
    */
   const isNothing = (key: string, value: unknown): boolean => {
     if (byName.get(key)?.field.field_type === "date" && dates.read(value).kind === "nothing") return true;
@@ -56,7 +57,7 @@ export function valueReader(fields: readonly CustomField[], dates: DateReader): 
     given: CustomValues,
     held: CustomValues,
   ): { values: Map<string, unknown>; faults: FieldFault[] } => {
-    // Before each is read.
+    // Checked before the values are read.
     if (valuesIn(given) > MOST_KEYS && valuesIn(given) > valuesIn(held)) throw invalid(tooMuch);
     const values = new Map(Object.entries(held));
     const faults: FieldFault[] = [];
@@ -111,7 +112,10 @@ const tooMuch: FieldFault = {
   message: `custom_fields of one person may hold ${MOST_KEYS} values and ${MOST_OCTETS / 1024} KB`,
 };
 
-/** Beyond the bounds. Imports of different columns may have left somebody there, who can still be changed. */
+/**
+ * Whether the values exceed the limits and are more than before. Imports may have stored more than the limits allow;
+ * such a person can still be changed.
+ */
 function grows(values: ReadonlyMap<string, unknown>, held: CustomValues): boolean {
   const octets = octetsOf(Object.fromEntries(values));
   return (
@@ -120,7 +124,7 @@ function grows(values: ReadonlyMap<string, unknown>, held: CustomValues): boolea
   );
 }
 
-/** How many fields have a value; empty text may be none. */
+/** How many keys have a value; empty text may mean none. */
 function valuesIn(values: CustomValues): number {
   return Object.values(values).filter((value) => value !== null && value !== "").length;
 }
@@ -130,6 +134,6 @@ const octetsOf = (values: CustomValues) => Buffer.byteLength(JSON.stringify(valu
 function settled(values: Map<string, unknown>, faults: readonly FieldFault[]): CustomValues {
   const [first, ...rest] = faults;
   if (first !== undefined) throw invalid(first, ...rest);
-  // Object.fromEntries defines own properties: a key named __proto__ would be one like any other.
+  // Object.fromEntries defines own properties, so a key named __proto__ is harmless.
   return Object.fromEntries(values);
 }

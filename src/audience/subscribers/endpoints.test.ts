@@ -28,7 +28,7 @@ async function added(body: object, of = list) {
 const get = async (path: string) => (await service.call("GET", path)).body.data;
 
 describe("adding", () => {
-  test("with a name that is near to a known one is refused, and adds nobody", async () => {
+  test("with a misspelled field name is refused, and adds no person", async () => {
     for (const [name, meant] of [
       ["firstName", "first_name"],
       ["fields", "custom_fields"],
@@ -40,7 +40,7 @@ describe("adding", () => {
     }
   });
 
-  test("with any other unknown name does, and the answer says what was ignored", async () => {
+  test("with another unknown field works, and the answer says what was ignored", async () => {
     const { status, body } = await add({ email: address(), phone: "1", custom_fields: { anything: 1 } });
     expect([status, body.warnings, body.data.warnings]).toEqual([
       201,
@@ -49,7 +49,7 @@ describe("adding", () => {
     ]);
   });
 
-  test("somebody with a status keeps it: who has left elsewhere is not written to here", async () => {
+  test("a person with a status keeps it: unsubscribed people stay unsubscribed", async () => {
     const left = await added({ email: address(), status: "unsubscribed" });
     expect(left).toMatchObject({ status: "unsubscribed", unsubscribed_at: clock.now().toISOString() });
     const lost = await added({ email: address(), status: "bounced" });
@@ -60,7 +60,7 @@ describe("adding", () => {
     expect(await findMiscounts(database)).toEqual([]);
   });
 
-  test("a new person is answered as the list shows them", async () => {
+  test("returns a new person as the list shows them", async () => {
     const email = address();
     const body = {
       email,
@@ -93,7 +93,7 @@ describe("adding", () => {
     expect(await get(`/mailing-lists/${list}`)).toMatchObject({ subscriber_count: 1, total_subscribers: 1 });
   });
 
-  test("every spelling of an address is one person, and a second one on the list a conflict", async () => {
+  test("every spelling of an address is the same person, and adding it twice is a conflict", async () => {
     await added({ email: "Ännchen.Müller@Bücher.example" });
     for (const email of [
       " ännchen.müller@bücher.example\u00a0",
@@ -107,7 +107,7 @@ describe("adding", () => {
     expect((await added({ email: "ann@example.com" })).subscriber_id).not.toBe(plus.subscriber_id);
   });
 
-  test("somebody of another list joins as the same person: given fields replace, others stay", async () => {
+  test("a person of another list stays the same person: given fields replace, others stay", async () => {
     const email = address();
     const first = await added({
       email,
@@ -129,7 +129,7 @@ describe("adding", () => {
     expect(lists.map(({ name }: { name: string }) => name).sort()).toEqual(["News", "Offers"]);
   });
 
-  test("an address that bounced or complained joins with that status, and says so", async () => {
+  test("a person who bounced or complained joins with that status and a warning", async () => {
     const email = address();
     const { subscriber_id } = await added({ email });
     await service.call("PUT", `${members()}/${subscriber_id}/status`, { status: "complained" });
@@ -139,7 +139,7 @@ describe("adding", () => {
     });
   });
 
-  test("whoever sets somebody active again, or changes their name, reads why no mail will reach them", async () => {
+  test("a change of a person's status or name returns why no mail reaches them", async () => {
     const { subscriber_id } = await added({ email: address(), status: "bounced" });
     const path = `${members()}/${subscriber_id}`;
     const back = await service.call("PUT", `${path}/status`, { status: "active" });
@@ -175,7 +175,7 @@ describe("adding", () => {
     expect((await get(members())).pagination.total).toBe(0);
   });
 
-  test("a __proto__ among the custom fields reaches nobody's prototype", async () => {
+  test("a __proto__ among the custom fields changes no prototype", async () => {
     const body = `{"email":"${address()}","custom_fields":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a":1}}`;
     const answer = await service.call("POST", members(), body);
     expect(answer.status).toBe(201);
@@ -242,7 +242,7 @@ describe("custom fields of people", () => {
     expect(JSON.parse((await added({ email })).custom_fields)).toEqual({ birthday: "2000-01-01", size: "M" });
   });
 
-  test("merge on update: null takes one away, unless it is required", async () => {
+  test("are merged on update: null removes a value, unless it is required", async () => {
     const { subscriber_id } = await added({
       email: address(),
       custom_fields: { birthday: "2000-01-01", pet: "cat" },
@@ -264,7 +264,7 @@ describe("custom fields of people", () => {
   });
 });
 
-test("somebody who holds more than a call may give can be changed, emptied and put on lists, and given no more", async () => {
+test("a person with more values than the limit can be changed, emptied and added to lists, but not get more", async () => {
   const { subscriber_id, email } = await added({ email: address() });
   const held = { a: "a".repeat(50_000), b: "b".repeat(40_000) };
   // As imports of different columns leave it.
@@ -293,7 +293,7 @@ test("somebody who holds more than a call may give can be changed, emptied and p
 });
 
 describe("changing", () => {
-  test("what is omitted stays, null clears, and the email cannot change", async () => {
+  test("omitted fields stay, null clears, and the email cannot change", async () => {
     const email = address();
     const { subscriber_id, ...member } = await added({ email, first_name: "Ann", last_name: "Lee" });
     const path = `${members()}/${subscriber_id}`;
@@ -310,7 +310,7 @@ describe("changing", () => {
     expect((await service.call("PUT", path, {})).body.data).toEqual(changed.body.data);
   });
 
-  test("any status can be set; leaving is remembered, coming back begins anew", async () => {
+  test("any status can be set; unsubscribing is dated, and a return starts a new subscription", async () => {
     const { subscriber_id, subscribed_at } = await added({ email: address() });
     const path = `${members()}/${subscriber_id}`;
     clock.advance(1_000);
@@ -338,7 +338,7 @@ describe("changing", () => {
     expect(await findMiscounts(database)).toEqual([]);
   });
 
-  test("bounced holds on every list, unsubscribed on its own, and active wakes no other list", async () => {
+  test("bounced applies to every list, unsubscribed and active to their own only", async () => {
     const email = address();
     const { subscriber_id } = await added({ email });
     await added({ email }, other);
@@ -363,7 +363,7 @@ describe("changing", () => {
 });
 
 describe("leaving", () => {
-  test("a person goes with the last membership", async () => {
+  test("a person is deleted with the last membership", async () => {
     const email = address();
     const { subscriber_id } = await added({ email });
     await added({ email }, other);
@@ -375,7 +375,7 @@ describe("leaving", () => {
     expect((await service.call("GET", `/subscribers/${subscriber_id}`)).status).toBe(404);
   });
 
-  test("DELETE all empties the list alone", async () => {
+  test("DELETE all removes the members of that list only", async () => {
     const both = address();
     await added({ email: both });
     await added({ email: address() });
@@ -455,7 +455,7 @@ test("a member of one list is not found on another, nor one of another workspace
   expect(await get(`/subscribers/${subscriber_id}`)).toMatchObject({ first_name: null, status: "active" });
 });
 
-test("64 clients that subscribe, unsubscribe and delete the same people: no 500, and counters that add up", async () => {
+test("64 clients that subscribe, unsubscribe and delete the same people: no 500, and correct counters", async () => {
   const emails = Array.from({ length: 10 }, address);
   const client = async (seed: number) => {
     for (let turn = 0; turn < 6; turn++) {
@@ -482,7 +482,7 @@ test("64 clients that subscribe, unsubscribe and delete the same people: no 500,
   expect(await findMiscounts(database)).toEqual([]);
 }, 60_000);
 
-test("who is added, changed or removed in a transaction that has to give way gets there in the next one", async () => {
+test("a change whose transaction is rolled back by a deadlock is repeated", async () => {
   const { subscriber_id: id } = await added({ email: address() });
   await database.run(sql`create sequence tries`);
   await database.run(sql`

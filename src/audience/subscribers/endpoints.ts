@@ -1,4 +1,4 @@
-/** Subscribers over HTTP: the members of a list, and the people of the workspace. */
+/** Endpoints of subscribers: the members of a list, and the people of the workspace. */
 
 import { Type } from "typebox";
 import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";
@@ -24,7 +24,7 @@ import { findSubscriberPage } from "./subscriber-pages.ts";
 
 const search = textField(
   200,
-  "Words of the name or of the address before its @, the last one perhaps only begun; or the beginning of an address or a domain. The middle of a word is not found. International domains are found in either script, by whole labels. Finds 2,000 people at most.",
+  "Words of the name or the local part, the last one may be a prefix; or the beginning of an address or a domain. The middle of a word is not found. International domains are found in either script, by whole labels. Finds 2,000 people at most.",
 );
 
 interface Dependencies extends StorageDeps {
@@ -70,7 +70,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       id: "addMember",
       method: "POST",
       path: members,
-      summary: "Add a person to a list; somebody who is on another list stays the same person",
+      summary: "Add a person to a list; a person of another list stays the same person",
       needs: need(subscribers, "write"),
       body: NewMemberInput,
       answer: MemberWithWarnings,
@@ -85,7 +85,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: "/mailing-lists/{id}/subscribers/all",
       mayTakeLong: "reading",
-      summary: "Take everybody off a list; people on no other list go",
+      summary: "Remove all members of a list; people on no other list are deleted",
       needs: need(subscribers, "write"),
       answer: Type.Object({ deleted: Type.Integer() }, { $id: "DeletedCount" }),
       message: (data) => `${data.deleted} ${data.deleted === 1 ? "subscriber" : "subscribers"} deleted`,
@@ -97,7 +97,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       id: "updateMember",
       method: "PUT",
       path: member,
-      summary: "Change a subscriber; what is omitted stays, null clears a name or a custom field",
+      summary: "Change a subscriber; omitted fields stay, null clears a name or a custom field",
       needs: need(subscribers, "write"),
       body: MemberChanges,
       answer: MemberWithWarnings,
@@ -110,7 +110,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       method: "PUT",
       path: "/mailing-lists/{id}/subscribers/{subscriber_id}/status",
       summary:
-        "Set a subscriber's status; bounced and complained hold on every list, and suppress the address",
+        "Set a subscriber's status; bounced and complained apply to every list, and suppress the address",
       needs: need(subscribers, "write"),
       body: StatusInput,
       answer: MemberWithWarnings,
@@ -122,7 +122,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       id: "removeMember",
       method: "DELETE",
       path: member,
-      summary: "Take a person off a list; one who is on no other list goes",
+      summary: "Remove a person from a list; a person on no other list is deleted",
       needs: need(subscribers, "write"),
       answer: Deleted,
       message: "Subscriber deleted",

@@ -1,29 +1,32 @@
-/** What people did with campaigns, in their own rows and in the days of their lists. */
+/** Engagement with campaigns: counters on the person's row and on the days of their lists. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** What a person did with one message, this time. */
+/** One person's engagement with one message, as counted now. */
 export interface PersonEngagement {
   readonly workspaceId: WorkspaceId;
   readonly subscriberId: string;
-  /** The list the message was sent to; null for none. */
+  /** The list the message was sent to; null if it was sent to none. */
   readonly mailingListId: string | null;
-  /** Pictures that were fetched. */
+  /** Tracking pixels loaded. */
   readonly opens: number;
   readonly clicks: number;
-  /** A click is an opening too. */
+  /** A click counts as an open, too. */
   readonly openedAt: Date;
   readonly clickedAt: Date | null;
-  /** Whether the message had not been opened, clicked, or either, before. */
+  /** Whether this is the first open of the message, its first click, or the first of either. */
   readonly isFirstOpen: boolean;
   readonly isFirstClick: boolean;
   readonly isFirst: boolean;
-  /** Of the person now, 0 to 100. */
+  /** The person's engagement score now, 0 to 100. */
   readonly score: number;
 }
 
-/** In the caller's transaction. People are locked in the order of their addresses, days after them, as by everybody. */
+/**
+ * Adds engagements in the caller's transaction. Locks people in the order of their addresses, then days of lists, as
+ * all transactions do.
+ */
 export async function countEngagements(
   tx: Queryable,
   engagements: readonly PersonEngagement[],
@@ -75,7 +78,7 @@ export async function countEngagements(
       engaged_count = d.engaged_count + excluded.engaged_count`);
 }
 
-/** People whose score is not 0, of all workspaces, a page at a time in the order of their keys. */
+/** People of all workspaces with a score above 0, a page at a time in the order of their keys. */
 export function listScored(
   db: Queryable,
   after: Pick<PersonEngagement, "workspaceId" | "subscriberId"> | null,
@@ -89,8 +92,9 @@ export function listScored(
 }
 
 /**
- * Sets scores that are still what they were when they were read: who engaged meanwhile has a newer one. Nobody is waited
- * for: whoever is being written at this moment keeps theirs for now. Says how many were set.
+ * Sets scores that have not changed since they were read: a person who engaged in the meantime has a newer score. Rows
+ * that are locked are skipped, not waited for.
+ * @returns how many were set
  */
 export function updateScores(
   db: Queryable,

@@ -1,4 +1,4 @@
-/** One custom field across people, for a change of its type. */
+/** The values of one custom field over all people, for a change of its type. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -11,8 +11,8 @@ export interface HeldValue {
 }
 
 /**
- * The next people who have a value of the field: members of its list, or, of a global one (null), of any list without a
- * field of its own of that name; locked as everybody does, by address.
+ * The next people with a value of the field, locked in the order of their addresses: members of its list, or for a
+ * global field (null) of any list that has no own field of that name.
  */
 export function lockFieldValues(
   tx: Queryable,
@@ -26,8 +26,8 @@ export function lockFieldValues(
       ? sql`not exists (select from custom_fields f where f.workspace_id = m.workspace_id
           and f.mailing_list_id = m.mailing_list_id and f.field_name = ${name})`
       : sql`m.mailing_list_id = ${mailingListId}`;
-  // Each person's memberships are looked up by themselves (offset 0): of a list that has just been imported the planner
-  // knows nothing, and read all of it for each.
+  // The memberships of each person are looked up one by one (offset 0): without statistics of a freshly imported list
+  // the planner would read the whole list for each person.
   return tx.rows(sql`
     select h.* from (${withWorkspace(workspaceId, sql`(select ${page.afterEmail}::text as after_email) v`)}) k
     cross join lateral (
@@ -38,7 +38,7 @@ export function lockFieldValues(
       order by s.email limit ${page.limit} for update) h`);
 }
 
-/** Writes the values in their new form; null takes one away. */
+/** Writes converted values; a value of null removes the key. */
 export async function updateFieldValues(
   tx: Queryable,
   workspaceId: WorkspaceId,

@@ -1,12 +1,12 @@
-/** What became of the mail that people were sent, in their own rows and in the days of their lists. */
+/** Counts sent, delivered, bounced and complained mail on the person's row and on the days of their lists. */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 
 /**
- * Moves the figures of people, in the caller's transaction, which locks them in the order of their addresses as everybody
- * does.
- * @param mail a relation with the columns workspace_id, subscriber_id, sent, delivered, bounced, complained (by how much
- * each changes) and time
+ * Updates the counters of people in the caller's transaction; locks them in the order of their addresses, as all
+ * transactions do.
+ * @param mail a relation with the columns workspace_id, subscriber_id, time, and sent, delivered, bounced, complained
+ * (the differences)
  */
 export async function countMailOfPeople(tx: Queryable, mail: Sql): Promise<void> {
   await tx.rows(
@@ -31,8 +31,8 @@ export async function countMailOfPeople(tx: Queryable, mail: Sql): Promise<void>
 }
 
 /**
- * Holds days of lists on which more than one statement of the caller's transaction moves something, in the one order in
- * which everybody takes them.
+ * Locks the days of lists that several statements of the caller's transaction update, in the order that all
+ * transactions use.
  * @param lists a relation with the columns workspace_id, mailing_list_id and time
  */
 export async function lockDays(tx: Queryable, lists: Sql): Promise<void> {
@@ -48,7 +48,7 @@ export async function lockDays(tx: Queryable, lists: Sql): Promise<void> {
 }
 
 /**
- * Moves the figures of lists on the days of their workspaces' time zones.
+ * Updates the counters of lists on the days in their workspaces' time zones.
  * @param mail a relation with the columns workspace_id, mailing_list_id, sent, delivered, bounced, complained and time
  */
 export async function countMailOfLists(tx: Queryable, mail: Sql): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * The ids of a page, newest person first: by position in the members of a list or in all people, or by search. The
- * rows themselves are read by id (store.ts), so that what a page skips costs an index entry each.
+ * The ids of a page, newest person first: by position among the members of a list or all people, or by search. The rows
+ * are read by id afterwards (store.ts), so a skipped row costs one index entry.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
@@ -10,15 +10,15 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { SubscriberStatus } from "./memberships/status.ts";
 import { MOST_FOUND, searchConditions } from "./search.ts";
 
-/** Whom to page through. */
+/** Which people to page through. */
 export interface SubscriberFilter {
-  /** Null: everybody of the workspace. */
+  /** Null: all people of the workspace. */
   readonly mailingListId: string | null;
-  /** On the list, or with no list the person's own. */
+  /** The status on the list; without a list the status of the person. */
   readonly status: SubscriberStatus | undefined;
 }
 
-/** An index that has the audience in the order of its ids: a relation with the column id. */
+/** A relation with the column id that an index returns in the order of ids. */
 function ids(workspaceId: WorkspaceId, { mailingListId, status }: SubscriberFilter): Sql {
   const ofStatus = status === undefined ? empty : sql`and status = ${status}`;
   return mailingListId === null
@@ -27,7 +27,7 @@ function ids(workspaceId: WorkspaceId, { mailingListId, status }: SubscriberFilt
         where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} ${ofStatus})`;
 }
 
-/** The ids of one page. */
+/** The ids of one page, from a position. */
 export async function listIdsAt(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -41,7 +41,7 @@ export async function listIdsAt(
   return rows.map((row) => row.id);
 }
 
-/** The ids behind this one, which need not be there any more. */
+/** The ids after this one, which need not exist any more. */
 export async function listIdsAfter(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -54,7 +54,7 @@ export async function listIdsAfter(
   return rows.map((row) => row.id);
 }
 
-/** Every STRIDE-th id, from the first. */
+/** Every STRIDE-th id, starting with the first. */
 export async function listAnchors(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -67,7 +67,7 @@ export async function listAnchors(
   return rows.map((row) => row.id);
 }
 
-/** The ids of one page of a search, and how many it found in all (MOST_FOUND at most). */
+/** The ids of one page of search results, and the number of results (at most MOST_FOUND). */
 export async function searchIds(
   db: Queryable,
   workspaceId: WorkspaceId,

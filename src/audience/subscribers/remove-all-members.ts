@@ -1,4 +1,4 @@
-/** Emptying a list, in steps of bounded size: a million members in one transaction would hold everybody else up. */
+/** Removes all members of a list in steps of bounded size: one transaction for a million members would block others. */
 
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -9,8 +9,8 @@ import { listMemberIds } from "./store.ts";
 const STEP = 5_000;
 
 /**
- * Each step is a transaction of its own; whoever joins meanwhile may stay.
- * @returns how many left the list
+ * Each step is its own transaction; people who join in the meantime may stay.
+ * @returns how many were removed from the list
  * @throws ApiError NOT_FOUND
  */
 export async function removeAllMembers(
@@ -31,7 +31,10 @@ export async function removeAllMembers(
   }
 }
 
-/** The same inside the caller's transaction, which keeps everybody else off the list. */
+/**
+ * Removes the members who joined during removeAllMembers. The caller's transaction must keep others from adding
+ * members.
+ */
 export async function removeRemainingMembers(
   tx: Queryable,
   workspaceId: WorkspaceId,

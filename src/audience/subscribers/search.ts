@@ -1,26 +1,25 @@
 /**
- * What `search` finds: people whose name or address before the @ has all words of the text, the last one as the
- * beginning of a word (one of one or two letters as the whole); or whose address or domain begins with the text. A part
- * with `_` in it has to stand there as it is written. The middle of a word is not found: trigrams, which would find it,
- * cost an import 17 microseconds a row, more than all else does. Each of these conditions on the table of subscribers
- * (as `s`) is answered by an index of its own, and cheaply only apart from the others: an `or` would be answered by
- * reading everybody.
+ * The conditions of `search`. It finds people whose name or local part contains all words of the text, the last one as
+ * a prefix (a last word of one or two letters must match whole), and people whose address or domain starts with the
+ * text. A part with `_` must occur literally. It does not find the middle of a word: a trigram index would, but costs
+ * an import 17 microseconds a row, more than everything else. Each condition on the table of subscribers (`s`) has its
+ * own index. They must be run apart: with `or` PostgreSQL would read all people.
  */
 import sql, { join, type Sql } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";
 
-/** A shorter word is the beginning of too many. */
+/** Shorter words are a prefix of too many words. */
 const PREFIX_LENGTH = 3;
 /** More words than a name has. */
 const MOST_WORDS = 8;
 
-/** A search looks no further than so many people: what it finds beyond is not counted, and not paged to. */
+/** A search returns at most this many people; results beyond are neither counted nor paged to. */
 export const MOST_FOUND = 2_000;
 
-/** At least one condition; people who meet any are found. */
+/** One or more conditions; a person matches who meets any of them. */
 export function searchConditions(text: string): Sql[] {
   const typed = text.trim().toLowerCase();
-  // Addresses are stored composed, names as they were given.
+  // Addresses are stored in Unicode form NFC, names as they were given.
   return [...new Set([typed.normalize("NFC"), typed])].flatMap(conditionsOf);
 }
 
@@ -29,11 +28,11 @@ function conditionsOf(wanted: string): Sql[] {
   if (wanted.startsWith("@") && wanted.length > 1)
     return [sql`starts_with(s.email_domain, ${domain.slice(1)})`];
   if (wanted.includes("@")) return [sql`starts_with(s.email, ${domain})`];
-  // Parted where subscriber_words does.
+  // Splits words as the SQL function subscriber_words does.
   const words = wanted.split(/[\s.,+_\-'’"/()]+/).filter((word) => word !== "");
   const beginnings = [
     ...(isLong(domain) ? [sql`starts_with(s.email_domain, ${domain})`] : []),
-    // Words find the others.
+    // Other people are found by the condition on words.
     ...(isLong(words.at(-1) ?? "") ? [] : [sql`starts_with(s.email, ${wanted})`]),
   ];
   if (words.length === 0) return beginnings;

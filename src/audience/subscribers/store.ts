@@ -1,4 +1,4 @@
-/** Reading people and memberships. memberships/ writes them, but for what is in a person's row alone. */
+/** Reads people and memberships. Writes only what is in a person's row alone; memberships/ writes the rest. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -11,7 +11,7 @@ const member = sql`
   m.unsubscribed_at, m.created_at, greatest(m.updated_at, s.updated_at) as updated_at`;
 const members = sql`memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id`;
 
-/** A person on a list; undefined when they are not on it. */
+/** The membership of a person on a list. */
 export function findMember(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -24,7 +24,10 @@ export function findMember(
       and m.subscriber_id = ${subscriberId}`);
 }
 
-/** `email` is normalised. The person first: joined, a list that has just been imported was read once for each of its people. */
+/**
+ * As findMember, by normalised address. Looks the person up first: with a plain join, PostgreSQL would read a freshly
+ * imported list once for each of its people.
+ */
 export function findMemberByEmail(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -41,7 +44,7 @@ export function findMemberByEmail(
       where workspace_id = k.workspace and mailing_list_id = k.list and subscriber_id = s.id offset 0) m`);
 }
 
-/** Members by their ids, newest person first. */
+/** Members by their subscriber ids, newest person first. */
 export function listMembers(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -55,7 +58,7 @@ export function listMembers(
     order by m.subscriber_id desc`);
 }
 
-/** Ids of members from the smallest up, for work in bounded steps. */
+/** The smallest subscriber ids of a list, for work in bounded steps. */
 export async function listMemberIds(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -90,7 +93,7 @@ export function listSummaries(
     order by s.id desc`);
 }
 
-/** What a person's own row says, for the full picture (subscriber-detail.ts). */
+/** The person's own row, as subscriber-detail.ts shows it. */
 export type SubscriberRow = Pick<
   SubscriberDetail,
   | "id"
@@ -129,7 +132,7 @@ export function findSubscriber(
   return db.row(sql`${person} where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** The person of a normalised address. */
+/** The person with a normalised address. */
 export function findSubscriberByEmail(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -138,7 +141,7 @@ export function findSubscriberByEmail(
   return db.row(sql`${person} where workspace_id = ${workspaceId} and email = ${email}`);
 }
 
-/** The person of a normalised address, whom nobody else changes before this transaction ends. */
+/** As findSubscriberByEmail; locks the row until the transaction ends. */
 export function lockSubscriberByEmail(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -149,7 +152,7 @@ export function lockSubscriberByEmail(
     cross join lateral (${person} where workspace_id = k.workspace and email = k.email for update) s`);
 }
 
-/** The person, whom nobody else changes before this transaction ends. */
+/** As findSubscriber; locks the row until the transaction ends. */
 export function lockSubscriber(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -158,7 +161,7 @@ export function lockSubscriber(
   return tx.row(sql`${person} where workspace_id = ${workspaceId} and id = ${id} for update`);
 }
 
-/** Writes what is in a person's row alone; memberships/ writes the rest. */
+/** Updates names and custom fields. */
 export async function updateSubscriber(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -172,7 +175,7 @@ export async function updateSubscriber(
     where workspace_id = ${workspaceId} and id = ${changed.id}`);
 }
 
-/** The lists of a person, the newest membership first. */
+/** The memberships of a person, newest first. */
 export function listMemberships(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,12 +1,12 @@
-/** Everything that is known of one person. */
+/** Everything about one person: the answer of GET /subscribers/{id}. */
 import type { Queryable } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findSubscriber, listMemberships, type SubscriberRow } from "./store.ts";
 import type { History, SubscriberDetail } from "./subscriber.ts";
 
-/** What other wings know of a person; they stand further down the house. */
+/** Activity, bounces and suppressions of a person. Injected, because later wings know them. */
 export type HistoryOf = (
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -20,8 +20,7 @@ export async function describeSubscriber(
   id: string,
   historyOf: HistoryOf,
 ): Promise<SubscriberDetail> {
-  const person = await findSubscriber(db, workspaceId, id);
-  if (person === undefined) throw notFound("Subscriber");
+  const person = required(await findSubscriber(db, workspaceId, id), "Subscriber");
   const [lists, history] = await Promise.all([
     listMemberships(db, workspaceId, id),
     historyOf(db, workspaceId, person),

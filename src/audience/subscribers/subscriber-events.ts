@@ -1,4 +1,4 @@
-/** What happens to one subscriber, for those who want to hear of it. Imports and bulk changes are no such news. */
+/** Events about single subscribers, for webhooks. Imports and bulk changes cause none. */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Member } from "./subscriber.ts";
@@ -8,16 +8,16 @@ export interface SubscriberEvent {
   readonly kind: "created" | "updated" | "unsubscribed";
   readonly subscriberId: string;
   readonly email: string;
-  /** On the list; null when they left every list at once. */
+  /** The list; null when the person left all lists at once. */
   readonly mailingListId: string | null;
   readonly status: string;
   readonly time: Date;
 }
 
-/** Told in the transaction that makes the change. */
-export type OnSubscriberEvent = (tx: Queryable, news: SubscriberEvent) => Promise<void>;
+/** Called in the transaction that makes the change. */
+export type OnSubscriberEvent = (tx: Queryable, event: SubscriberEvent) => Promise<void>;
 
-/** What a change of a member amounts to; undefined when nothing is different. */
+/** The event of a change; undefined when nothing is different. */
 export function eventOfChange(
   workspaceId: WorkspaceId,
   before: Member,

@@ -1,4 +1,4 @@
-/** What callers say about people. */
+/** Request bodies about subscribers, and how their fields are read. */
 import { type Static, Type } from "typebox";
 import { headerTextFault, normalizeAddress, parseAddress } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
@@ -19,12 +19,15 @@ export const NewMemberInput = Type.Object(
     last_name: Type.Optional(name),
     source: Type.Optional(
       nullable(
-        Type.String({ maxLength: LONGEST_SOURCE, description: "Where they come from; `api` when omitted." }),
+        Type.String({
+          maxLength: LONGEST_SOURCE,
+          description: "Where the person comes from; `api` when omitted.",
+        }),
       ),
     ),
     status: Type.Optional(
       Type.Enum([...subscriberStatuses], {
-        description: "`active` when omitted, but for who bounced or complained.",
+        description: "`active` when omitted, unless the person bounced or complained.",
       }),
     ),
     custom_fields: Type.Optional(custom_fields),
@@ -35,7 +38,7 @@ export type NewMemberInput = Static<typeof NewMemberInput>;
 
 export const MemberChanges = Type.Object(
   {
-    email: Type.Optional(Type.String({ description: "Cannot change: must be what it is." })),
+    email: Type.Optional(Type.String({ description: "Cannot change: must be the stored address." })),
     first_name: Type.Optional(name),
     last_name: Type.Optional(name),
     status: Type.Optional(status),
@@ -47,14 +50,17 @@ export type MemberChanges = Static<typeof MemberChanges>;
 
 export const StatusInput = Type.Object({ status }, { $id: "SubscriberStatusInput" });
 
-/** As it is stored and compared. @throws ApiError VALIDATION_ERROR */
+/** The address in the form that is stored and compared. @throws ApiError VALIDATION_ERROR */
 export function readEmail(text: string): string {
   const address = parseAddress(text);
   if (!address.ok) throw invalid({ field: "email", message: `email: ${address.message}` });
   return normalizeAddress(address.address);
 }
 
-/** Trimmed; empty text is null. @throws ApiError VALIDATION_ERROR for what cannot stand in a header */
+/**
+ * A trimmed name; empty text is null.
+ * @throws ApiError VALIDATION_ERROR for text that cannot be part of a mail header
+ */
 export function readNameField(field: string, text: string | null): string | null {
   const fault = text === null ? null : headerTextFault(text);
   if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });

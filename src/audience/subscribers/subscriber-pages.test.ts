@@ -60,7 +60,7 @@ describe("paging", async () => {
     expect(body.data.pagination.total).toBe(expected.length);
   });
 
-  test("a deep page is right again at once after somebody left", async () => {
+  test("a deep page is correct at once after a person left", async () => {
     const path = `/mailing-lists/${big}/subscribers`;
     const page = async () => {
       const { body } = await service.call("GET", `${path}?page=30&limit=200`, undefined, { key });

@@ -1,4 +1,4 @@
-/** Pages of people: where a page begins, who is on it, how many there are in all. */
+/** Pages of people: the ids of a page and the total. */
 
 import type { Page } from "#platform/database/page.ts";
 import type { PageAnchors } from "#platform/database/page-anchors.ts";
@@ -13,8 +13,8 @@ export interface PageQuery extends Page {
 }
 
 /**
- * The ids of a page, newest person first. Without a search the total comes from the counters and the page is as quick
- * at the end as at the beginning; a search counts and pages through what it finds, MOST_FOUND people at most.
+ * The ids of a page, newest person first. Without a search the total comes from the counters, and the last page is as
+ * fast as the first. A search counts and pages through its results, at most MOST_FOUND.
  */
 export async function findSubscriberPage(
   db: Queryable,

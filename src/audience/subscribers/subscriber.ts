@@ -1,4 +1,4 @@
-/** People and memberships as answers show them (contract, section 2; decisions, section 6). */
+/** Shapes of people and memberships in answers. */
 import { type Static, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
@@ -12,7 +12,7 @@ const CustomFields = Type.Record(Type.String(), Type.Unknown(), { description: "
 /** A person on one list. */
 export const Member = Type.Object(
   {
-    id: Type.String({ format: "uuid", description: "Of the membership; paths take the subscriber_id." }),
+    id: Type.String({ format: "uuid", description: "Id of the membership; paths take the subscriber_id." }),
     subscriber_id: Id,
     mailing_list_id: Id,
     email: Type.String(),
@@ -29,7 +29,7 @@ export const Member = Type.Object(
 );
 export type Member = Static<typeof Member>;
 
-/** What an answer to a change shows. */
+/** The answer to a change of a member. */
 export const MemberWithWarnings = Type.Object(
   {
     ...Member.properties,
@@ -41,7 +41,7 @@ export const MemberWithWarnings = Type.Object(
 );
 export type MemberWithWarnings = Static<typeof MemberWithWarnings>;
 
-/** A person, whatever lists they are on, as a line of a list. */
+/** A person of the workspace as an item of a list. */
 export const SubscriberSummary = Type.Object(
   {
     id: Id,
@@ -65,7 +65,7 @@ const rate = Type.Number({ description: "Fraction of the delivered, 0 to 1." });
 
 const Lifetime = Type.Object(
   {
-    sent: Type.Integer({ description: "Messages whose first attempt is over, however it ended." }),
+    sent: Type.Integer({ description: "Messages attempted at least once, with any result." }),
     delivered: Type.Integer(),
     bounced: Type.Integer(),
     complained: Type.Integer(),
@@ -142,7 +142,7 @@ const history = {
   suppressions: Type.Array(Suppression, { description: "Lists that keep mail from this person." }),
 };
 
-/** What other wings know of a person. */
+/** The parts of a person's detail that other wings provide. */
 export const History = Type.Object(history);
 export type History = Static<typeof History>;
 

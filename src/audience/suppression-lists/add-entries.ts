@@ -1,4 +1,4 @@
-/** Putting entries on a list by hand: a text with one a line. */
+/** Adds entries to a suppression list from a text, one entry a line. */
 import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
@@ -10,7 +10,7 @@ import type { AddedEntries } from "./suppression-list.ts";
 const MOST_ITEMS = 10_000;
 
 /**
- * Adds what can be read and counts the rest: added + duplicates + invalid is the number of items that are not blank.
+ * Adds the valid items and counts the rest: added + duplicates + invalid is the number of items that are not blank.
  * @throws ApiError NOT_FOUND; PLAN_LIMIT_REACHED; VALIDATION_ERROR for more than 10,000 items, and when none is valid
  */
 export async function addEntries(
@@ -41,7 +41,7 @@ export async function addEntries(
 const MOST_NAMED = 5;
 const LONGEST_NAMED = 60;
 
-/** Counts what is given, and collects the different values among it. */
+/** Counts the items given, and collects the distinct values among them. */
 export class EntryTally {
   added = 0;
   #given = 0;
@@ -49,7 +49,7 @@ export class EntryTally {
   readonly #named: string[] = [];
   readonly #values = new Map<string, EntryValue>();
 
-  /** Takes one item; a blank one is none. */
+  /** Reads one item; a blank item is ignored. */
   read(text: string): void {
     const item = unquoted(text);
     if (item === "") return;
@@ -59,7 +59,7 @@ export class EntryTally {
     else if (!this.#values.has(value.normalized)) this.#values.set(value.normalized, value);
   }
 
-  /** Counts an item that cannot be read. */
+  /** Counts an item that cannot be decoded. */
   refuse(item: string): void {
     this.#given += 1;
     this.#refuse(item);
@@ -69,23 +69,23 @@ export class EntryTally {
     if (this.#invalid++ < MOST_NAMED) this.#named.push(shortened(item) + wildcardHint(shortened(item)));
   }
 
-  /** Nothing valid was given. */
+  /** True when no valid item was given. */
   get isEmpty(): boolean {
     return this.#given === this.#invalid;
   }
 
-  /** What was given instead, to be told to whoever gave it. */
+  /** The end of the error message when no valid item was given. */
   get nothing(): string {
     const sentence = "no address and no domain";
     return this.#invalid > 0 ? `${sentence}: ${this.#invalidNamed()}` : sentence;
   }
 
-  /** How many values wait to be taken. */
+  /** How many values have been read and not taken. */
   get waiting(): number {
     return this.#values.size;
   }
 
-  /** The different values read since the last time. */
+  /** The distinct values read since the last call. */
   takeValues(): EntryValue[] {
     const values = [...this.#values.values()];
     this.#values.clear();

@@ -58,7 +58,7 @@ describe("lists", () => {
     expect(await isSegmentUsedBySuppression(database, workspaceId, newId())).toBe(false);
   });
 
-  it("need the thing of their scope, and it must be the workspace's own", async () => {
+  it("require the mailing list or segment of their scope in the same workspace", async () => {
     const stranger = (await service.newWorkspace()).workspaceId;
     const theirs = await newList(database, stranger);
     const theirSegment = await insertSegment(database, stranger, theirs, "Theirs");
@@ -126,7 +126,7 @@ describe("lists", () => {
     expect(refused?.body).toMatchObject({ code: "BAD_REQUEST", error: expect.stringContaining("1000") });
   });
 
-  it("take their entries with them", async () => {
+  it("are deleted with their entries", async () => {
     const { id } = await create();
     await add(id, "ada@example.com");
     expect((await call("DELETE", `/suppression-lists/${id}`)).body.data).toEqual({ id, deleted: true });
@@ -137,13 +137,13 @@ describe("lists", () => {
     ).toEqual([]);
   });
 
-  it("are deleted once, however many ask at a time: the others hear 404", async () => {
+  it("are deleted once: concurrent deletions get 404", async () => {
     const { id } = await create();
     const answers = await Promise.all([1, 2, 3, 4].map(() => call("DELETE", `/suppression-lists/${id}`)));
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404, 404, 404]);
   });
 
-  it("go with their mailing list, those of its segments too, and no others", async () => {
+  it("are deleted with their mailing list or one of its segments, and no others are", async () => {
     const mailing_list_id = await newList(database, workspaceId);
     const segment_id = await insertSegment(database, workspaceId, mailing_list_id, "Readers");
     const { id: global } = await create();

@@ -1,4 +1,4 @@
-/** Suppression lists over HTTP. */
+/** Endpoints of suppression lists. */
 
 import { Type } from "typebox";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
@@ -24,6 +24,7 @@ import {
   lockSuppressionList,
   requireSuppressionList,
 } from "./store.ts";
+import { testValue } from "./suppression-check.ts";
 import {
   AddedEntries,
   NewSuppressionList,
@@ -32,7 +33,6 @@ import {
   SuppressionListChanges,
   SuppressionTest,
 } from "./suppression-list.ts";
-import { testValue } from "./test-value.ts";
 
 const suppressionLists: Resource = {
   name: "suppression_lists",
@@ -40,7 +40,7 @@ const suppressionLists: Resource = {
   group: "Audience",
 };
 
-/** Room for 10,000 long addresses. */
+/** Enough for 10,000 long addresses. */
 const ENTRIES_LIMIT = 4 * 1024 * 1024;
 const FILE_LIMIT = 20 * 1024 * 1024;
 
@@ -66,7 +66,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       id: "createSuppressionList",
       method: "POST",
       path: "/suppression-lists",
-      summary: "Make a suppression list",
+      summary: "Create a suppression list",
       needs: need(suppressionLists, "write"),
       body: NewSuppressionList,
       answer: SuppressionList,
@@ -89,7 +89,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       id: "updateSuppressionList",
       method: "PUT",
       path: "/suppression-lists/{id}",
-      summary: "Change a suppression list; what is omitted stays",
+      summary: "Change a suppression list; omitted fields stay",
       needs: need(suppressionLists, "write"),
       body: SuppressionListChanges,
       answer: SuppressionList,
@@ -156,7 +156,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
         {
           entries: Type.String({
             minLength: 1,
-            description: "Addresses and domains; commas and semicolons part them as well. At most 10,000.",
+            description:
+              "Addresses and domains, one a line; commas and semicolons separate them, too. At most 10,000.",
           }),
         },
         { $id: "NewSuppressionEntries" },
@@ -198,7 +199,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       id: "deleteSuppressionEntry",
       method: "DELETE",
       path: "/suppression-lists/{id}/entries/{entry_id}",
-      summary: "Take one entry off a list",
+      summary: "Remove an entry from a list",
       needs: need(suppressionLists, "write"),
       answer: Deleted,
       message: "Suppression entry deleted",
@@ -214,7 +215,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       id: "testSuppression",
       method: "POST",
       path: "/suppression-lists/{id}/test",
-      summary: "Would this list keep a message from an address?",
+      summary: "Check whether a list suppresses an address or domain",
       needs: need(suppressionLists, "read"),
       body: Type.Object(
         { test_value: Type.String({ minLength: 1, description: "An address, or a domain." }) },

@@ -14,7 +14,7 @@ describe("entries", () => {
     expect([status, body.data]).toEqual([200, null]);
   });
 
-  it("are counted: added, duplicates and invalid are all that is not blank", async () => {
+  it("are counted: added, duplicates and invalid are all items that are not blank", async () => {
     await add(id, "known@example.com");
     const { status, body } = await add(
       id,
@@ -33,7 +33,7 @@ describe("entries", () => {
     });
   });
 
-  it("are no patterns: one that was meant for a domain is refused, and says how to write that", async () => {
+  it("are no patterns: a pattern for a domain is refused with a hint", async () => {
     const refused = await add(id, "*@wild.example");
     expect([refused.status, refused.body.error]).toEqual([
       400,
@@ -46,7 +46,7 @@ describe("entries", () => {
     expect(await valuesOf(id)).toEqual(["ada@wild.example"]);
   });
 
-  it("tell who added them and how they were written, newest first", async () => {
+  it("show who added them and how they were written, newest first", async () => {
     await add(id, "first@example.com");
     clock.advance(1_000);
     const key = await service.newKey(["suppression_lists:write"], "The shop");
@@ -98,7 +98,7 @@ describe("entries", () => {
     expect(await valuesOf(id, "?page=11")).toEqual(["a0@example.com"]);
   });
 
-  it("are searched by their beginning", async () => {
+  it("are searched by prefix", async () => {
     await add(
       id,
       "ada@example.com\nAdam@example.com\nbob@example.com\nexample.com\na%b@example.org\na_b@example.org",
@@ -110,7 +110,7 @@ describe("entries", () => {
     expect(await entriesOf(id, "?search=ada&page=2")).toBeNull();
   });
 
-  it("are searched in the script in which they were given, and in that in which they are kept", async () => {
+  it("are searched in the given script and in the stored one", async () => {
     await add(id, "v@bücher.example\nbücher.example\nbücher@example.com");
     const person = "v@xn--bcher-kva.example";
     expect(await valuesOf(id, "?search=v@bücher")).toEqual([person]);

@@ -18,7 +18,7 @@ async function read(text: string) {
   return { ...found, entries: taken.map((cell) => readEntryValue(cell)?.normalized ?? null) };
 }
 
-describe("addresses are taken where a file holds some, under any header and in any place", () => {
+describe("a file is searched for addresses under any header and in any column", () => {
   test.each([
     ["no header, a domain first", "corp.example,a@corp.example\nshop.example,b@shop.example\n", 1],
     ["no header, one row", "corp.example,a@corp.example\n", 1],
@@ -47,7 +47,7 @@ describe("addresses are taken where a file holds some, under any header and in a
   });
 });
 
-describe("domains are taken where no column holds addresses", () => {
+describe("domains are only imported if no column holds addresses", () => {
   test.each([
     ["one a line", "corp.example\nshop.example\n", ["corp.example", "shop.example"]],
     ["a named column", "id,domain\n1,corp.example\n", ["corp.example"]],
@@ -59,19 +59,19 @@ describe("domains are taken where no column holds addresses", () => {
   });
 });
 
-test("both stand in the column of entries, where it is named so", async () => {
+test("the column of entries may hold addresses and domains", async () => {
   const text = "id,entry_value,created_by\n1,corp.example,me@x.example\n2,a@y.example,me@x.example\n";
   expect((await read(text)).entries).toEqual(["corp.example", "a@y.example"]);
   const onlyDomains = "id,entry_value,created_by\n1,corp.example,me@x.example\n";
   expect((await read(onlyDomains)).entries).toEqual(["corp.example"]);
 });
 
-test("two columns of addresses without a name for one refuse the file", async () => {
+test("a file with two unnamed columns of addresses is refused", async () => {
   await expect(read("a@corp.example,x@us.example\nb@corp.example,y@us.example\n")).rejects.toThrow(
     /columns 1 and 2 hold addresses.*name the one email/,
   );
 });
 
-test("a header of one column that is not known counts as an entry that cannot be read", async () => {
+test("an unknown header of a single column counts as an invalid entry", async () => {
   expect((await read("Recipient\na@x.example\n")).entries).toEqual([null, "a@x.example"]);
 });

@@ -1,6 +1,7 @@
 /**
- * Which column of a suppression file holds the entries: the one that is named so, else the one whose cells are addresses. A
- * column of domains counts only where no other column holds addresses, or whole domains would be suppressed by mistake.
+ * Finds the column of a suppression file that holds the entries: by its name, otherwise the column whose cells are
+ * addresses. A column of domains is only used if no other column holds addresses; otherwise whole domains would be
+ * suppressed by mistake.
  */
 import { addressInCell } from "#audience/files/address-cell.ts";
 import { isAddressName } from "#audience/files/column-names.ts";
@@ -12,22 +13,22 @@ import { readEntryValue } from "./entry-value.ts";
 export interface EntryColumn {
   /** From 0. */
   readonly place: number;
-  /** Rows up to this line are a title or the header; 0 without one. */
+  /** Rows up to this line are a title or the header; 0 if there is none. */
   readonly headerLine: number;
   readonly warnings: readonly string[];
 }
 
-/** Rows that may be titles, or the header. */
+/** How many first rows may be titles, or the header. */
 const MOST_ABOVE = 10;
-/** Rows whose cells are looked at for domains. */
+/** How many rows are checked for domains. */
 const MOST_FOR_DOMAINS = 1_000;
-/** Of the addresses of the fullest column: with so many, another one may be meant as well. */
+/** If another column has at least this share of the addresses of the fullest column, the choice is ambiguous. */
 const RIVAL_SHARE = 0.5;
 
-/** What the API calls an entry, be it an address or a domain. */
+/** The API's name of an entry, for addresses and domains. */
 const OWN_NAME = "entryvalue";
 
-/** Names of the column, the surest first. */
+/** Names of the column, the most specific first. */
 const names: readonly ((cell: string) => boolean)[] = [
   (cell) => columnKey(cell) === "email",
   (cell) => columnKey(cell) === "emailaddress",
@@ -37,7 +38,7 @@ const names: readonly ((cell: string) => boolean)[] = [
   (cell) => columnKey(cell) === "domain",
 ];
 
-/** @throws ApiError BAD_REQUEST where two columns may be meant, and for a file that cannot be read */
+/** @throws ApiError BAD_REQUEST when two columns may be meant, and for a file that cannot be read */
 export async function findEntryColumn(file: Pick<CsvFile, "batches">): Promise<EntryColumn> {
   const search = new ColumnSearch();
   for await (const batch of file.batches()) {
@@ -47,7 +48,7 @@ export async function findEntryColumn(file: Pick<CsvFile, "batches">): Promise<E
   return search.result();
 }
 
-/** The value as the file means it, without what a spreadsheet or an export has put round it. */
+/** The entry in a cell, without quotes or apostrophes of a spreadsheet or an export. */
 function entryIn(cell: string | undefined) {
   return readEntryValue(addressInCell(cell ?? ""));
 }
@@ -59,7 +60,7 @@ class ColumnSearch {
   #rows = 0;
   #width = 0;
   #hasAddresses = false;
-  /** The row that names the column, and which it names. */
+  /** The row with the column's name, and the column. */
   #named: { readonly line: number; readonly place: number; readonly cells: readonly string[] } | undefined;
 
   note(line: number, cells: readonly string[]): void {
@@ -82,7 +83,7 @@ class ColumnSearch {
     }
   }
 
-  /** Whether more rows would change nothing: the column that is named so holds addresses. */
+  /** True when more rows cannot change the result: the named column holds addresses. */
   get isSure(): boolean {
     return this.#rows > MOST_ABOVE && this.#named !== undefined && this.#addresses.has(this.#named.place);
   }
@@ -113,7 +114,10 @@ class ColumnSearch {
     return fullest(this.#addresses) ?? 0;
   }
 
-  /** The last of the first rows that hold no value in this column, of a table: its header, under a name that is not known. */
+  /**
+   * The last of the first rows without an entry in this column, if the file is a table: its header, with an unknown
+   * name.
+   */
   #lineAbove(place: number): number {
     if (this.#width < 2) return 0;
     const at = this.#first.findIndex(

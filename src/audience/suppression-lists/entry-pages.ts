@@ -1,10 +1,10 @@
-/** Pages of a list's entries, newest first. */
+/** Pages of the entries of a suppression list, newest first. */
 
 import { domainInALabels } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import {
   countEntries,
   type EntriesOf,
@@ -15,10 +15,9 @@ import {
 } from "./entry-store.ts";
 import type { SuppressionEntry } from "./suppression-list.ts";
 
-/** Entries on a page (contract, section 9). */
 export const ENTRIES_PER_PAGE = 1_000;
 
-/** A page is as quick at the end of a million as at the beginning. @throws ApiError NOT_FOUND */
+/** The last page of a million entries is as fast as the first. @throws ApiError NOT_FOUND */
 export async function findEntries(
   db: Queryable,
   anchors: PageAnchors,
@@ -27,8 +26,7 @@ export async function findEntries(
   page: Page,
 ): Promise<SuppressionEntry[]> {
   const { limit, offset, after } = page;
-  const counted = await countEntries(db, list);
-  if (counted === undefined) throw notFound("Suppression list");
+  const counted = required(await countEntries(db, list), "Suppression list");
   if (offset >= counted.entry_count) return [];
   if (search !== undefined) {
     return searchEntries(db, list, beginnings(search), page);
@@ -40,8 +38,8 @@ export async function findEntries(
 }
 
 /**
- * Values are stored in lower case, domains in A-labels and without the @ that people write before them. A text that has
- * none may be the beginning of either.
+ * The prefixes to search for. Values are stored in lower case, domains in A-labels (RFC 5890) and without a leading @.
+ * A text without @ may be the prefix of either.
  */
 function beginnings(search: string): string[] {
   const text = search.toLowerCase().normalize("NFC");

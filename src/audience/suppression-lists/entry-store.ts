@@ -1,6 +1,6 @@
 /**
- * The table of suppression entries. Its lists count them: every change here happens in a transaction that has locked the
- * list, and moves entry_count and revision with it.
+ * The table of suppression entries. Each list stores its entry_count and a revision: every change here runs in a
+ * transaction that has locked the list, and updates both.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { domainOf } from "#mail/address.ts";
@@ -12,12 +12,12 @@ import type { EntryValue } from "./entry-value.ts";
 import { entryReason, type SuppressionReason, suppressionReasons } from "./suppression-check.ts";
 import type { SuppressionEntry } from "./suppression-list.ts";
 
-/** A search looks no further than so many entries. */
+/** A search returns at most this many entries. */
 const MOST_FOUND = 5_000;
 
-/** So many entries at once are worth a look at what the planner believes. */
+/** After adding at least this many entries, the planner's statistics are checked. */
 const MANY = 100;
-/** A table that is believed to have so many rows is never read from end to end. */
+/** A table that the planner believes to have this many rows is never scanned completely. */
 const LARGE = 10_000;
 
 /** The list whose entries are meant. */
@@ -33,7 +33,7 @@ const entry = sql`
 const of = ({ workspaceId, listId }: EntriesOf): Sql =>
   sql`workspace_id = ${workspaceId} and suppression_list_id = ${listId}`;
 
-/** How many entries a list has, and the revision that rises with every change of them. */
+/** The number of entries of a list, and a revision that increases with every change. */
 export async function countEntries(
   db: Queryable,
   { workspaceId, listId }: EntriesOf,
@@ -58,7 +58,7 @@ export function listEntriesAt(
     order by id desc`);
 }
 
-/** `limit` entries behind one, which need not be there any more. */
+/** `limit` entries after an id, which need not exist any more. */
 export function listEntriesAfter(
   db: Queryable,
   list: EntriesOf,
@@ -69,7 +69,7 @@ export function listEntriesAfter(
     select ${entry} from suppression_entries e where ${of(list)} and id < ${after} order by id desc limit ${limit}`);
 }
 
-/** Every STRIDE-th id, from the newest. */
+/** Every STRIDE-th id, starting with the newest. */
 export async function listEntryAnchors(db: Queryable, list: EntriesOf): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select id from (
@@ -78,7 +78,10 @@ export async function listEntryAnchors(db: Queryable, list: EntriesOf): Promise<
   return rows.map((row) => row.id);
 }
 
-/** Entries whose value begins with one of the texts, newest first; of more than MOST_FOUND the first in the alphabet. */
+/**
+ * Entries whose value starts with one of the texts, newest first; of more than MOST_FOUND entries, the first in
+ * alphabetical order.
+ */
 export function searchEntries(
   db: Queryable,
   list: EntriesOf,
@@ -89,7 +92,7 @@ export function searchEntries(
     (text) => sql`(
       select ${entry} from suppression_entries e
       where ${of(list)} and starts_with(e.normalized_value, ${text})
-      -- The order of the index that finds them: no other plan is cheaper, whatever is believed of the text.
+      -- The order of the index: no other plan is cheaper, whatever the statistics say about the text.
       order by e.workspace_id, e.normalized_value, e.suppression_list_id limit ${MOST_FOUND})`,
   );
   return db.rows(sql`
@@ -98,7 +101,7 @@ export function searchEntries(
     order by id desc limit ${page.limit} offset ${page.offset}`);
 }
 
-/** What keeps mail from an address (normalised): the entries of active lists, the newest first. */
+/** The entries of active lists that suppress a normalised address, newest first. */
 export function listSuppressionsOf(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -121,13 +124,13 @@ export interface SuppressingEntry {
   readonly created_at: Date;
 }
 
-/** What is common to entries that are added together. */
+/** Who adds the entries, and when. */
 export interface EntryOrigin {
   readonly createdBy: string;
   readonly createdAt: Date;
 }
 
-/** Adds what is not on the list yet; answers how many that were. The values are different. */
+/** Adds the values that are not on the list yet; the values must be distinct. @returns how many were added */
 export async function insertEntries(
   tx: Queryable,
   list: EntriesOf,
@@ -146,17 +149,17 @@ export async function insertEntries(
   return added;
 }
 
-/** An address that must not be written to again. */
+/** An address to suppress after a bounce or complaint. */
 export interface AddressToSuppress {
   /** Normalised. */
   readonly address: string;
   readonly reason: "hard_bounce" | "complaint";
-  /** The message that told so; null when somebody did. */
+  /** The message that bounced or was complained about; null when the status was set by a caller. */
   readonly messageId: string | null;
   readonly time: Date;
 }
 
-/** Adds addresses, no two the same; an entry that stands there for less takes over the worse reason. */
+/** Adds addresses, which must be distinct. An existing entry gets the new reason if it is worse. */
 export async function insertSuppressedAddresses(
   tx: Queryable,
   list: EntriesOf,
@@ -174,7 +177,7 @@ export async function insertSuppressedAddresses(
       on conflict (workspace_id, normalized_value, suppression_list_id) do update
       set reason = excluded.reason, source_message_id = excluded.source_message_id, created_at = excluded.created_at
       where ${rank(sql`excluded.reason`)} < ${rank(sql`e.reason`)}
-      -- Zero in the row that an insert made.
+      -- xmax is zero for an inserted row, and set for an updated one.
       returning e.xmax = 0 as is_new
     ) select count(*) filter (where is_new) as count from written`);
   await moveCount(tx, list, added?.count ?? 0);
@@ -182,14 +185,14 @@ export async function insertSuppressedAddresses(
 
 const rank = (reason: Sql) => sql`array_position(${suppressionReasons}::text[], ${reason})`;
 
-/** Takes one entry off its list; false when it is not there. */
+/** Removes an entry. @returns false if it does not exist */
 export async function removeEntry(tx: Queryable, list: EntriesOf, id: string): Promise<boolean> {
   const removed = await tx.run(sql`delete from suppression_entries where ${of(list)} and id = ${id}`);
   await moveCount(tx, list, -removed);
   return removed > 0;
 }
 
-/** Takes up to `limit` entries off a list; answers how many. */
+/** Removes up to `limit` entries. @returns how many */
 export async function removeSomeEntries(tx: Queryable, list: EntriesOf, limit: number): Promise<number> {
   const removed = await tx.run(sql`
     delete from suppression_entries
@@ -199,20 +202,23 @@ export async function removeSomeEntries(tx: Queryable, list: EntriesOf, limit: n
   return removed;
 }
 
-/** Who makes entries when nobody does. */
+/** The created_by of entries that the service adds. */
 export const CREATED_BY_SERVICE = "system";
 
-/** What the service added by itself because of a hard bounce: what somebody added stays theirs when it bounces as well. */
+/**
+ * Entries that the service added for a hard bounce. An entry that a caller added is not one, even if the address
+ * bounces too.
+ */
 const isOwnBounce = sql`reason = 'hard_bounce' and created_by = ${CREATED_BY_SERVICE}`;
 
-/** The lists, of all workspaces, with entries of ours for hard bounces from before a time. */
+/** The lists of all workspaces with entries for hard bounces, added by the service before a time. */
 export function listListsWithBouncesBefore(db: Queryable, before: Date): Promise<EntriesOf[]> {
   return db.rows(sql`
     select distinct workspace_id as "workspaceId", suppression_list_id as "listId" from suppression_entries
     where ${isOwnBounce} and created_at < ${before}`);
 }
 
-/** Takes entries of ours for hard bounces from before a time off a list, up to `limit`; answers how many. */
+/** Removes up to `limit` entries for hard bounces that the service added before a time. @returns how many */
 export async function removeBouncesBefore(
   tx: Queryable,
   list: EntriesOf,
@@ -236,8 +242,8 @@ async function moveCount(tx: Queryable, { workspaceId, listId }: EntriesOf, adde
 }
 
 /**
- * Tells the planner when a small table has become a large one, at the end of the transaction that did it. Plans are kept
- * by connections: a judge who reads a table from end to end, because it had ten rows, would do so with a million.
+ * Runs ANALYZE at the end of a transaction that made a small table large. Connections cache plans: a suppression check
+ * that scans a table of ten rows would scan a million rows, too.
  */
 export async function refreshStatistics(tx: Queryable, added: number): Promise<void> {
   if (added < MANY) return;

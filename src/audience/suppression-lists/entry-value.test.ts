@@ -3,7 +3,7 @@ import { readEntryValue, splitEntries } from "./entry-value.ts";
 
 const normalized = (text: string) => readEntryValue(text)?.normalized;
 
-describe("an address is one entry however it is written", () => {
+describe("an address is the same entry in every spelling", () => {
   it.each([
     "user@example.com",
     "User@EXAMPLE.com",
@@ -25,7 +25,7 @@ describe("an address is one entry however it is written", () => {
     expect(normalized("zo\u00eb@xn--mnchen-3ya.example")).toBe("zo\u00eb@xn--mnchen-3ya.example");
   });
 
-  it("but tags and dots tell people apart", () => {
+  it("except for tags and dots", () => {
     expect(normalized("ada+shop@example.com")).toBe("ada+shop@example.com");
     expect(normalized("a.da@example.com")).toBe("a.da@example.com");
   });
@@ -35,7 +35,7 @@ test.each(["example.com", "@example.com", " @Example.COM. ", '"example.com"'])("
   expect(readEntryValue(text)).toMatchObject({ normalized: "example.com", type: "domain" });
 });
 
-test("a value is kept as it was given, without what stood round it", () => {
+test("a value is stored as given, without quotes and blanks around it", () => {
   expect(readEntryValue(' "Ada@Example.com." ')?.value).toBe("Ada@Example.com.");
 });
 
@@ -52,7 +52,7 @@ test.each([
   "*.example.com",
 ])("%j is neither", (text) => expect(readEntryValue(text)).toBeUndefined());
 
-test("a text is parted by line ends of every kind, commas and semicolons, and blanks are none", () => {
+test("a text is split at line ends, commas and semicolons; blank items are ignored", () => {
   const text = "a\r\nb\nc\rd,e;f,,; \r\n\t\n\"\"\n'g'";
   expect(splitEntries(text, 10)).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
 });

@@ -1,4 +1,4 @@
-/** What may stand on a suppression list: an address, or a whole domain written `example.com` or `@example.com`. */
+/** Values of suppression entries: an address, or a whole domain written `example.com` or `@example.com`. */
 
 import { readAddress } from "#audience/files/address-cell.ts";
 import { parseDomain } from "#mail/address.ts";
@@ -7,25 +7,25 @@ import { parseMailbox } from "#mail/mailbox.ts";
 export const entryTypes = ["email", "domain"] as const;
 export type EntryType = (typeof entryTypes)[number];
 
-/** One value as it was given and as recipients are compared with it. */
+/** A value as it was given, and the form that recipients are compared with. */
 export interface EntryValue {
   readonly value: string;
   readonly normalized: string;
   readonly type: EntryType;
 }
 
-/** Quotes that spreadsheets and people put round a value. */
+/** Quotes that spreadsheets and people put around a value. */
 const QUOTED = /^(?:"([^"]*)"|'([^']*)'|“([^”]*)”)$/;
 
-/** What parts two entries: a line break, a comma or a semicolon, with the blank ones that follow. */
+/** The separator of entries: a line break, comma or semicolon, with the blanks after it. */
 const SEPARATOR = /[\r\n,;][\s,;]*/;
 
 /**
- * The pieces of a text that are not blank, parted by line breaks, commas and semicolons.
- * @returns undefined when there are more than `most`; the text is not read on then
+ * Splits a text at line breaks, commas and semicolons; blank items are dropped.
+ * @returns undefined when there are more than `most` items; the rest is not read
  */
 export function splitEntries(text: string, most: number): string[] | undefined {
-  // Only the first and the last piece can be blank, and those that are empty quotes.
+  // Only the first and last piece can be blank, apart from empty quotes.
   const pieces = text.split(SEPARATOR, most + 3);
   if (pieces.length > most + 2) return undefined;
   const entries = pieces.map(unquoted).filter((item) => item !== "");
@@ -33,10 +33,10 @@ export function splitEntries(text: string, most: number): string[] | undefined {
 }
 
 /**
- * Reads one value. Case, the dot that may end a domain, and the script a domain is written in make no difference; tags
- * behind a plus sign and dots do, for two people may be meant. A display name round the address is left out.
- * @returns undefined for what is neither an address nor a domain, and for `*@example.com`: literally that is an address,
- * but nobody means it (see wildcardHint)
+ * Reads one value. Upper case, a dot at the end of a domain, and the script of a domain make no difference. Plus tags
+ * and dots in the local part do, because they may belong to different people. A display name is dropped.
+ * @returns undefined for a value that is neither an address nor a domain, and for `*@example.com`: it is a valid
+ * address, but is meant as a pattern (see wildcardHint)
  */
 export function readEntryValue(text: string): EntryValue | undefined {
   const value = unquoted(text);
@@ -52,7 +52,7 @@ export function readEntryValue(text: string): EntryValue | undefined {
 
 const WILDCARD = "*@";
 
-/** What to write instead, in brackets, for what was meant as a pattern; else nothing. */
+/** A hint in brackets for a value that is meant as a pattern; otherwise empty. */
 export function wildcardHint(text: string): string {
   const value = unquoted(text);
   return value.startsWith(WILDCARD) ? ` (for the whole domain write ${value.slice(1)})` : "";
@@ -63,7 +63,7 @@ function withoutName(text: string): string {
   return mailbox.ok ? mailbox.address : "";
 }
 
-/** Without the blanks and the quotes round it. */
+/** Without blanks and quotes around it. */
 export function unquoted(text: string): string {
   const trimmed = text.trim();
   const [, ...quoted] = QUOTED.exec(trimmed) ?? [];

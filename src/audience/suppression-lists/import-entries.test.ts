@@ -34,7 +34,7 @@ describe("an import", () => {
     expect((await valuesOf(id)).sort()).toEqual(["ada@example.com", "bob@example.com", "example.org"]);
   });
 
-  it("takes away the apostrophe by which an export of subscribers keeps spreadsheets from reading a formula", async () => {
+  it("removes the apostrophe that an export of subscribers puts before a formula", async () => {
     await upload(
       id,
       "Email\n'-x@example.com\n'+y@example.com\n'=z@example.com\n''o@example.com\n'p@example.com\n",
@@ -48,7 +48,7 @@ describe("an import", () => {
     ]);
   });
 
-  it("counts what is there already, what comes twice and what cannot be read, and blanks not at all", async () => {
+  it("counts existing, repeated and invalid values, and ignores blank ones", async () => {
     await add(id, "ada@example.com");
     const { body } = await upload(
       id,
@@ -58,7 +58,7 @@ describe("an import", () => {
     expect(await countOf(id)).toBe(2);
   });
 
-  it("folds duplicates that lie far apart, and reads UTF-16", async () => {
+  it("finds duplicates far apart, and reads UTF-16", async () => {
     const rows = Array.from({ length: 12_000 }, (_, at) => `a${at % 6_000}@example.com`);
     const { body } = await upload(
       id,
@@ -68,7 +68,7 @@ describe("an import", () => {
     expect(await countOf(id)).toBe(6_000);
   });
 
-  it("suppresses all whose rows can be read, whatever one odd byte beside them says", async () => {
+  it("adds all valid rows in spite of an invalid byte in another column", async () => {
     const rows =
       "email,name\nj\xc3\xbcrgen@example.com,J\xc3\xbcrgen\nada@example.com,M\xfcller\nodd\xfc@example.com,x\n";
     const content = new Uint8Array(Buffer.from(rows, "latin1"));

@@ -1,4 +1,4 @@
-/** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
+/** Adds the entries of a file to a suppression list, in one transaction. */
 
 import { addressInCell } from "#audience/files/address-cell.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
@@ -17,15 +17,16 @@ const BATCH = 5_000;
 
 export interface ImportedFile {
   readonly path: string;
-  /** Where its sender names one. */
+  /** The encoding that the caller names, if any. */
   readonly encoding: Encoding | undefined;
   readonly createdBy: string;
 }
 
 /**
- * Reads the file at this path as CSV, or as lines: its column is found by name or content (entry-column.ts); a header may be
- * missing. Values that are there already or twice are counted once, as duplicates; so are none that cannot be read.
- * @throws ApiError NOT_FOUND, PLAN_LIMIT_REACHED, FORBIDDEN for the system list; BAD_REQUEST for a file without any valid entry
+ * Reads the file as CSV, or as one entry a line. The column is found by name or content (entry-column.ts); the header
+ * may be missing. Values that exist already or are repeated count as duplicates; invalid values are only counted.
+ * @throws ApiError NOT_FOUND, PLAN_LIMIT_REACHED, FORBIDDEN for the system list; BAD_REQUEST for a file without a valid
+ * entry
  */
 export async function importEntries(
   deps: StorageDeps & { readonly db: Database },
@@ -46,12 +47,12 @@ export async function importEntries(
     const store = async () => {
       tally.added += await storing;
       storing = insertEntries(tx, list, tally.takeValues(), origin);
-      // Whoever waits for it hears what went wrong; until then nobody does.
+      // The error is thrown where `storing` is awaited; this prevents an unhandled rejection until then.
       storing.catch(() => {});
     };
     for await (const { line, cells } of file.rows()) {
       if (line <= headerLine) continue;
-      // Of an address that an export of subscribers has made safe for spreadsheets.
+      // Without the apostrophe that an export of subscribers puts before formulas.
       const text = addressInCell(cells[place] ?? "");
       if (file.isBroken(text)) tally.refuse(text);
       else tally.read(text);

@@ -1,14 +1,24 @@
-/** Deleting suppression lists, entries first and in steps of bounded size: a million in one statement takes its time. */
+/**
+ * Removes many suppression entries in steps of bounded size, because one statement for a million rows takes too long:
+ * the entries of a list that is deleted, and hard bounces that have expired.
+ */
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type EntriesOf, removeSomeEntries } from "./entry-store.ts";
+import {
+  type EntriesOf,
+  listListsWithBouncesBefore,
+  removeBouncesBefore,
+  removeSomeEntries,
+} from "./entry-store.ts";
 import { listScopedTo, lockForRemoval, removeSuppressionList, requireSuppressionList } from "./store.ts";
 
 const STEP = 50_000;
+/** Entries of one step of expireHardBounces. */
+const EXPIRY_STEP = 5_000;
 
 /**
- * Deletes a list with its entries; one that is cut short can be repeated. Nobody becomes active by it.
+ * Deletes a list with its entries. If it is interrupted, the call can be repeated. No subscriber becomes active again.
  * @throws ApiError NOT_FOUND, FORBIDDEN for the system list
  */
 export async function deleteSuppressionList(
@@ -21,15 +31,18 @@ export async function deleteSuppressionList(
   if (!(await removeInSteps(db, { workspaceId, listId }))) throw notFound("Suppression list");
 }
 
-/** What is refused on the list of bounces and complaints. */
+/** The refusal of changes to the system list. */
 export function managedByService(): ApiError {
   return new ApiError(
     "FORBIDDEN",
-    "The service keeps this list by itself: only single entries can be added to it, and deleted",
+    "This list is managed by the service and cannot be changed or deleted. You can add or remove single entries.",
   );
 }
 
-/** Deletes the lists whose scope is a mailing list or one of its segments; both are about to go. */
+/**
+ * Deletes the suppression lists whose scope is a mailing list or one of its segments, before the mailing list is
+ * deleted.
+ */
 export async function removeListsScopedTo(
   db: Database,
   workspaceId: WorkspaceId,
@@ -40,7 +53,9 @@ export async function removeListsScopedTo(
   }
 }
 
-/** The same in the transaction that keeps everybody else from making such lists: those made meanwhile. */
+/**
+ * Deletes the lists created during removeListsScopedTo. The caller's transaction must keep others from creating more.
+ */
 export async function removeRemainingListsScopedTo(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -51,7 +66,7 @@ export async function removeRemainingListsScopedTo(
   }
 }
 
-/** Whether it was this call that took the list away: another one may do the same. */
+/** @returns whether this call deleted the list; a concurrent call may have done it */
 async function removeInSteps(db: Database, list: EntriesOf): Promise<boolean> {
   for (;;) {
     const step = await db.transaction((tx) => removeStep(tx, list));
@@ -59,10 +74,24 @@ async function removeInSteps(db: Database, list: EntriesOf): Promise<boolean> {
   }
 }
 
-/** A list goes with the last of its entries. */
+/** Removes one step of entries, and the list with the last of them. */
 async function removeStep(tx: Queryable, list: EntriesOf): Promise<"removed" | "gone" | "entries left"> {
   if (!(await lockForRemoval(tx, list))) return "gone";
   if ((await removeSomeEntries(tx, list, STEP)) === STEP) return "entries left";
   await removeSuppressionList(tx, list);
   return "removed";
+}
+
+/**
+ * Removes hard bounces that the service added before a time from all lists. Complaints stay. Mailboxes come back, and
+ * addresses get new owners.
+ */
+export async function expireHardBounces(db: Database, before: Date): Promise<void> {
+  for (const list of await listListsWithBouncesBefore(db, before)) {
+    const step = () =>
+      db.transaction(async (tx) =>
+        (await lockForRemoval(tx, list)) ? removeBouncesBefore(tx, list, before, EXPIRY_STEP) : 0,
+      );
+    while ((await step()) === EXPIRY_STEP);
+  }
 }

@@ -1,4 +1,4 @@
-/** Making a suppression list, and changing its settings. */
+/** Creates suppression lists and changes their settings. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
@@ -27,8 +27,8 @@ interface Dependencies {
 }
 
 /**
- * @throws ApiError VALIDATION_ERROR, also for a mailing list or segment that is not there; BAD_REQUEST when there are too
- * many
+ * @throws ApiError VALIDATION_ERROR, also for an unknown mailing list or segment; BAD_REQUEST when the workspace has
+ * too many lists
  */
 export function createSuppressionList(
   { db, clock }: Dependencies,
@@ -46,8 +46,9 @@ export function createSuppressionList(
 }
 
 /**
- * What is omitted stays.
- * @throws ApiError VALIDATION_ERROR, NOT_FOUND, FORBIDDEN for the system list, CONFLICT when the scope just changed
+ * Changes settings; omitted ones stay.
+ * @throws ApiError VALIDATION_ERROR, NOT_FOUND, FORBIDDEN for the system list, CONFLICT when the scope changed
+ * concurrently
  */
 export function changeSuppressionList(
   { db, clock }: Dependencies,
@@ -58,19 +59,23 @@ export function changeSuppressionList(
   return db.transaction(async (tx) => {
     const held = await requireSuppressionList(tx, workspaceId, id);
     if (held.is_system) throw managedByService();
-    // Whoever deletes a mailing list locks it first and then its suppression lists: so do we.
+    // The deletion of a mailing list locks the mailing list first, then its suppression lists; the same order is used
+    // here.
     const scope = readSuppressionListSettings(held, body);
     await requireScope(tx, workspaceId, scope);
     const settings = readSuppressionListSettings(await lockSuppressionList(tx, workspaceId, id), body);
     if (settings.mailing_list_id !== scope.mailing_list_id || settings.segment_id !== scope.segment_id) {
-      throw new ApiError("CONFLICT", "The scope of this list has just been changed: look at it again");
+      throw new ApiError(
+        "CONFLICT",
+        "The scope of this list was changed at the same time. Read the list again and retry.",
+      );
     }
     await updateSuppressionList(tx, workspaceId, { id, ...settings }, clock.now());
     return requireSuppressionList(tx, workspaceId, id);
   });
 }
 
-/** @throws ApiError VALIDATION_ERROR */
+/** Locks the mailing list or segment of the scope. @throws ApiError VALIDATION_ERROR if it does not exist */
 async function requireScope(
   tx: Queryable,
   workspaceId: WorkspaceId,

@@ -1,14 +1,16 @@
-/** The table of suppression lists. Whoever changes the entries of one locks it first (lockSuppressionList). */
+/**
+ * The table of suppression lists. Transactions that change the entries of a list lock it first (lockSuppressionList).
+ */
 import sql from "sql-template-tag";
 import { shareLockSegments } from "#audience/mailing-lists/segment-locks-store.ts";
 import { shareLockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
-import { notFound } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";
 
-/** The list that the service keeps. */
+/** The list that the service manages. */
 const SYSTEM_LIST = {
   name: "Bounces and complaints",
   description: "Addresses that do not exist, or whose owners complained. Kept by the service.",
@@ -21,7 +23,7 @@ const lists = sql`
   left join mailing_lists m on m.workspace_id = l.workspace_id and m.id = l.mailing_list_id
   left join segments s on s.workspace_id = l.workspace_id and s.id = l.segment_id`;
 
-/** They are listed all at once. */
+/** Limited because the endpoint returns all lists at once. */
 export const suppressionListRoom: WorkspaceRowLimit = {
   table: sql`suppression_lists`,
   what: "suppression lists",
@@ -47,24 +49,26 @@ export async function requireSuppressionList(
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<SuppressionList> {
-  const list = await findSuppressionList(db, workspaceId, id);
-  if (list === undefined) throw notFound("Suppression list");
-  return list;
+  return required(await findSuppressionList(db, workspaceId, id), "Suppression list");
 }
 
-/** The list, of which nobody else changes anything before this transaction ends. @throws ApiError NOT_FOUND */
+/** The list, locked until the transaction ends. @throws ApiError NOT_FOUND */
 export async function lockSuppressionList(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<SuppressionList> {
-  const list = await tx.row<SuppressionList>(sql`
-    ${lists} where l.workspace_id = ${workspaceId} and l.id = ${id} for no key update of l`);
-  if (list === undefined) throw notFound("Suppression list");
-  return list;
+  return required(
+    await tx.row<SuppressionList>(sql`
+    ${lists} where l.workspace_id = ${workspaceId} and l.id = ${id} for no key update of l`),
+    "Suppression list",
+  );
 }
 
-/** Keeps the mailing list or segment of the scope from being deleted before this transaction ends; false: there is none. */
+/**
+ * Keeps the mailing list or segment of a scope from being deleted before the transaction ends.
+ * @returns whether it exists
+ */
 export async function lockScope(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -101,7 +105,7 @@ export async function updateSuppressionList(
     where workspace_id = ${workspaceId} and id = ${list.id}`);
 }
 
-/** Keeps everybody off a list that is going to be deleted; false: it is gone already. */
+/** Locks a list that is going to be deleted. @returns false if it is deleted already */
 export async function lockForRemoval(
   tx: Queryable,
   { workspaceId, listId }: { readonly workspaceId: WorkspaceId; readonly listId: string },
@@ -119,7 +123,10 @@ export async function removeSuppressionList(
   await tx.run(sql`delete from suppression_lists where workspace_id = ${workspaceId} and id = ${listId}`);
 }
 
-/** Makes the list of bounces and complaints where the workspace has none yet, as old as itself; answers its id. */
+/**
+ * Creates the system list of bounces and complaints if the workspace has none; its created_at is that of the workspace.
+ * @returns its id
+ */
 export async function ensureSystemList(db: Queryable, workspaceId: WorkspaceId): Promise<string> {
   const find = () =>
     db.row<{ id: string }>(
@@ -138,7 +145,7 @@ export async function ensureSystemList(db: Queryable, workspaceId: WorkspaceId):
   return made.id;
 }
 
-/** Ids of the lists whose scope is a mailing list or one of its segments. */
+/** Ids of the suppression lists whose scope is a mailing list or one of its segments. */
 export async function listScopedTo(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -152,7 +159,7 @@ export async function listScopedTo(
   return rows.map((row) => row.id);
 }
 
-/** Is the segment the scope of a list? Whoever deletes it asks, with the segment locked. */
+/** Whether the segment is the scope of a list. Asked with the segment locked, before it is deleted. */
 export async function isSegmentUsedBySuppression(
   db: Queryable,
   workspaceId: WorkspaceId,

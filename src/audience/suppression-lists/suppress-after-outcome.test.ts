@@ -16,7 +16,7 @@ import { draft } from "#test/support/drafts.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
 import { insertSuppressedAddresses } from "./entry-store.ts";
-import { expireHardBounces } from "./expire.ts";
+import { expireHardBounces } from "./remove-in-steps.ts";
 import { ensureSystemList, findSuppressionList } from "./store.ts";
 
 const db = await testDatabase();
@@ -55,8 +55,8 @@ const bounce = async (to: string) => {
   return id;
 };
 
-describe("an address that bounced for good", () => {
-  it("is on the list of bounces, with the message that told, and bounced on every mailing list", async () => {
+describe("an address with a hard bounce", () => {
+  it("is on the list of bounces with the message that bounced, and bounced on every mailing list", async () => {
     const [news, offers] = [await newList(db, workspaceId), await newList(db, workspaceId)];
     await addPeople(db, workspaceId, news, [{ email: "ada@example.com" }, { email: "bob@example.com" }]);
     await addPeople(db, workspaceId, offers, [{ email: "ada@example.com", status: "unsubscribed" }]);
@@ -73,7 +73,7 @@ describe("an address that bounced for good", () => {
     expect(await findSuppressionList(db, workspaceId, listId)).toMatchObject({ entry_count: 1 });
   });
 
-  it("is mailed no more, whatever its status is set to; the log says why", async () => {
+  it("gets no more mail, whatever its status is set to; the log says why", async () => {
     await bounce("ada@example.com");
     const id = await accept("ADA@example.com");
     expect(await findMessage(db, workspaceId, id)).toMatchObject({
@@ -117,14 +117,14 @@ test.each([
   expect(await entries()).toEqual([]);
 });
 
-test("a bounce that the log does not take (the message is over) suppresses nobody", async () => {
+test("a bounce of a message that has ended already suppresses no address", async () => {
   const id = await accept("ada@example.com");
   await record(outcome(id, "failed"));
   await record(outcome(id, "bounced", true));
   expect(await entries()).toEqual([]);
 });
 
-test("a complaint says more than a bounce, in whichever order they come, and stays on the person", async () => {
+test("a complaint takes precedence over a bounce in any order, and stays with the person", async () => {
   const news = await newList(db, workspaceId);
   await addPeople(db, workspaceId, news, [{ email: "ada@example.com" }]);
   const [first, second, third] = [
@@ -145,7 +145,7 @@ test("a complaint says more than a bounce, in whichever order they come, and sta
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("the service's own mail heeds bounces and complaints, and no list that somebody made", async () => {
+test("the service's own mail is suppressed by bounces and complaints, not by entries of callers", async () => {
   await bounce("bounced@example.com");
   const listId = await ensureSystemList(db, workspaceId);
   await db.run(sql`
@@ -159,7 +159,7 @@ test("the service's own mail heeds bounces and complaints, and no list that some
   expect(await statusOf("ada@example.org", "api")).toBe("suppressed");
 });
 
-test("what somebody added stays, also when the address bounces as well", async () => {
+test("an entry of a caller stays one when its address bounces, too", async () => {
   const listId = await ensureSystemList(db, workspaceId);
   await db.run(sql`
     insert into suppression_entries (workspace_id, suppression_list_id, id, entry_value, normalized_value, entry_type,
@@ -178,7 +178,7 @@ test("what somebody added stays, also when the address bounces as well", async (
   expect(await entries()).toMatchObject([{ reason: "hard_bounce", by: "x" }]);
 });
 
-test("old hard bounces expire where the operator wants it; complaints, and what people added, never do", async () => {
+test("old hard bounces expire if the operator wants it; complaints and entries of callers do not", async () => {
   const complained = await accept("complained@example.com");
   await record(outcome(complained, "delivered"));
   await record(outcome(complained, "complained"));
@@ -235,7 +235,7 @@ test.each([
   },
 );
 
-test("settlers of many batches, people who join and lists that go do not wait for each other without end", async () => {
+test("concurrent result batches, new members and deletions of lists do not deadlock", async () => {
   const lists = await Promise.all([1, 2, 3].map(() => newList(db, workspaceId)));
   const people = Array.from({ length: 60 }, (_, at) => ({ email: `a${at}@example.com` }));
   const ids = await Promise.all(people.map(({ email }) => accept(email)));

@@ -1,7 +1,7 @@
 /**
- * What follows when mail, or somebody, tells that an address must not be written to again: the status of its owner on
- * every mailing list, and its entry on the system list. Both are part of the transaction that records the outcome
- * (messages/record-outcomes.ts) or sets the status (subscribers/change-member.ts), so that there is never one without the others.
+ * Suppresses addresses after a hard bounce or complaint, reported by mail or set by a caller: sets the status of the
+ * person on all mailing lists, and adds the address to the system list. Both run in the transaction that records the
+ * outcome (messages/record-outcomes.ts) or sets the status (subscribers/change-member.ts).
  */
 import sql from "sql-template-tag";
 import { updateStatuses } from "#audience/subscribers/memberships/membership-changes.ts";
@@ -18,7 +18,7 @@ import {
 import { ensureSystemList, lockSuppressionList } from "./store.ts";
 import { addressOf } from "./suppression-check.ts";
 
-/** A message's recipient who is lost: the address does not exist, or its owner complained. */
+/** The recipient of a message that bounced hard or was complained about. */
 export interface RecipientToSuppress {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
@@ -36,8 +36,8 @@ const statuses = { hard_bounce: "bounced", complaint: "complained" } as const sa
 >;
 
 /**
- * Sets the memberships of the recipients to `bounced` or `complained`, in the caller's transaction. Workspaces come in
- * order, and in each the addresses, as whoever else locks people does.
+ * Sets the memberships of the recipients to `bounced` or `complained` in the caller's transaction. Locks workspaces in
+ * order, and in each the people in the order of their addresses, as all transactions do.
  */
 export async function setRecipientStatuses(
   tx: Queryable,
@@ -58,8 +58,8 @@ const given = (lost: readonly AddressToSuppress[]) => sql`
     as l (address, status)`;
 
 /**
- * Puts the recipients on the system lists, in the caller's transaction and at its end: who holds such a list waits for
- * nothing else any more.
+ * Adds the recipients to the system lists in the caller's transaction. Called at its end, because a transaction that
+ * holds a lock on a system list must not wait for other locks.
  */
 export async function suppressRecipients(
   tx: Queryable,
@@ -70,7 +70,10 @@ export async function suppressRecipients(
   }
 }
 
-/** Puts the address of somebody whose status was set so on the system list: at the end of a transaction, too. */
+/**
+ * Adds the address of a person whose status was set by a caller to the system list. Called at the end of the
+ * transaction, too.
+ */
 export function suppressPerson(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -98,7 +101,7 @@ function lostByWorkspace(recipients: readonly RecipientToSuppress[]): [Workspace
     .map(([workspaceId, ofWorkspace]) => [workspaceId, differentAddresses(ofWorkspace)]);
 }
 
-/** Each address once, in order; a complaint says more than a bounce. */
+/** Each address once, in order; a complaint takes precedence over a bounce. */
 function differentAddresses(recipients: readonly RecipientToSuppress[]): AddressToSuppress[] {
   const lost = new Map<string, AddressToSuppress>();
   for (const { messageId, status, time, ...envelope } of recipients) {

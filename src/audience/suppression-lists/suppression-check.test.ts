@@ -118,7 +118,7 @@ test("a message is refused exactly when the test of some list that applies to it
   );
 });
 
-test("each recipient is judged alone, in the order asked", async () => {
+test("each recipient is checked alone, in the order given", async () => {
   const { id } = (await call("POST", "/suppression-lists", { name: "Bad ones" })).body.data;
   await call("POST", `/suppression-lists/${id}/entries`, { entries: "bad7@example.net\nbad.example" });
   const stranger = (await service.newWorkspace()).workspaceId;

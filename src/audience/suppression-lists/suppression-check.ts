@@ -1,59 +1,66 @@
 /**
- * The one judge of who is suppressed. Everybody who asks (acceptance, a campaign that looks for its audience, the delivery
- * process, the test endpoint) asks this relation, so they cannot disagree.
+ * The suppression check: the one relation that says who is suppressed. Acceptance, campaigns that choose recipients,
+ * the delivery process and the test endpoint all use it, so that they agree.
  *
- * An entry counts when its list is active and its scope applies: `global` to every message, `mailing_list` to campaigns and
- * autoresponders for that list, `segment` to campaigns to that segment. The service's own mail (confirmation links) is no
- * marketing: it goes by global lists too, but only by what bounced or complained, not by what somebody put on a list.
+ * An entry counts when its list is active and its scope applies: `global` to every message, `mailing_list` to campaigns
+ * and autoresponders for that list, `segment` to campaigns to that segment. The service's own mail (confirmation links)
+ * is not marketing: only bounces and complaints on global lists suppress it, not entries that a caller added.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
+import { domainOf } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import { invalid, required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { readEntryValue, wildcardHint } from "./entry-value.ts";
 
-/** Who would get a message. */
+/** The recipient of a message to check. */
 export interface Recipient {
   readonly workspaceId: WorkspaceId;
-  /** Normalised (addressOf). Who asks about a whole domain gives the domain here as well. */
+  /** Normalised (addressOf). To check a whole domain, the domain. */
   readonly address: string;
   readonly domain: string;
-  /** Where the message is a campaign's or an autoresponder's: its mailing list, and the campaign's segment. */
+  /** For a message of a campaign or autoresponder: its mailing list, and the segment of the campaign. */
   readonly mailingListId?: string | null;
   readonly segmentId?: string | null;
-  /** The service's own mail. */
+  /** Whether it is the service's own mail. */
   readonly isPlatform?: boolean;
 }
 
 export const suppressionReasons = ["complaint", "hard_bounce", "manual", "domain"] as const;
-/** Why: how the address came onto a list, or that its whole domain is on one. The worst stands first. */
+/**
+ * Why an address is suppressed: the reason of its entry, or that its whole domain is on a list. The worst reason comes
+ * first.
+ */
 export type SuppressionReason = (typeof suppressionReasons)[number];
 
 export interface Suppression {
   readonly suppression_list_id: string;
   readonly suppression_list_name: string;
   readonly reason: SuppressionReason;
-  /** A sentence for the message's log. */
+  /** A sentence for the log of the message. */
   readonly detail: string;
 }
 
-/** The reason that an entry (the alias of one) gives. */
+/** The reason of an entry. @param entry the alias of a row of suppression_entries */
 export const entryReason = (entry: Sql) =>
   sql`case when ${entry}.entry_type = 'domain' then 'domain' else ${entry}.reason end`;
 
-/** Every entry of an active list, with what its list says. */
+/** The entries of active lists with the columns of their list. */
 const entriesInForce = sql`(
   select e.workspace_id, e.normalized_value, ${entryReason(sql`e`)} as reason, e.reason = 'manual' as is_manual,
     l.id as list_id, l.name as list_name, l.suppression_scope, l.mailing_list_id, l.segment_id
   from suppression_entries e
-  -- With its limit: the entry is looked for first, however few lists there are.
+  -- The limit makes the planner look up the entry first, however few lists there are.
   cross join lateral (
     select * from suppression_lists where workspace_id = e.workspace_id and id = e.suppression_list_id limit 1) l
   where l.is_active)`;
 
 /**
- * A lateral relation with one row (a Suppression) or none for each row of `asked`: the alias of a relation with
- * workspace_id, address, domain, mailing_list_id, segment_id and is_platform. Two probes of an index each, whatever the
- * planner believes of the tables; or none, when entriesFor has looked for all of them before (`found`). `onlyList` asks
- * one list alone.
+ * A lateral relation with one row (a Suppression) or none for each row of `asked`. It costs two index lookups, whatever
+ * the planner believes of the tables; none if entriesFor has looked up all entries before.
+ * @param asked the alias of a relation with workspace_id, address, domain, mailing_list_id, segment_id and is_platform
+ * @param found the result of entriesFor
+ * @param onlyList check this list only
  */
 export function suppressionSql(
   asked: Sql,
@@ -72,13 +79,13 @@ export function suppressionSql(
     limit 1)`;
 }
 
-/** No address holds a line break (mail/address.ts). */
+/** No address contains a line break (mail/address.ts). */
 const BETWEEN = "\n";
 
 /**
- * A select of the entries in force for the addresses and domains of recipients, to stand in a `with` in front of
- * verdicts on many at once. Nearly always it finds nothing, and then it is all that a batch costs: a workspace's values
- * are sorted and looked for in one walk over the index, each domain once.
+ * A select of the entries in force for the addresses and domains of recipients, for a `with` in front of many checks.
+ * Nearly always it finds nothing, and is then the whole cost of a batch: the values of a workspace are sorted and
+ * looked up in one index scan, each domain once.
  */
 export function entriesFor(recipients: readonly Recipient[]): Sql {
   const values = new Map<WorkspaceId, Set<string>>();
@@ -96,7 +103,7 @@ export function entriesFor(recipients: readonly Recipient[]): Sql {
       offset 0) as entry`;
 }
 
-/** For each recipient, in the order given: why they are suppressed, or undefined. */
+/** For each recipient, in the order given: the suppression, or undefined. */
 export async function findSuppressions(
   db: Queryable,
   recipients: readonly Recipient[],
@@ -104,40 +111,51 @@ export async function findSuppressions(
   const column = <Value>(read: (recipient: Recipient) => Value) => recipients.map(read);
   const rows = await db.rows<Suppression & { readonly position: number }>(
     sql`
-    select asked.position, verdict.*
+    select asked.position, suppression.*
     from unnest(
       ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.address)}::text[],
       ${column((one) => one.domain)}::text[], ${column((one) => one.mailingListId ?? null)}::uuid[],
       ${column((one) => one.segmentId ?? null)}::uuid[], ${column((one) => one.isPlatform ?? false)}::boolean[])
       with ordinality as asked (workspace_id, address, domain, mailing_list_id, segment_id, is_platform, position)
-    cross join ${suppressionSql(sql`asked`)} as verdict`,
-    "judge recipients",
+    cross join ${suppressionSql(sql`asked`)} as suppression`,
+    "suppression check",
   );
-  const verdicts = new Map(rows.map(({ position, ...suppression }) => [position, suppression]));
-  return recipients.map((_, index) => verdicts.get(index + 1));
+  const byPosition = new Map(rows.map(({ position, ...suppression }) => [position, suppression]));
+  return recipients.map((_, index) => byPosition.get(index + 1));
 }
 
-/** What one list alone says of a value, as a message in its scope would hear it; undefined where there is no such list. */
-export function checkOneList(
+/**
+ * Checks a value against one list, as for a message in the scope of that list.
+ * @throws ApiError VALIDATION_ERROR for a value that is neither an address nor a domain, NOT_FOUND
+ */
+export async function testValue(
   db: Queryable,
-  { workspaceId, address, domain }: Pick<Recipient, "workspaceId" | "address" | "domain">,
-  listId: string,
-): Promise<{ readonly list_name: string; readonly reason: SuppressionReason | null } | undefined> {
-  return db.row(sql`
-    select asked.name as list_name, verdict.reason
+  { workspaceId, listId }: { readonly workspaceId: WorkspaceId; readonly listId: string },
+  text: string,
+) {
+  const value = readEntryValue(text);
+  if (value === undefined) {
+    const message = `test_value must be an address or a domain${wildcardHint(text)}`;
+    throw invalid({ field: "test_value", message });
+  }
+  const { normalized: address } = value;
+  const found = await db.row<{ readonly list_name: string; readonly reason: SuppressionReason | null }>(sql`
+    select asked.name as list_name, suppression.reason
     from (
-      select workspace_id, ${address}::text as address, ${domain}::text as domain, mailing_list_id, segment_id,
-        false as is_platform, name
+      select workspace_id, ${address}::text as address, ${domainOf(address)}::text as domain, mailing_list_id,
+        segment_id, false as is_platform, name
       from suppression_lists where workspace_id = ${workspaceId} and id = ${listId}) asked
-    left join ${suppressionSql(sql`asked`, { onlyList: listId })} as verdict on true`);
+    left join ${suppressionSql(sql`asked`, { onlyList: listId })} as suppression on true`);
+  const result = required(found, "Suppression list");
+  return { suppressed: result.reason !== null, test_value: text, ...result };
 }
 
-/** An address as it stands on the envelope, in the spelling of entries: normalizeAddress without parsing once more. */
+/** The normalised form of an address on an envelope: as normalizeAddress, without parsing it again. */
 export function addressOf({ localpart, domain }: Envelope): string {
   return `${localpart}@${domain}`.toLowerCase().normalize("NFC");
 }
 
-/** As mail/address.ts parsed it. */
+/** As parsed by mail/address.ts. */
 interface Envelope {
   readonly localpart: string;
   readonly domain: string;

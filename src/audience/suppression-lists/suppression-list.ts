@@ -1,9 +1,9 @@
-/** Suppression lists and their entries as answers show them (contract, section 2), and what callers may say of them. */
+/** Shapes of suppression lists and their entries: as the API returns them, and as callers create and change them. */
 import { type Static, Type } from "typebox";
 import { type ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { LONGEST_NAME, readName } from "#workspace/name.ts";
+import { nameAndDescription, readName } from "#workspace/name.ts";
 import { entryTypes } from "./entry-value.ts";
 import { suppressionReasons } from "./suppression-check.ts";
 
@@ -11,8 +11,7 @@ export const suppressionScopes = ["global", "mailing_list", "segment"] as const;
 export type SuppressionScope = (typeof suppressionScopes)[number];
 
 const settings = {
-  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
-  description: Type.String({ maxLength: 2_000 }),
+  ...nameAndDescription,
   suppression_scope: Type.Enum([...suppressionScopes], {
     description:
       "`global`: every message, transactional ones too. `mailing_list`: campaigns and autoresponders for that list. `segment`: campaigns to that segment.",
@@ -32,7 +31,7 @@ export const SuppressionList = Type.Object(
     segment_name: nullable(Type.String()),
     is_system: Type.Boolean({
       description:
-        "The list of bounces and complaints, kept by the service: it cannot be changed or deleted.",
+        "The list of bounces and complaints, managed by the service: it cannot be changed or deleted.",
     }),
     entry_count: Type.Integer(),
     created_at: Timestamp,
@@ -56,7 +55,7 @@ export const SuppressionEntry = Type.Object(
   {
     id: Id,
     entry_value: Type.String({ description: "As it was given." }),
-    entry_type: Type.Enum([...entryTypes], { description: "A domain stands for all its addresses." }),
+    entry_type: Type.Enum([...entryTypes], { description: "A domain suppresses all its addresses." }),
     normalized_value: Type.String({ description: "What recipients are compared with." }),
     reason: Type.Enum([...suppressionReasons]),
     source_message_id: nullable(
@@ -77,7 +76,7 @@ export const AddedEntries = Type.Object(
     message: Type.String(),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
-        description: "What to know about how a file was read, such as an encoding that is a guess.",
+        description: "Warnings about how a file was read, such as a guessed encoding.",
       }),
     ),
   },
@@ -87,7 +86,7 @@ export type AddedEntries = Static<typeof AddedEntries>;
 
 export const SuppressionTest = Type.Object(
   {
-    suppressed: Type.Boolean({ description: "Would this list keep a message from it?" }),
+    suppressed: Type.Boolean({ description: "Whether this list suppresses the value." }),
     test_value: Type.String(),
     reason: nullable(Type.Enum([...suppressionReasons])),
     list_name: Type.String(),
@@ -104,8 +103,8 @@ const plain: Omit<SuppressionSettings, "name"> = {
 };
 
 /**
- * The settings after the changes; what these do not name stays. Whether the mailing list or segment exists is the
- * store's to say.
+ * The settings after a change; omitted ones stay. Does not check whether the mailing list or segment exists (store.ts
+ * does).
  * @throws ApiError VALIDATION_ERROR
  */
 export function readSuppressionListSettings(
@@ -131,7 +130,7 @@ function readScopeId(scope: "mailing_list" | "segment", wanted: SuppressionSetti
   return id;
 }
 
-/** What is said of an id that is not there, or another workspace's. */
+/** The refusal of an id that does not exist or belongs to another workspace. */
 export function unknownScope(scope: "mailing_list" | "segment"): ApiError {
   return invalid(scopeFault(scope, `is no ${scope.replace("_", " ")} of this workspace`));
 }

@@ -9,7 +9,7 @@ const { ask, service, database, workspaceId, call, find, add, entriesOf, upload,
   await suppressionService();
 
 describe("the list of bounces and complaints", () => {
-  it("is there from the beginning, and once", async () => {
+  it("exists from the beginning, once", async () => {
     const { key } = await service.newWorkspace();
     const theirs = apiCaller(() => service.url, key);
     const answers = await Promise.all([1, 2, 3].map(() => theirs("GET", "/suppression-lists")));
@@ -60,7 +60,7 @@ describe("the list of bounces and complaints", () => {
     await countOf(id);
   });
 
-  it("has nobody of a change that is refused", async () => {
+  it("gets no entry when the change of a member is refused", async () => {
     const news = await newList(database, workspaceId);
     const path = `/mailing-lists/${news}/subscribers/${newId()}/status`;
     const id = await ensureSystemList(database, workspaceId);

@@ -25,7 +25,7 @@ describe("the test of a value", () => {
     expect((await ask(id, "ada@example.com")).data).toMatchObject({ suppressed: false, reason: null });
   });
 
-  it("of what is no address and no domain is refused", async () => {
+  it("refuses a value that is neither an address nor a domain", async () => {
     const { id } = await create();
     const { details } = await ask(id, "nobody");
     expect(details).toMatchObject([{ field: "test_value" }]);
@@ -36,7 +36,7 @@ describe("the test of a value", () => {
   });
 });
 
-test("somebody who is suppressed joins a list with a warning, and their detail says by which lists", async () => {
+test("a suppressed person joins a list with a warning, and their detail names the suppression lists", async () => {
   const [news, other] = [await newList(database, workspaceId, "News"), await newList(database, workspaceId)];
   const global = await create({ name: "Global" });
   const ofNews = await create({ suppression_scope: "mailing_list", mailing_list_id: news });

@@ -19,7 +19,6 @@ export function senderConfirmationMail(email: string, workspaceName: string, lin
         subject: "Confirm your sender address",
         // Without its tag, where anything may be written.
         request: `${name} asks to send mail as ${withoutTag(email)}.`,
-        instruction: "If that is right, open this page and press the button. The link works for 48 hours:",
         link,
         otherwise:
           "If you did not expect this mail, ignore it: without your confirmation nothing is sent in your name.",

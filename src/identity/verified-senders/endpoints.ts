@@ -9,6 +9,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { CONFIRMATION_LINK_MS } from "#platform/http/response/confirmation-mail-layout.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { limitRefusal } from "#platform/limits/limit-errors.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
@@ -35,7 +36,6 @@ const verifiedSenders: Resource = {
   group: "Sending identity",
 };
 
-const LINK_LIFETIME_MS = 48 * 60 * 60 * 1000;
 const RESEND_PAUSE_MS = 60 * 1000;
 const LONGEST_NAME = 200;
 
@@ -213,7 +213,7 @@ async function removeSender({ db, userOf }: VerifiedSenderDeps, workspaceId: Wor
 }
 
 function expiryOf(now: Date): Date {
-  return new Date(now.getTime() + LINK_LIFETIME_MS);
+  return new Date(now.getTime() + CONFIRMATION_LINK_MS);
 }
 
 /** @throws ApiError VALIDATION_ERROR */

@@ -1,4 +1,4 @@
-/** What a cell of a column about opting out says, and which of several states is the worst. */
+/** What a cell of an opt-out column says, and which of two statuses is worse. */
 
 import { readYesNo } from "#audience/custom-fields/yes-no.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
@@ -15,23 +15,23 @@ import {
   wordKey,
 } from "./words.ts";
 
-/** What a column is about: a state as a word, or whether the state that it names holds. */
+/** What a column says: a status as a word, or (yes or no) whether the status that it names applies. */
 export type ColumnMeaning = "status" | SubscriberStatus;
 
-/** What a cell says: a state, nothing, or what cannot be understood. */
+/** What a cell says: a status, nothing, or something unknown. */
 export type CellMeaning = SubscriberStatus | "nothing" | "unknown";
 
 const states = new Map(
   stateWords.flatMap(([state, words]) => [...words].map((word) => [word, state] as const)),
 );
 const dates = new DateReader({ timeZone: "UTC" });
-/** The beginning of Unix time is a zero date here: people did not leave a list then. */
+/** The Unix epoch counts as a zero date here: nobody left a list then. */
 const isZeroDate = (text: string) =>
   text.startsWith("1970-01-01") || (/\d\D+\d/.test(text) && dates.read(text).kind === "nothing");
 export const dateLike =
   /\d{1,4}[-./年]\d{1,2}[-./月]\d{1,4}|^\d{8}T?\d*|^\d{10}(?:\d{3})?$|\b(?:19|20)\d\d\b/;
 
-/** What a cell says in a column of this meaning. */
+/** Reads a cell of a column with this meaning. */
 export function readOptOut(meaning: ColumnMeaning, cell: string): CellMeaning {
   const text = cell.trim();
   const inBrackets = /^[[{(](.*)[\]})]$/s.exec(text)?.[1];
@@ -51,7 +51,7 @@ export function readOptOut(meaning: ColumnMeaning, cell: string): CellMeaning {
   return meaning === "unsubscribed" && key === "all" ? meaning : "unknown";
 }
 
-/** A list of states, such as `['HARD_BOUNCE']`: the worst of them. */
+/** Reads a list of statuses, such as `['HARD_BOUNCE']`: the worst of them. */
 function readListed(meaning: ColumnMeaning, text: string): CellMeaning {
   const said = text
     .split(",")
@@ -62,7 +62,7 @@ function readListed(meaning: ColumnMeaning, text: string): CellMeaning {
   return worst ?? (said.includes("unknown") ? "unknown" : "nothing");
 }
 
-/** The state that a text names: as a whole, by a telling word within it, or as what it is not. */
+/** The status that a text names: as a whole, by a distinctive word in it, or by a negation. */
 function stateIn(text: string): SubscriberStatus | undefined {
   const whole = states.get(wordKey(text));
   if (whole !== undefined) return whole;
@@ -77,7 +77,7 @@ function stateIn(text: string): SubscriberStatus | undefined {
   return telling === undefined ? undefined : states.get(telling);
 }
 
-/** The worse of two: who left does not come back by another column. */
+/** The worse of two statuses: another column cannot undo an opt-out. */
 export function worse(one: SubscriberStatus | null, two: SubscriberStatus | null): SubscriberStatus | null {
   return rank(two) > rank(one) ? two : one;
 }

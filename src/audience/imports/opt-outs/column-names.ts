@@ -1,4 +1,4 @@
-/** What the name of a column of an import file says about opting out. */
+/** What the name of a column says about opting out. */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { ColumnMeaning } from "./cells.ts";
 import { meaningOfPhrase } from "./phrases.ts";
@@ -18,9 +18,10 @@ import {
 } from "./words.ts";
 
 /**
- * How much a name says. A `plain` column counts, and a `doubtful` one refuses the file. The others are decided by their
- * cells: a `switch` (Active, Deleted) refuses the file where some cell takes a person out, a `soft` column (State) counts where every cell is a word for a state, a `vague` one (Customer status) where some
- * of these words are used of mail alone, and a `foreign` one (Order status) where some of them plainly opt out of mail.
+ * How certain a name is. A `plain` column counts; a `doubtful` one makes the import refuse the file. The cells decide
+ * about the others: a `switch` (Active, Deleted) refuses the file if a cell opts a person out; a `soft` column (State)
+ * counts if every cell is a word for a status; a `vague` one (Customer status) counts if some of these words are used
+ * for mail only; a `foreign` one (Order status) counts if some cells plainly opt out of mail.
  */
 export type Certainty = "plain" | "doubtful" | "switch" | "soft" | "vague" | "foreign";
 
@@ -32,12 +33,12 @@ export interface NameMeaning {
 const prepositions = new Set(["at", "on", "am", "op", "il"]);
 const softNames = new Set(["state", "statut", "estado", "stato", "stan", "zustand", "статус", "situation"]);
 
-/** What the name of a column means; undefined where it has nothing to do with opting out. */
+/** The meaning of a column's name; undefined if it has nothing to do with opting out. */
 export function meaningOf(header: string): NameMeaning | undefined {
   const words = foldedWords(plainName(header));
   if (words.length === 0 || words.some((word) => other.has(word))) return undefined;
   const isOfMail = words.some((word) => channels.has(word));
-  // "Abgemeldet am" asks when; "Accetta il marketing" does not.
+  // "Abgemeldet am" names a time; "Accetta il marketing" does not.
   const isMomentAt = (word: string, at: number) =>
     moments.has(word) && (!prepositions.has(word) || at === words.length - 1);
   const core = words
@@ -80,10 +81,12 @@ function meaningAmong(table: Names, names: readonly string[]): SubscriberStatus 
 
 const isNamed = (name: string) => meaningAmong(meanings, [name]) !== undefined;
 
-/** Of these the column Status is the list's. */
+/** With one of these words, the column Status is the status on the list. */
 const listWords = new Set(["list", "lists", "global", "subscriber", "subscription", "recipient"]);
 
-/** "Opted out of email: Newsletter" is about one kind of mail, and counts for all; Salesforce adds a prefix and "__c". */
+/**
+ * "Opted out of email: Newsletter" is about one kind of mail, and counts for all. Salesforce adds a prefix and "__c".
+ */
 const yesOrNo =
   /[([]?\s*(?<![\p{L}\p{N}])(?:yes|y|ja|j|oui|o|s[iíì]|sim|s|tak|t|ano|a|igen|da|d|да|evet|e|true|1|はい|是|예)\s*[/|]\s*(?:no|n|nein|non|não|nee|nej|nei|nie|ne|nem|nu|нет|hay[ıi]r|h|false|0|いいえ|否|아니오)(?![\p{L}\p{N}])\s*[)\]]?/iu;
 

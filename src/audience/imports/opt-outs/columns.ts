@@ -1,6 +1,6 @@
 /**
- * Which columns of an import file say that people get no mail. A column whose name plainly says so counts. One whose name
- * might mean it, and whose cells are yes and no, is doubtful: the file is refused until its sender says what it is.
+ * Finds the columns of an import file that say which people get no mail. A column with a plain name counts. A column
+ * whose name might mean it, with cells that are yes and no, is doubtful: the file is refused until its sender decides.
  */
 
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
@@ -25,22 +25,22 @@ export interface OptOutColumn {
   readonly place: number;
   readonly header: string;
   readonly meaning: ColumnMeaning;
-  /** Why a column that counts may be about something else than mail: its name, or all of its words. */
+  /** Why a counting column may be about something other than mail: its name, or all of its words. */
   readonly doubt?: "name" | "words" | undefined;
 }
 
-/** How the sender settles it: a column by name, or none at all. */
+/** How the sender decides: columns by name, or none. */
 export interface OptOutChoice {
-  /** Names of columns; `ignore` for none. An input of an earlier version has one name. */
+  /** Names of columns; `ignore` for none. A job of an earlier version has a single name. */
   readonly opt_out_column?: string | readonly string[] | null;
-  /** The state of all in the file. */
+  /** The status of all people in the file. */
   readonly status?: SubscriberStatus | null;
 }
 
 const IGNORE = "ignore";
 const WHOLE: LookLimit = { rows: Number.POSITIVE_INFINITY, cells: Number.POSITIVE_INFINITY };
 
-/** @throws ApiError VALIDATION_ERROR for names beside `ignore` */
+/** @throws ApiError VALIDATION_ERROR for names together with `ignore` */
 function chosenNames({ opt_out_column: given }: OptOutChoice): string[] {
   const names = [given ?? []].flat().flatMap((name) => name.trim() || []);
   if (names.length > 1 && names.includes(IGNORE)) {
@@ -52,9 +52,9 @@ function chosenNames({ opt_out_column: given }: OptOutChoice): string[] {
 }
 
 /**
- * The columns that count, found by their names and all their cells. Files without such names are not read for it.
- * @param columns what the other columns are: a custom field is doubtful only by a plain name
- * @param most rows that are looked at, and cells of columns that may count
+ * The columns that count, found by their names and all their cells. Files without such names are not read.
+ * @param columns the mapping of the other columns: a custom field only counts by a plain name
+ * @param most limit of rows, and of cells of candidate columns
  * @throws ApiError BAD_REQUEST for a doubtful column, and for a name that no column has
  */
 export async function findOptOutColumns(
@@ -79,7 +79,7 @@ export async function findOptOutColumns(
     if (certainty === "switch" && (seen.outs === 0 || seen.understood <= seen.unknown)) return false;
     if (certainty === "vague" && seen.ofMail === 0) return false;
     if (certainty === "foreign" && seen.plainOptOuts === 0) return false;
-    // "Marketing emails bounced" is a number of mails.
+    // "Marketing emails bounced" is a count of messages.
     if (seen.counts > 0 && seen.unknown === seen.counts && meaning !== "status") return false;
     const isDoubtful = isDoubtfulBy(candidate, seen);
     if (isDoubtful && !isSettled) throw doubtful(candidate, seen);
@@ -99,8 +99,8 @@ function doubtAbout({ certainty, header }: NamedColumn, seen: CellSurvey | undef
 }
 
 /**
- * What the sender should know about a column that decided although its name, or its words, may be about something else.
- * @param optedOut rows that it took out
+ * A warning about a column that decided although its name or words may be about something else.
+ * @param optedOut number of rows that it opted out
  */
 export function doubtWarning({ doubt, header }: OptOutColumn, optedOut: number): string | undefined {
   if (doubt === undefined || (doubt === "words" && optedOut === 0)) return undefined;
@@ -118,7 +118,7 @@ function isDoubtfulBy({ certainty }: NamedColumn, { understood, unknown, states 
   return understood === 0 && unknown > 0;
 }
 
-/** What to say of a file that is called after people who get no mail, and has no column that says so; else undefined. */
+/** The refusal of a file whose name says that its people get no mail, although no column does; otherwise undefined. */
 export function unclearFileName(
   name: string,
   columns: readonly OptOutColumn[],
@@ -149,10 +149,7 @@ function namedColumn(header: readonly string[], named: string): OptOutColumn {
   return { place, header: name, meaning: isStatus ? "status" : (meaningOf(name)?.meaning ?? "unsubscribed") };
 }
 
-/**
- * What the sender should know about columns that say of people that they get no mail, and do not count because
- * opt_out_column names others, or none.
- */
+/** Warnings about columns that opt people out but do not count, because opt_out_column names others or none. */
 export async function overruledWarnings(
   file: CsvFile,
   { cells: header, line: headerLine }: CsvRow,

@@ -27,7 +27,7 @@ async function inspect(content: string, ...optOutColumns: string[]) {
 const fileOf = (header: string, cells: readonly string[]) =>
   [`Email,${header}`, ...cells.map((cell, at) => `p${at}@x.example,${cell}`)].join("\n");
 
-describe("a column of states of something else than mail neither counts nor refuses the file", () => {
+describe("a status column about something other than mail neither counts nor refuses the file", () => {
   it.each([
     ["RSVP Status", ["Confirmed", "Declined", "Pending"]],
     ["RSVP Status", ["Confirmed", "Declined"]],
@@ -61,7 +61,7 @@ describe("a column of states of something else than mail neither counts nor refu
   });
 });
 
-describe("a switch without a word for mail refuses the file once a cell takes a person out, until the sender decides", () => {
+describe("a switch without a word for mail refuses the file if a cell opts a person out, until the sender decides", () => {
   it.each([
     ["active", ["1", "0"]],
     ["is_active", ["true", "false", "false"]],
@@ -98,7 +98,7 @@ describe("opt_out_column", () => {
     "d@x.example,,Marketing contact,",
   ].join("\n");
 
-  it("names each plain column that it overrules and that takes people out, with the count", async () => {
+  it("reports each plain column that it overrules and that opts people out, with the count", async () => {
     const { opted_out, warnings } = await inspect(hubspot, "Unsubscribed from all email");
     expect(opted_out).toBe(1);
     expect(warnings).toEqual([
@@ -112,12 +112,12 @@ describe("opt_out_column", () => {
     expect([opted_out, warnings]).toEqual([0, [expect.stringMatching(/"Unsubscribed" says in 1 row /)]]);
   });
 
-  it("is silent about columns that take no person out", async () => {
+  it("does not report columns that opt nobody out", async () => {
     const { warnings } = await inspect("Email,Active,Unsubscribed\na@x.example,no,no\n", "Active");
     expect(warnings).toEqual([]);
   });
 
-  it("may be given several times: the worse of them holds", async () => {
+  it("may be given several times: the worst status counts", async () => {
     const both = await inspect(hubspot, "Unsubscribed from all email", "marketing contact status");
     expect(both).toMatchObject({
       opted_out: 3,
@@ -135,7 +135,7 @@ describe("opt_out_column", () => {
   });
 });
 
-describe("a column that decides without a plain name is named in a warning", () => {
+describe("a column that decides without a plain name is reported in a warning", () => {
   it.each([
     ["Account Status", ["Active", "Unsubscribed"], 1],
     ["Event Status", ["Confirmed", "Hard bounce"], 1],
@@ -149,13 +149,13 @@ describe("a column that decides without a plain name is named in a warning", () 
   });
 });
 
-it("a column of states of something else that speaks of mail in part refuses the file", async () => {
+it("a status column about something else with words for mail refuses the file", async () => {
   await expect(inspect(fileOf("Account Status", ["Trial", "Unsubscribed"]))).rejects.toThrow(
     /"Account Status".*opt_out_column=ignore/,
   );
 });
 
-describe("a column Status whose words may be of something else takes people out with a warning", () => {
+describe("a column Status with ambiguous words opts people out with a warning", () => {
   it.each([
     ["Status", ["Active", "Inactive", "Archived", ""], 2],
     ["status", ["active", "Suspended"], 1],
@@ -285,7 +285,7 @@ describe("a file's name speaks of people who get no mail", () => {
   });
 });
 
-describe("a row that holds an address is no header, nor is any below it", () => {
+describe("neither a row that holds an address nor a row below it is a header", () => {
   it.each([
     ["Kontakt,Kanal\nann@x.example,Email\nbob@x.example,Email\n", 2],
     ["Kontakt,Kanal\nann@x.example,Post\n,Email\nbob@x.example,Email\n", 2],

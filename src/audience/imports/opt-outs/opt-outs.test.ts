@@ -66,18 +66,18 @@ it("a doubtful column refuses the file until the sender says what it is", async 
   expect(await statuses(other)).toEqual({ in: "active", out: "active" });
 });
 
-it("a doubtful column with another answer here and there refuses the file all the same", async () => {
+it("a doubtful column with a few other values makes the import refuse the file", async () => {
   const file = "Email,Newsletter\na@q.example,yes\nb@q.example,no\nc@q.example,no\nd@q.example,weekly\n";
   expect((await upload(await newList(), file)).status).toBe(400);
 });
 
-it("a column that its sender points to is read by what its name says", async () => {
+it("a column that the sender names is read by the meaning of its name", async () => {
   const list = await newList();
   await importFile(list, "Email,Active\nin@p.example,yes\nout@p.example,no\n", { opt_out_column: "Active" });
   expect(await statuses(list)).toEqual({ in: "active", out: "unsubscribed" });
 });
 
-it("several columns count that the sender points to, and those that do not are named", async () => {
+it("the sender may name several columns; those that do not count are reported", async () => {
   const list = await newList();
   const file =
     "Email,Active,Subscribed,Unsubscribed\na@m.example,no,yes,no\nb@m.example,yes,no,no\nc@m.example,yes,yes,yes\n";
@@ -92,7 +92,7 @@ it("several columns count that the sender points to, and those that do not are n
   expect(await statuses(list)).toEqual({ a: "unsubscribed", b: "unsubscribed", c: "active" });
 });
 
-it("a file of too many columns is refused before they are looked at", async () => {
+it("a file with too many columns is refused before they are read", async () => {
   const file = `Email${",Unsubscribed".repeat(20_000)}\na@x.example${",no".repeat(20_000)}\n`;
   const refused = await upload(await newList(), file);
   expect([refused.status, refused.body.error]).toEqual([
@@ -101,25 +101,25 @@ it("a file of too many columns is refused before they are looked at", async () =
   ]);
 });
 
-it("a column Status that speaks of orders refuses the file", async () => {
+it("a column Status about orders makes the import refuse the file", async () => {
   const refused = await upload(await newList(), "Email,Status\na@o.example,shipped\n");
   expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('"shipped"')]);
 });
 
-it("status sets it for the whole file, where a row says nothing worse", async () => {
+it("status applies to the whole file, unless a row has a worse one", async () => {
   const list = await newList();
   await importFile(list, "Email,Bounced\na@w.example,\nb@w.example,yes\n", { status: "unsubscribed" });
   expect(await statuses(list)).toEqual({ a: "unsubscribed", b: "bounced" });
 });
 
-it("who opted out in one of several rows has opted out", async () => {
+it("a person who opted out in one of several rows has opted out", async () => {
   const list = await newList();
   await importFile(list, "Email,Unsubscribed\na@t.example,yes\na@t.example,no\n");
   expect(await statuses(list)).toEqual({ a: "unsubscribed" });
 });
 
-describe("who opted out in a row that has another fault", () => {
-  it("is written all the same, without what has the fault", async () => {
+describe("a person who opted out in a row with another fault", () => {
+  it("is imported anyway, without the faulty value", async () => {
     const list = await newList();
     const field = { field_name: "born", field_label: "Born", field_type: "date" };
     await call("POST", `/mailing-lists/${list}/custom-fields`, field);
@@ -156,7 +156,7 @@ describe("who opted out in a row that has another fault", () => {
       { first_name: "Bea", custom_fields: {} },
     ]);
     const { body } = await call("GET", job.errors_url.replace("/api/v1", ""));
-    expect(body).toContain("written as unsubscribed all the same");
+    expect(body).toContain("written as unsubscribed anyway");
     expect(
       body
         .trim()
@@ -166,7 +166,7 @@ describe("who opted out in a row that has another fault", () => {
     ).toEqual(["2", "3", "4", "5", "6", "6"]);
   });
 
-  it("is written where a required value is missing, and where bytes are broken", async () => {
+  it("is imported even if a required value is missing or bytes are invalid", async () => {
     const list = await newList();
     const field = { field_name: "city", field_label: "City", field_type: "text", is_required: true };
     await call("POST", `/mailing-lists/${list}/custom-fields`, field);

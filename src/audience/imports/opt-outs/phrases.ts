@@ -1,12 +1,12 @@
 /**
- * What a name of several words says about wanting mail: "Toestemming nieuwsbrief", "Hat sich abgemeldet", "メルマガ希望". Each
- * word says one thing (opt-out-vocabulary.ts); a name counts by what its words say together.
+ * What a name of several words says about wanting mail: "Toestemming nieuwsbrief", "Hat sich abgemeldet", "メルマガ希望".
+ * Each word has one kind (vocabulary.ts); the kinds together give the meaning.
  */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { vocabulary, type WordKind } from "./vocabulary.ts";
 import { foldedWords, meanings, moments } from "./words.ts";
 
-/** `switch`: the name of a switch without a word for mail, as in `active`; what counts is whether any cell turns it off. */
+/** `switch`: a name such as `active`, without a word for mail; it counts if any cell turns it off. */
 export interface PhraseMeaning {
   readonly meaning: SubscriberStatus;
   readonly certainty: "plain" | "doubtful" | "switch";
@@ -14,7 +14,7 @@ export interface PhraseMeaning {
 
 type Word = WordKind | "subscribed";
 
-/** Words as they are, and beginnings of words that may have any ending. */
+/** Whole words, and beginnings of words with any ending. */
 const whole = new Map<string, Word>();
 const beginnings = new Map<string, Word>();
 
@@ -33,11 +33,11 @@ for (const [status, words] of meanings)
 const LONGEST_WORD = 60;
 const MOST_WORDS = 20;
 const MOST_JOINED = 3;
-/** Of a word within a word of a language that joins them: "Newsletterabmeldung". */
+/** Shortest part of a compound word: "Newsletterabmeldung". */
 const SHORTEST_PART = 4;
 const withoutBlanks = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
-/** What a word says; undefined for one that is not known. @param known what parts of it were found to say */
+/** The kinds of a word and its parts; undefined for an unknown word. @param known cache of the results for parts */
 function kindsOf(word: string, known = new Map<string, Word[] | undefined>()): Word[] | undefined {
   if (!known.has(word)) known.set(word, kindsOfParts(word, known));
   return known.get(word);
@@ -63,7 +63,7 @@ function kindsOfParts(word: string, known: Map<string, Word[] | undefined>): Wor
   return undefined;
 }
 
-/** What each word of a text says, words that are written as two or three taken together; undefined is an unknown one. */
+/** The kind of each word; two or three words written apart are matched together. Undefined for an unknown word. */
 export function kindsOfWords(words: readonly string[]): (Word | undefined)[] {
   const said: (Word | undefined)[] = [];
   for (let at = 0; at < words.length; ) {
@@ -80,7 +80,7 @@ export function kindsOfWords(words: readonly string[]): (Word | undefined)[] {
   return said;
 }
 
-/** @param words as wordsOf parts the name; @param isMoment whether the name asks when something happened */
+/** @param words as foldedWords splits the name @param isMoment whether the name is that of a time */
 export function meaningOfPhrase(words: readonly string[], isMoment: boolean): PhraseMeaning | undefined {
   if (words.length > MOST_WORDS || words.some((word) => word.length > LONGEST_WORD)) return undefined;
   const said = kindsOfWords(words);
@@ -115,7 +115,7 @@ export function meaningOfPhrase(words: readonly string[], isMoment: boolean): Ph
   return has("on") ? { meaning: wanted, certainty: "switch" } : undefined;
 }
 
-/** What a cell says of wanting mail in words, as "abgelehnt" or "希望しない" do; undefined for one that says nothing of it. */
+/** What the words of a cell say about wanting mail, such as "abgelehnt" or "希望しない"; undefined if nothing. */
 export function readWish(words: readonly string[]): boolean | undefined {
   if (words.length > MOST_WORDS || words.some((word) => word.length > LONGEST_WORD)) return undefined;
   const said = kindsOfWords(words);

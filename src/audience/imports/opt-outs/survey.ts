@@ -1,4 +1,4 @@
-/** What the cells of the columns say that may be about opting out, by their names. */
+/** Counts what the cells of possible opt-out columns say. */
 
 import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
@@ -15,14 +15,14 @@ export interface NamedColumn {
   readonly certainty: Certainty;
 }
 
-/** The columns that a file has for something else than opting out. */
+/** The columns of the file with another meaning. */
 export interface OtherColumns {
   readonly status: { readonly place: number; readonly header: string } | undefined;
   readonly email: { readonly place: number };
   readonly custom: readonly { readonly place: number }[];
 }
 
-/** The columns that may count, by their names; a custom field does only by a plain one. */
+/** Columns that may count by their names; a custom field only by a plain name. */
 export function columnsByName(header: readonly string[], columns: OtherColumns): NamedColumn[] {
   const mapped = new Set(columns.custom.map(({ place }) => place));
   return header.flatMap((name, place): NamedColumn[] => {
@@ -35,7 +35,7 @@ export function columnsByName(header: readonly string[], columns: OtherColumns):
   });
 }
 
-/** How much of a file is looked at: rows, and cells of the columns that may count. */
+/** How much of a file to read: rows, and cells of the candidate columns. */
 export interface LookLimit {
   readonly rows: number;
   readonly cells: number;
@@ -44,17 +44,17 @@ export interface LookLimit {
 export interface CellSurvey {
   understood: number;
   unknown: number;
-  /** Cells that take a person out. */
+  /** Cells that opt a person out. */
   outs: number;
-  /** Cells that say more than a date does. */
+  /** Cells that are more than a date. */
   states: number;
-  /** Cells that are a word for a state, used of mail alone. */
+  /** Cells with a word for a status that is used for mail only. */
   ofMail: number;
-  /** Cells that opt out of mail in so many words. */
+  /** Cells that plainly opt out of mail. */
   plainOptOuts: number;
-  /** Cells that say unsubscribed by a word that is not used of mail alone, such as Inactive. */
+  /** Cells that mean unsubscribed by a word that is not only used for mail, such as Inactive. */
   doubtfulOptOuts: number;
-  /** Cells that are a number above 1: the column counts something. */
+  /** Cells with a number above 1: the column is a count. */
   counts: number;
   example: string;
 }

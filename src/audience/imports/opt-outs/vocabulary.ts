@@ -1,6 +1,6 @@
 /**
- * The words of which names of columns are made that say who wants mail and who does not, by what they say, in some thirty
- * languages. It is data; opt-out-phrases.ts reads names by it. A star stands for any ending.
+ * The words in names of columns that say who wants mail and who does not, by kind, in about thirty languages. This is
+ * data for phrases.ts. A star stands for any ending.
  */
 
 export type WordKind =
@@ -20,7 +20,7 @@ export type WordKind =
 
 export const vocabulary: readonly (readonly [WordKind, string])[] = [
   [
-    // Mail of any kind: by itself such a name is about an address.
+    // Mail of any kind: alone, such a name is that of an address.
     "mail",
     `email* mail mails emailing* eposta* epost mejl* correo* correu courriel* courrier* post posta posty poštu pošty
     promo promos promotion* promoción* promoción promozion* promoc* promocyjn* promocijsk* promotionnel* promotional
@@ -31,7 +31,7 @@ export const vocabulary: readonly (readonly [WordKind, string])[] = [
     البريد بريد הדוור דואל דיוור อีเมล`,
   ],
   [
-    // Mail that is sent to many: by itself such a name asks whether the person gets it.
+    // Bulk mail: alone, such a name asks whether the person gets it.
     "letter",
     `newsletter* bulk bulkmail bulkemail mailing mailings notification* notifications updates offers ofertas angebote offres offerte mailinglist* mailingliste* rundschreiben infomail* infobrief* infolettre* lettreinfo
     lettredinformation werbung* werbe* werbemail* reklam* reklama reklame* reclame advert* advertising publicit* publicidad* pubblicità*
@@ -41,7 +41,7 @@ export const vocabulary: readonly (readonly [WordKind, string])[] = [
     メルマガ メールマガジン ニュースレター 広告 電子报 電子報 电子报 通讯 通訊 新闻信 广告 廣告 뉴스레터 소식지 광고 ניוזלטר عروض نشرة النشرة จดหมายข่าว`,
   ],
   [
-    // Consent, which may be about something else than mail.
+    // Consent, which may be about something other than mail.
     "consent",
     `consent* permission* einwilligung* einwillig* zustimm* einverstand* consentement* consentimiento* consentimento* consens*
     toestemming* samtycke* samtykke* suostumu* zgod* zgadz* souhlas* súhlas* hozzájárul* acord acordul consimt* consimțământ* привол* privola* suglas* saglas*
@@ -49,7 +49,7 @@ export const vocabulary: readonly (readonly [WordKind, string])[] = [
     同意 承諾 동의 הסכמה موافقة ยินยอม gdpr dsgvo rgpd avg rodo lgpd`,
   ],
   [
-    // Wanting, accepting, getting: of mail only together with a word for it.
+    // Wanting, accepting, receiving: about mail only together with a word for it.
     "wish",
     `agree agrees agreed agreement accept accepts accepted accepting acceptance allow allows allowed allowing permit permits
     permitted authorise authorised authorize authorized authorization want wants wanted wish wishes wished like likes would receive receives
@@ -90,7 +90,7 @@ export const vocabulary: readonly (readonly [WordKind, string])[] = [
     有効 認証済 認証済み 確認済 確認済み 承認済 启用 啟用 有效 激活 已激活 已确认 已確認 已验证 已驗證 活跃 활성 활성화 인증됨 인증 확인됨 유효 פעיל مفعل نشط ใช้งาน`,
   ],
   [
-    // A switch that is off, or what is gone.
+    // A switch that is off, or something removed.
     "off",
     `unconfirmed unverified unbestätigt* nonconfirmé* onbevestigd* obekräftad* niepotwierdzon* nepotvrzen* неподтвержд* unengaged inactive inactivated deactivate inaktiv* inactif* inactiv* inattiv* inativ* inactief inactieve nieaktywn* neaktivn* neaktívn* neaktyvus неактивн* pasif ανενεργ* epäaktiivi* inaktív*
     disabled disable deaktiviert désactiv* desactiv* disattiv* desativ* uitgeschakeld gedeactiveerd deactivat* deaktiver* inaktiverad wyłączon* vypnut* zakázan* letiltva devredışı отключен* отключён вимкнен* απενεργ*
@@ -102,7 +102,7 @@ export const vocabulary: readonly (readonly [WordKind, string])[] = [
     無効 削除 削除済 削除済み 解約 停止 無效 无效 删除 刪除 已删除 已刪除 停用 禁用 失效 비활성 비활성화 삭제 삭제됨 중지 무효 מחוק محذوف`,
   ],
   [
-    // Consent that is denied or taken back.
+    // Consent that is denied or withdrawn.
     "refusal",
     `refuse refused refuses refusal decline declined declines denied deny denies object objects objected objection opposed opposes oppose rejected reject
     revoked revoke withdrawn withdraw withdrew prohibited forbidden unwanted unwilling

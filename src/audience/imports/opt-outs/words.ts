@@ -1,12 +1,12 @@
 /**
- * The words by which other programs and people say that an address gets no mail: names of columns, and values. It is
- * data; opt-out-columns.ts says how it is used. Words are plain: lower-case, without accents.
+ * The words by which other programs and people say that an address gets no mail: names of columns, and values. This is
+ * data; columns.ts uses it. Words are in lower case, without accents.
  */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 
 /**
- * Lower-case words of a text, without accents; "HasOptedOut", "opt-out" and "OPT_OUT" are parted alike. The voicing marks of
- * Japanese are no accents: they make other letters.
+ * The words of a text in lower case, without accents; "HasOptedOut", "opt-out" and "OPT_OUT" are split alike. The
+ * voicing marks of Japanese are kept, because they make other letters.
  */
 export function foldedWords(text: string): string[] {
   return (
@@ -24,13 +24,13 @@ export const wordKey = (text: string) => foldedWords(text).join("");
 
 const keys = (text: string) => new Set(text.trim().split(/\s+/).map(wordKey));
 
-/** Words about mail: the column is about mail. */
+/** Words that show that a column is about mail. */
 const mailWords = `
   email emails mail mails newsletter newsletters marketing contact campaigns werbung publicidad publicite pubblicita
   nieuwsbrief nyhetsbrev nyhedsbrev correo correos boletin рассылка рассылки рассылку メール メルマガ 邮件 이메일`;
 export const channels = keys(mailWords);
 
-/** Words of a column's name that say nothing about its meaning. */
+/** Words of a column's name that do not change its meaning. */
 export const fillerWords = new Set([
   ...channels,
   ...keys(`
@@ -40,14 +40,14 @@ export const fillerWords = new Set([
   deliverability validity validation verification`),
 ]);
 
-/** Words that make of it the moment when something happened. */
+/** Words that make a name that of a time. */
 export const moments = keys(`
   at on date time datetime timestamp day since when am datum zeitpunkt fecha data dato kiedy дата datuma tarihi dag op il
   日 日時 日付 时间 時間 日期 날짜`);
-/** Endings that say the same, in words that are written as one. */
+/** Endings with the same meaning, in words written as one. */
 export const momentEndings = /(?:datum|date|timestamp|time|at|on|日時|日付|日期|时间|時間|日|일시|일자|일)$/u;
 
-/** Words that make of it something else than a yes or no. */
+/** Words that make a name that of something other than a yes or no. */
 export const other = keys(`
   reason reasons campaign ip id link url count number source page method title token comment note notes type subtype nl
   grund raison motivo reden powod причина sms phone mobile whatsapp push call calls fax faxes post postal track tracking
@@ -55,10 +55,10 @@ export const other = keys(`
   parental cause mode`);
 
 /**
- * What is left of a column's name, without fillers and moments: Mailchimp (UNSUB_TIME), Brevo (EMAIL_BLACKLISTED), HubSpot
- * ("Unsubscribed from all email"), Mailjet (IsUnsubscribed, IsExcludedFromCampaigns), MailUp (OptOut_Date), Salesforce
+ * Names without fillers and words for times: Mailchimp (UNSUB_TIME), Brevo (EMAIL_BLACKLISTED), HubSpot ("Unsubscribed
+ * from all email"), Mailjet (IsUnsubscribed, IsExcludedFromCampaigns), MailUp (OptOut_Date), Salesforce
  * (HasOptedOutOfEmail), Sailthru (optout_email), CleverReach (deactivated), Dynamics ("Do not allow Emails"), Klaviyo
- * ("Email Suppressions"), and what people write.
+ * ("Email Suppressions"), and names that people write.
  */
 export const meanings: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
   [
@@ -102,7 +102,7 @@ export const meanings: readonly (readonly [SubscriberStatus, ReadonlySet<string>
   ],
 ];
 
-/** Names that mean this only of mail: "Left" alone is a side, "No" a number, CLEAN_TIME is Mailchimp's. */
+/** Names with this meaning only together with a word for mail: "Left" alone is a side, "No" a number. */
 export const meaningsOfMail: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
   [
     "unsubscribed",
@@ -120,7 +120,7 @@ export const meaningsOfMail: readonly (readonly [SubscriberStatus, ReadonlySet<s
   ],
 ];
 
-/** Names that are doubtful, because they may be of something else. */
+/** Names that are doubtful, because they may be about something else. */
 export const doubtfulNames: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
   [
     "active",
@@ -130,14 +130,14 @@ export const doubtfulNames: readonly (readonly [SubscriberStatus, ReadonlySet<st
   ],
 ];
 
-/** Parts of a name by which an unknown column may speak of opting out. */
+/** Parts of a name that make an unknown column suspicious. */
 export const suspicious =
   /opt(?:ed|s)?(?:in|out)|subscri|newsletter|nieuwsbrief|nyhetsbrev|nyhedsbrev|boletin|mailing|consent|permission|gdpr|dsgvo|rgpd|einwillig|zustimm|werbung|abmeld|abonn|desinscri|desabon|baja|suscri|iscri|afmeld|zgod|согла|подпис|рассыл|suppress|blacklist|blocklist|bounce|spam|unsub|nomail|donot|配信|購読|メルマガ|订阅|訂閱|수신|구독/u;
-/** Of those, the parts that speak of no mail. */
+/** Of these, the parts that mean no mail. */
 export const negative =
   /out|unsub|blacklist|blocklist|suppress|abmeld|desinscri|desabon|baja|afmeld|nomail|nonewsletter|donot|dont|kein|nicht|ohne|geen|sans|^(?:no|sin|sem)|withdr|revok|widerr|widerspr|denied|declin|refus|stop|cancel|停止|拒|解除|退|取消|해지|거부|취소/u;
 
-/** Words for a state, as values. */
+/** Words for a status, as values. */
 export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
   [
     "active",
@@ -174,21 +174,22 @@ export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<strin
 ];
 
 /**
- * Of those, the words that say the same within a longer text: "Unsubscribed by admin". The others may be about an order.
+ * Of these, the words with the same meaning in a longer text: "Unsubscribed by admin". The others may be about an
+ * order.
  */
 export const tellingWords = keys(`
   unsubscribed unsubscribe unsub optout optedout blacklisted blocklisted suppressed abgemeldet abbestellt desinscrit
   desabonne disiscritto afgemeld uitgeschreven отписан отписался bounced hardbounce hardbounced complained complaint spam`);
-/** Words that turn the meaning of the next one: "Not subscribed", "Nicht abonniert", "Non inscrit". */
+/** Words that negate the next one: "Not subscribed", "Nicht abonniert", "Non inscrit". */
 export const negations = keys("not no non never nicht nie niet не nao ikke inte kein");
-/** Cells that say nothing at all. */
+/** Values that mean nothing. */
 export const blankWords = keys(
   "none null nil na nan empty blank notset soft transient temporary unknown unspecified risky catchall acceptall",
 );
-/** Cells that say no besides those of every yes-or-no: "Newsletter: never". */
+/** Values that mean no, in addition to those of yes-no.ts: "Newsletter: never". */
 export const neverWords = keys("never");
 
-/** Words for a state that are used of mail, and not of orders or payments. */
+/** Words for a status that are used for mail, and not for orders or payments. */
 export const ofMail =
   /subscri|opt(?:ed)?(?:in|out)|(?:hard|soft)bounce|bouncedhard|(?:un|not)confirmed|blocklist|blacklist|suppress|complain|spam|angemeldet|abgemeldet|abonn|inscri|iscri|suscri|afgemeld|aangemeld|подпис|отпис|zapisan|wypisan|descadastr|donotemail|配信|購読|订阅|訂閱|退订|退訂|수신|구독/u;
 
@@ -197,8 +198,8 @@ export const plainOptOuts =
   /(?:un|non|never|not)subscri|opt(?:ed)?out|(?:hard|soft)bounce|bouncedhard|spamcomplaint|(?:marked|reported)asspam|abgemeldet|desabonn|desinscri|disiscri|desuscri|afgemeld|отпис|wypisan|descadastr|donotemail|配信停止|退订|退訂|수신거부|구독해지|구독취소/u;
 
 /**
- * Parts of a name by which a column of states is about something else than mail. Names that plainly speak of mail are
- * looked for before.
+ * Parts of a name that show that a status column is about something other than mail. Names that are plainly about mail
+ * are matched before.
  */
 export const foreign =
   /order|purchase|checkout|cart|payment|payout|transaction|refund|billing|invoice|cheque|check|loan|credit|quote|contract|policy|claim|booking|reservation|appointment|interview|meeting|visit|rsvp|event|attend|guest|invit|ticket|seat|lead|deal|opportunity|application|applicant|candidate|registration|enrol|course|account|licen[cs]e|trial|plan|ship|parcel|fulfil|return|stock|project|task|case|employ|job|marital|family|kyc|bestell|auftrag|zahlung|rechnung|buchung|reservierung|termin|teilnahme|versand|liefer|konto|vertrag|betaling|betaal|factuur|boeking|afspraak|levering|faktur|ordre|bokning/u;

@@ -1,4 +1,4 @@
-/** Conditions get their meaning: each rule its field, its operator and its value, read at this moment in this scope. */
+/** Binds conditions: resolves the field and operator of each rule, and reads its value in a scope. */
 import type { BindingScope } from "./binding-scope.ts";
 import { builtInFields } from "./built-in-fields.ts";
 import { KnownNames } from "#platform/http/request/name-suggestions.ts";
@@ -7,11 +7,11 @@ import { customField } from "./custom-field.ts";
 import type { Field } from "./field.ts";
 import { never, type Rule, type RuleGroup } from "./rule.ts";
 
-/** In front of a custom field's name. */
+/** The prefix of a custom field's name in rules. */
 export const CUSTOM = "custom_fields.";
 const LONGEST_NAME = 100;
 
-/** Hears of rules that have no meaning (any more), with their path; they match nobody. */
+/** Called for rules without a (remaining) meaning, with their path. They match nobody. */
 export type OnFault = (path: string, message: string) => void;
 
 export function bind(
@@ -46,7 +46,7 @@ function bindRule({ field: name, operator, value }: Condition, scope: BindingSco
   return typeof rule === "string" ? `value ${rule}` : rule;
 }
 
-/** The names by which rules may mean custom fields; those of no field are among them. */
+/** The names in rules that may be those of custom fields; includes names of built-in fields. */
 export function customNamesIn(conditions: Conditions): string[] {
   return [...new Set(Array.from(eachCondition(conditions), ([, { field }]) => ownName(field)))];
 }
@@ -55,12 +55,12 @@ function ownName(name: string): string {
   return markedName(name) ?? name;
 }
 
-/** The custom field that is named with `custom_fields.` in front; undefined for other names. */
+/** The custom field named with the prefix `custom_fields.`; undefined for other names. */
 export function markedName(name: string): string | undefined {
   return name.startsWith(CUSTOM) ? name.slice(CUSTOM.length) : undefined;
 }
 
-/** A custom field that is defined may be named alone, others with `custom_fields.` in front. */
+/** A defined custom field may be named without the prefix, other custom fields only with it. */
 function fieldOf(name: string, scope: BindingScope): Field | undefined {
   const isMarked = name.startsWith(CUSTOM);
   const known = isMarked ? undefined : builtInFields.get(name);

@@ -1,4 +1,4 @@
-/** Reads from the database what conditions name, and binds them. */
+/** Loads from the database what conditions refer to, and binds them. */
 
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -12,19 +12,19 @@ import { listSparse } from "./list-sizes-store.ts";
 import { readIdValue } from "./reference-kinds.ts";
 import type { Segmentation } from "./rule.ts";
 
-/** How far references may lead. Saving sees to it; here it keeps a circle from going on for ever. */
+/** Maximum depth of references. Saving enforces it; here it stops a circle. */
 export const DEEPEST_REFERENCE = 10;
 
-/** Conditions on a list; those of a segment are the same with its own list. */
+/** Conditions on a list: those of a segment with its list, or unsaved ones. */
 export type ListConditions = Pick<StoredConditions, "mailing_list_id" | "conditions">;
 
 export interface Binder {
   bind(target: ListConditions, onFault?: OnFault): Segmentation;
-  /** Custom fields that are defined on a list of the targets. */
+  /** Names of the custom fields in force on a list of the targets. */
   fieldNames(mailingListId: string): string[];
 }
 
-/** For these targets. */
+/** Loads what these conditions refer to. */
 export async function openBinder(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -41,7 +41,7 @@ export async function openBinder(
   return createBinder({ now, timeZone, stored, definitions, sparseLists });
 }
 
-/** What rules of a field refer to, each with its path; an id that is named twice is there twice. */
+/** The ids that rules on a field refer to, each with its path; an id named twice is returned twice. */
 export function referencesIn(
   conditions: Conditions,
   field: "segment" | "mailing_list",
@@ -56,9 +56,9 @@ interface Known {
   readonly now: Date;
   readonly timeZone: string;
   readonly stored: readonly StoredConditions[];
-  /** A later one of the same name wins on its list. */
+  /** On its list a later definition of the same name takes precedence. */
   readonly definitions: readonly (FieldDefinition & { readonly mailing_list_id: string | null })[];
-  /** Of the targets' lists. */
+  /** Lists of the targets with few members (list-sizes-store.ts). */
   readonly sparseLists: ReadonlySet<string>;
 }
 

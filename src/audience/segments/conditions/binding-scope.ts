@@ -1,4 +1,4 @@
-/** What conditions are bound in: the moment, and what the workspace has by the names and ids that they use. */
+/** The scope in which conditions are bound: the time, and the custom fields and segments of the workspace. */
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import type { Moment } from "./operator.ts";
 import type { Segmentation } from "./rule.ts";
@@ -6,12 +6,12 @@ import type { Segmentation } from "./rule.ts";
 export type FieldDefinition = Pick<CustomField, "field_name" | "field_type" | "field_options">;
 
 export interface BindingScope extends Moment {
-  /** The list whose members are asked about. */
+  /** The list whose members the conditions apply to. */
   readonly mailingListId: string;
-  /** Custom fields that are defined on that list. */
+  /** Names of the custom fields in force on that list. */
   readonly fieldNames: readonly string[];
-  /** The definition that holds on that list. */
+  /** The definition in force on that list. */
   customField(name: string): FieldDefinition | undefined;
-  /** A segment of the workspace, bound on its own list; undefined when it has gone. */
+  /** A segment of the workspace, bound on its own list; undefined when it was deleted. */
   segment(id: string): Segmentation | undefined;
 }

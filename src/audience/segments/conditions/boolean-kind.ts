@@ -1,10 +1,10 @@
-/** Yes or no: custom fields of the type boolean. */
+/** Conditions on custom fields of the type boolean. */
 import sql, { type Sql } from "sql-template-tag";
 import { readBoolean } from "#audience/custom-fields/field-types.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
 import { or } from "./predicate.ts";
 
-/** Compares the value in the row with one of the two. */
+/** Compares the value in the row with true or false. */
 export type BooleanSource = (wanted: boolean) => Sql;
 
 const is: Operator<boolean, BooleanSource> = {
@@ -24,7 +24,7 @@ export const booleanKind = kind<boolean, BooleanSource>("yes or no", {
   ...presence({ sql: (compare: BooleanSource) => or([compare(true), compare(false)]), holds: () => true }),
 });
 
-/** Yes or no in the row's custom fields. */
+/** A boolean in the row's custom fields. */
 export function customBooleans(name: string): BooleanSource {
   return (wanted) => sql`s.custom_fields @> ${JSON.stringify({ [name]: wanted })}::jsonb`;
 }

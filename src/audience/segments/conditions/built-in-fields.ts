@@ -1,6 +1,6 @@
 /**
- * The table of fields that rules can name: of what kind each is, where a statement finds it, and how it is read from a
- * person. A new field is a new entry. Every other name is a custom field's (custom-field.ts).
+ * The built-in fields of rules: the kind of each, its SQL, and how it is read from a person. A new field is a new
+ * entry. All other names are custom fields (custom-field.ts).
  */
 import sql, { type Sql } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";
@@ -48,7 +48,7 @@ export const builtInFields: ReadonlyMap<string, Field> = new Map(
     last_opened_at: date(sql`s.last_opened_at`, (person) => person.last_opened_at),
     last_clicked_at: date(sql`s.last_clicked_at`, (person) => person.last_clicked_at),
     sent_count: number(sql`s.sent_count`, (person) => person.sent_count),
-    // Messages that were clicked in without a picture are opened too.
+    // A message with a click but no loaded pixel counts as opened, too.
     open_count: number(
       sql`greatest(s.open_count, s.unique_open_count)`,
       ({ open_count, unique_open_count }) => Math.max(open_count, unique_open_count),
@@ -64,7 +64,7 @@ export const builtInFields: ReadonlyMap<string, Field> = new Map(
   }),
 );
 
-/** Text that is stored as `normal` makes it. */
+/** Text stored in a normal form. */
 function address(column: Sql, read: (person: Person) => string, forms: TextForms): Field {
   const source = foldedText(column);
   const location = {
@@ -117,17 +117,20 @@ function number(column: Sql, read: (person: Person) => number): Field {
   return field(numberKind, location, asItIs);
 }
 
-/** As addresses are stored (mail/address.ts); text without an @ may stand before theirs, and keeps its script. */
+/**
+ * The form in which addresses are stored (mail/address.ts). A text without @ may be part of a local part, and keeps its
+ * script.
+ */
 function normalEmail(text: string): string {
   return text.includes("@") ? normalEmailEnd(text) : lowered(text);
 }
 
-/** Without an @, too, the end of an address is one of its domain. */
+/** The end of an address belongs to its domain, even without an @. */
 function normalEmailEnd(text: string): string {
   return domainInALabels(lowered(text));
 }
 
-/** Without an @ in front; also for the end of a domain. */
+/** Without a leading @; also for the end of a domain. */
 function normalDomain(text: string): string {
   return normalEmailEnd(text).replace(/^@/, "");
 }

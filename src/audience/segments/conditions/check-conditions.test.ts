@@ -4,7 +4,7 @@ import { all, type Rule, rule, segmentService } from "#test/support/segments.ts"
 
 const { service, segmentsOf, save, preview, count, get } = await segmentService();
 
-describe("what is refused names the rule", () => {
+describe("a refusal names the rule", () => {
   const nested = (depth: number): object =>
     depth === 0 ? rule(["email", "contains", "a"]) : { logic: "and", rules: [nested(depth - 1)] };
 
@@ -97,7 +97,7 @@ describe("what is refused names the rule", () => {
     expect(body.error).toBe(`conditions.rules[0]: there is no field ${field}: did you mean ${meant}?`);
   });
 
-  test("names in a rule or a group that are near to theirs, and others are told", async () => {
+  test("misspelled names in a rule or group get a hint", async () => {
     const typo = await preview({
       logic: "and",
       rules: [{ combinator: "and", rules: [{ ...rule(["email", "contains", "a"]), Value: "b" }] }],
@@ -124,7 +124,7 @@ describe("what is refused names the rule", () => {
     ]);
   });
 
-  test("an unknown status is told which there are", async () => {
+  test("the refusal of an unknown status lists the known ones", async () => {
     const { body } = await preview(all(["status", "is", "asleep"]));
     expect(body.error).toBe(
       "conditions.rules[0]: value must be one of active, unsubscribed, bounced, complained",
@@ -137,7 +137,7 @@ describe("what is refused names the rule", () => {
     expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
   });
 
-  test("segments and lists of another workspace are as those that are not there", async () => {
+  test("segments and lists of another workspace are refused like unknown ones", async () => {
     const { key } = await service.newWorkspace();
     const theirs = (await service.call("POST", "/mailing-lists", { name: "x" }, { key })).body.data.id;
     const body = { name: "x", conditions: all(["email", "contains", "a"]) };

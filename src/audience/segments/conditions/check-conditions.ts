@@ -1,4 +1,4 @@
-/** Conditions of a caller, before they are counted or saved: everything that can be wrong with them is found here. */
+/** Checks a caller's conditions completely, before they are counted or saved. */
 
 import type { Queryable } from "#platform/database/pool.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
@@ -13,7 +13,7 @@ import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-names-st
 import { referenceFault } from "./reference-limits.ts";
 import type { Segmentation } from "./rule.ts";
 
-/** As many as a caller wants to read at a time. */
+/** Limit of faults in one answer. */
 const MOST_FAULTS = 10;
 
 export interface CheckedConditions {
@@ -24,8 +24,8 @@ export interface CheckedConditions {
 }
 
 /**
- * @param segmentId of the segment that is to have them, if there is one already
- * @throws ApiError VALIDATION_ERROR that names the path of each rule that is wrong
+ * @param segmentId of the segment that will have the conditions, if it exists
+ * @throws ApiError VALIDATION_ERROR with the path of each invalid rule
  */
 export async function checkConditions(
   db: Queryable,
@@ -56,7 +56,7 @@ export async function checkConditions(
   return checked;
 }
 
-/** The same for an id that does not exist and for another workspace's. */
+/** Faults of unknown ids: the same for an id that does not exist and for another workspace's. */
 async function unknownReferences(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -73,12 +73,18 @@ async function unknownReferences(
   return [...faultsOf(segments, "segment"), ...faultsOf(lists, "mailing list")];
 }
 
-/** People among whom a name is looked for first: one that is in use is found there. */
+/** A name is looked for among this many people first: one that is in use is found there. */
 const FEW_PEOPLE = 1_000;
-/** Most people among whom it is looked for. In a larger workspace a name that is not found there may still be held. */
+/**
+ * Limit of people among whom a name is looked for. In a larger workspace, a name that is not found may still have
+ * values.
+ */
 const MOST_PEOPLE = 200_000;
 
-/** Rules on custom fields that no list defines and no person has a value of: a slip, which would match nobody. */
+/**
+ * Faults of rules on custom fields that no list defines and no person has a value of: probably misspelled, and would
+ * match nobody.
+ */
 async function unknownNames(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -109,7 +115,7 @@ async function unknownNames(
     });
 }
 
-/** Also of those that refer to this one: what they come to changes with it. */
+/** Checks the limits of references, including those of segments that refer to this one. */
 async function checkReferences(
   db: Queryable,
   workspaceId: WorkspaceId,

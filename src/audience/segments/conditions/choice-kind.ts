@@ -1,13 +1,13 @@
 /**
- * Custom fields of the types select and multiselect. A rule names choices without regard to case; they are looked for
- * as they are stored, which an index answers.
+ * Conditions on custom fields of the types select and multiselect. A rule may name choices in any case; they are
+ * compared in their stored spelling, for which there is an index.
  */
 import sql, { join, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
 import { readRuleText, readRuleTexts } from "./rule-value.ts";
 import { foldText } from "./text-kind.ts";
 
-/** Where what was chosen stands in the row. */
+/** The SQL of the chosen values in a row. */
 export interface ChoiceSource {
   /** Whether one of these texts is the value, or among the values. */
   readonly isAmong: (wanted: readonly string[]) => Sql;
@@ -18,13 +18,13 @@ export interface ChoiceSetting extends Moment {
   readonly choices: readonly string[];
 }
 
-/** What one person has chosen. */
+/** The choices of one person. */
 type Chosen = readonly string[];
 type ChoiceOperator = Operator<Chosen, ChoiceSource, ChoiceSetting>;
 
 const trimmed = (text: string) => text.trim();
 
-/** The text as it was given, and the choices that are spelled like it. */
+/** The text as given, and the choices that differ from it only in case. */
 function spellingsOf(text: string, choices: readonly string[]): string[] {
   const folded = foldText(text);
   return [text, ...choices.filter((choice) => choice !== text && foldText(choice) === folded)];
@@ -62,16 +62,16 @@ export const selectKind = kind<Chosen, ChoiceSource, ChoiceSetting>("a choice", 
   ...common,
 });
 
-/** Of several choices one is asked for: `contains` it, or is there one of these? */
+/** Operators on several choices: `contains` one, or is one of these among them? */
 export const multiselectKind = kind<Chosen, ChoiceSource, ChoiceSetting>("several choices", {
   contains: one,
   ...common,
 });
 
-/** More alternatives than this are not asked of the index one by one. */
+/** With more alternatives the index is not used. */
 const MOST_PROBES = 20;
 
-/** A select in the row's custom fields, which holds one text. */
+/** A select in the row's custom fields: a text. */
 export function selectSource(name: string): ChoiceSource {
   const isText = sql`jsonb_typeof(s.custom_fields -> ${name}::text) = 'string'`;
   return {
@@ -83,7 +83,7 @@ export function selectSource(name: string): ChoiceSource {
   };
 }
 
-/** A multiselect in the row's custom fields, which holds an array of texts. */
+/** A multiselect in the row's custom fields: an array of texts. */
 export function multiselectSource(name: string): ChoiceSource {
   const isArray = sql`jsonb_typeof(s.custom_fields -> ${name}::text) = 'array'`;
   return {

@@ -1,7 +1,7 @@
 /**
- * Conditions as callers give them and as they are stored: `{ logic, rules }`, where a rule is a condition
- * `{ field, operator, value }` or a group of the same shape. Here only the form is read; what fields and operators mean
- * is bind.ts's.
+ * Conditions as callers give them and as they are stored: `{ logic, rules }`, where a rule is a condition `{ field,
+ * operator, value }` or a group of the same shape. This file checks the form only; bind-conditions.ts resolves fields
+ * and operators.
  */
 import { type FieldFault, invalid } from "#platform/errors.ts";
 
@@ -20,12 +20,12 @@ export interface Conditions {
   readonly rules: readonly (Condition | Conditions)[];
 }
 
-/** What is wrong, at the rule that it is wrong in: `conditions.rules[1].rules[0]`. */
+/** A fault at the path of its rule: `conditions.rules[1].rules[0]`. */
 export function ruleFault(path: string, message: string): FieldFault {
   return { field: path, message: `${path}: ${message}` };
 }
 
-/** Keys that it does not know are left out. @throws ApiError VALIDATION_ERROR */
+/** Unknown keys are dropped. @throws ApiError VALIDATION_ERROR */
 export function readConditions(given: unknown, path = "conditions"): Conditions {
   let count = 0;
   const readGroup = (group: object, at: string, depth: number): Conditions => {
@@ -69,7 +69,7 @@ export function isGroup(rule: Condition | Conditions): rule is Conditions {
   return "rules" in rule;
 }
 
-/** Every condition with its path, from the first to the last. */
+/** Every condition with its path, in order. */
 export function* eachCondition(
   { rules }: Conditions,
   path = "conditions",

@@ -1,4 +1,4 @@
-/** Custom fields in rules: compared as their definition says, without one as text. */
+/** Custom fields in rules: compared by their defined type, or as text without a definition. */
 import sql from "sql-template-tag";
 import { choiceOf } from "#audience/custom-fields/field-reader.ts";
 import type { FieldType } from "#audience/custom-fields/field-types.ts";
@@ -7,16 +7,15 @@ import { booleanKind, customBooleans } from "./boolean-kind.ts";
 import { multiselectKind, multiselectSource, selectKind, selectSource } from "./choice-kind.ts";
 import { customDates, dateKind, heldDate } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
-import { jsonText } from "./json-text.ts";
 import { customNumbers, numberKind } from "./number-kind.ts";
 import type { EvaluatedMember } from "./rule.ts";
 import { foldText, textKind } from "./text-kind.ts";
 import { textInJson } from "./text-sql.ts";
 
-/** Of the name and its definition. */
+/** Makes a field from a name and its definition. */
 type MakeField = (name: string, definition?: FieldDefinition) => Field;
 
-/** A look into JSON, for all of them; what is text is folded besides. */
+/** Every custom field is read from JSON; texts are folded in addition. */
 const looks = { reads: ["person"], effort: 5 } as const;
 const asItIs = (scope: BindingScope) => scope;
 
@@ -92,7 +91,28 @@ function withChoices(definition: FieldDefinition | undefined) {
   return (scope: BindingScope) => ({ ...scope, choices });
 }
 
-/** What the person themselves has under that name, and no object's constructor. */
+/** The person's own value; not a property that every object inherits. */
 function storedValue({ person }: EvaluatedMember, name: string): unknown {
   return Object.hasOwn(person.custom_fields, name) ? person.custom_fields[name] : undefined;
+}
+
+/**
+ * A JSON value as PostgreSQL's `->>` shows it: the text of a custom field without a definition. Strings as they are;
+ * numbers and booleans as JSON; arrays and objects with a blank after `,` and `:`.
+ */
+function jsonText(value: unknown): string {
+  return typeof value === "string" ? value : jsonOf(value);
+}
+
+function jsonOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(jsonOf).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([one], [other]) => keyOrder(one, other));
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}: ${jsonOf(member)}`).join(", ")}}`;
+}
+
+/** The order of keys in jsonb: by length, then by bytes. */
+function keyOrder(one: string, other: string): number {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length - b.length || a.compare(b);
 }

@@ -1,11 +1,11 @@
-/** Moments and days. A day alone begins at midnight in the workspace's time zone. */
+/** Conditions on times and days. A day without a time starts at midnight in the workspace's time zone. */
 import sql, { type Sql } from "sql-template-tag";
 import { Temporal } from "temporal-polyfill";
 import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
 import { and, type Predicate } from "./predicate.ts";
 
-/** Bounds of a time: `from` and `to` belong to it, `after` and `before` do not. */
+/** Bounds of a time: `from` and `to` are inclusive, `after` and `before` exclusive. */
 export interface TimeRange {
   readonly from?: Date;
   readonly after?: Date;
@@ -13,13 +13,13 @@ export interface TimeRange {
   readonly to?: Date;
 }
 
-/** Is the value in the row within these bounds? */
+/** Whether the value in the row is within these bounds. */
 export type DateSource = (range: TimeRange) => Predicate;
 
 type DateOperator = Operator<Date, DateSource>;
 
 const DAY_MS = 86_400_000;
-/** Dates begin with the year 0001. */
+/** The first date that can be stored has the year 0001. */
 const BEFORE_ALL = new Date("0000-01-01T00:00:00Z");
 /** A century. */
 const MOST_DAYS = 36_500;
@@ -60,7 +60,7 @@ export const dateKind = kind<Date, DateSource>("a date", {
   ...presence(within({ from: BEFORE_ALL })),
 });
 
-/** Its first moment, which is not always called midnight. */
+/** The first moment of a day, which a change of the clock may move away from midnight. */
 function startOf(day: Temporal.PlainDate, timeZone: string): Date {
   return new Date(day.toZonedDateTime(timeZone).epochMilliseconds);
 }
@@ -81,14 +81,14 @@ export function columnDates(column: Sql): DateSource {
 }
 
 /**
- * A date in the row's custom fields, held as `YYYY-MM-DD` or as an instant in UTC with milliseconds
- * (custom-fields/value.ts). Both are compared as the texts they are, which no odd value can turn into an error.
+ * A date in the row's custom fields, stored as `YYYY-MM-DD` or as an instant in UTC with milliseconds
+ * (custom-fields/field-types.ts). Both are compared as text, so that a malformed value causes no error.
  */
 export function customDates(name: string, { timeZone }: Moment): DateSource {
   const held = sql`(s.custom_fields ->> ${name}::text) collate "C"`;
   const dayText = (day: Temporal.PlainDate) => comparable(day.toString());
   const instantText = (moment: Date) => comparable(moment.toISOString());
-  /** The first day that does not begin before the moment. */
+  /** The first day that starts at or after the moment. */
   const firstFrom = (moment: Date) => {
     const day = dayOf(moment, timeZone);
     return startOf(day, timeZone) < moment ? day.add({ days: 1 }) : day;
@@ -111,7 +111,7 @@ export function customDates(name: string, { timeZone }: Moment): DateSource {
   };
 }
 
-/** ISO 8601 writes years beyond 9999 as `+010000`, which as a text would come before all others. */
+/** ISO 8601 writes years above 9999 as `+010000`, which would sort before all others as text. */
 const comparable = (iso: string) => (iso.startsWith("+") ? "~" : iso);
 
 function bounded(
@@ -129,7 +129,7 @@ function bounded(
 const heldDay = /^\d{4}-\d{2}-\d{2}$/;
 const heldInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-/** When a stored custom date is; undefined for what is none. */
+/** The time of a stored custom date; undefined for a value that is not a date. */
 export function heldDate(value: unknown, { timeZone }: Moment): Date | undefined {
   if (typeof value !== "string") return undefined;
   if (heldDay.test(value)) return startOf(Temporal.PlainDate.from(value), timeZone);

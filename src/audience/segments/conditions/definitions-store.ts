@@ -1,4 +1,4 @@
-/** What conditions refer to: other segments, lists, and how custom fields are defined. */
+/** Reads what conditions refer to: other segments, lists, and definitions of custom fields. */
 
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -6,14 +6,14 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { FieldDefinition } from "./binding-scope.ts";
 import type { Conditions } from "./conditions.ts";
 
-/** What binding needs of a segment. */
+/** A segment as binding needs it. */
 export interface StoredConditions {
   readonly id: string;
   readonly mailing_list_id: string;
   readonly conditions: Conditions;
 }
 
-/** These segments, those they refer to, those that these refer to, and so on. */
+/** These segments, and all segments that they refer to, directly or indirectly. */
 export function listConditionsOf(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -31,8 +31,8 @@ export function listConditionsOf(
 }
 
 /**
- * How custom fields are defined on these lists, global definitions first. Those that are switched off count as well: what
- * people have of them is of their type.
+ * The definitions of custom fields on these lists, global ones first. Inactive ones are included, because people may
+ * have values of their type.
  */
 export function listDefinitions(
   db: Queryable,
@@ -46,7 +46,7 @@ export function listDefinitions(
     order by mailing_list_id nulls first`);
 }
 
-/** How a name is defined on a list, or (null) on those that do not define it themselves. */
+/** The definition of a name on a list, or (null) on lists without an own one. */
 export async function findDefinition(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -61,17 +61,20 @@ export async function findDefinition(
 export interface Reference {
   readonly id: string;
   readonly referenced_segments: readonly string[];
-  /** Conditions of its own. */
+  /** The number of its own conditions. */
   readonly rule_count: number;
 }
 
-/** Of all segments of the workspace. */
+/** The references of all segments of the workspace. */
 export function listReferences(db: Queryable, workspaceId: WorkspaceId): Promise<Reference[]> {
   return db.rows(sql`
     select id, referenced_segments, rule_count from segments where workspace_id = ${workspaceId}`);
 }
 
-/** Which of these lists and segments conditions on a list may name: another list that is about to go is named no more. */
+/**
+ * The ids of lists and segments that conditions on a list may refer to: not those of another list that is being
+ * deleted.
+ */
 export async function listNameable(
   db: Queryable,
   workspaceId: WorkspaceId,

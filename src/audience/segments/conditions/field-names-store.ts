@@ -1,9 +1,9 @@
-/** Names of custom fields that rules may use without a definition on their list. */
+/** Finds out whether a name without a definition on the list is that of a custom field elsewhere. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Those of the names that any list of the workspace, or the whole workspace, defines. */
+/** The names that any list of the workspace defines, or a global field has. */
 export async function listDefinedNames(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -15,7 +15,7 @@ export async function listDefinedNames(
   return rows.map((row) => row.field_name);
 }
 
-/** Those of the names under which one of the newest people has a value; at most so many people are looked at. */
+/** The names under which one of the newest `mostPeople` people has a value. */
 export async function listHeldNames(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -31,7 +31,7 @@ export async function listHeldNames(
   return rows.map(({ name }) => name);
 }
 
-/** Whether the workspace has more people than this. */
+/** Whether the workspace has more than `count` people. */
 export async function hasMorePeople(
   db: Queryable,
   workspaceId: WorkspaceId,

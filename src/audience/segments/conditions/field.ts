@@ -1,29 +1,29 @@
-/** A field: a kind's operators, joined with the place of a value. */
+/** A field of rules: the operators of its kind, with the place of its value. */
 
 import type { BindingScope } from "./binding-scope.ts";
 import { ask, type Kind, type Reads } from "./operator.ts";
 import type { EvaluatedMember, Rule, StatementContext } from "./rule.ts";
 
 export interface Field {
-  /** What it holds, with its article. */
+  /** What it holds, with an article. */
   readonly label: string;
   readonly operators: readonly string[];
-  /** Undefined for an operator that does not fit; a text refuses the value, and completes "value …". */
+  /** Undefined for an operator that does not fit; a text is the refusal of the value, and completes "value …". */
   bind(operator: string, value: unknown, scope: BindingScope): Rule | string | undefined;
 }
 
-/** Where the value is. */
+/** Where the value is found. */
 interface Location<Held, Source> {
   readonly reads: readonly Reads[];
-  /** How long a look takes, beside a plain column's 1. */
+  /** The cost of reading it, relative to a plain column's 1. */
   readonly effort: number;
   /** In a statement. */
   readonly source: (place: StatementContext, scope: BindingScope) => Source;
-  /** In a person; undefined where there is none. */
+  /** In a person; undefined if there is no value. */
   readonly held: (candidate: EvaluatedMember, scope: BindingScope) => Held | undefined;
 }
 
-/** `setting` is what the kind's operators know when they read a value: the scope, and perhaps more. */
+/** @param setting what the operators of the kind need to read a rule's value: the scope, and perhaps more */
 export function field<Held, Source, Setting>(
   { label, operators }: Kind<Held, Source, Setting>,
   { reads, effort, source, held }: Location<Held, Source>,

@@ -1,15 +1,15 @@
-/** How many members lists have, and which lists have few. */
+/** Sizes of lists, and which lists are small enough to look up their members one by one. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** What a row of subscribers takes. */
+/** Bytes of a row of subscribers. */
 const ROW_BYTES = 400;
-/** To look one person up takes as long (3 µs) as to read so many rows of the table, */
+/** Looking up one person (3 µs) takes as long as reading this many rows of the table, */
 const READ_PER_LOOKUP = 25;
-/** and so many of a workspace by an index. */
+/** or this many people of a workspace by an index. */
 const WALKED_PER_LOOKUP = 6;
-/** These are looked up even so: statistics that are not of today may have the table read for a small workspace. */
+/** Lists up to this size are always looked up one by one: with outdated statistics the planner may scan the table. */
 const FEW = 200;
 
 /** Members of these lists, of any status. */
@@ -25,8 +25,8 @@ export async function listSizes(
 }
 
 /**
- * Those of these lists whose members are found sooner one by one than among all people. How many people the installation
- * has is told by the size of the table: there need not be statistics yet.
+ * The lists whose members are found faster one by one than by scanning all people. The number of people of the
+ * installation is estimated from the size of the table, because statistics may be missing.
  */
 export async function listSparse(
   db: Queryable,

@@ -1,4 +1,4 @@
-/** Numbers: counts and scores of a person, and custom fields. */
+/** Conditions on numbers: counts and scores of a person, and custom fields. */
 import sql, { raw, type Sql } from "sql-template-tag";
 import { kind, not, type Operator, presence } from "./operator.ts";
 
@@ -40,8 +40,8 @@ export function columnNumbers(column: Sql): NumberSource {
 }
 
 /**
- * A number in the row's custom fields. A path compares numbers with numbers only, so that no odd value turns into an
- * error or a match; strict, for else it would look into arrays. Which numbers are equal an index knows.
+ * A number in the row's custom fields. A JSON path compares numbers with numbers only, so that other values cause
+ * neither an error nor a match; `strict`, because otherwise it would look into arrays. Equality can use an index.
  */
 export function customNumbers(name: string): NumberSource {
   return (comparison, wanted) =>

@@ -1,24 +1,24 @@
 /**
- * What a condition asks of a value, in two languages that must agree (agreement.test.ts): SQL for many people, and
- * TypeScript for one. Operators are grouped in kinds, by the values they can be asked of: text-kind.ts, number-kind.ts
- * and so on. A new operator is one entry there, a new field one entry in fields.ts.
+ * The operators of conditions, each in SQL for many people and in TypeScript for one person; both must agree
+ * (agreement.test.ts). Operators are grouped by the kind of value: text-kind.ts, number-kind.ts and so on. A new
+ * operator is one entry there, a new field one entry in built-in-fields.ts.
  */
 import { isNotTrue, type Predicate } from "./predicate.ts";
 
-/** What a statement has to have at hand: the row of subscribers, that of memberships, the status of the membership. */
+/** What a statement must provide: the row of subscribers, the row of memberships, or the status of the membership. */
 export type Reads = "person" | "membership" | "status";
 
 export interface ValueTest<Held, Source> {
-  /** What it looks at, where that is not what its field looks at. */
+  /** What it reads, if other than its field. */
   readonly reads?: readonly Reads[];
-  /** As of a rule (rule.ts). */
+  /** As in Rule (rule.ts). */
   readonly isBroken?: boolean;
-  /** Of the value in the row that is looked at; where that is missing, false or null. */
+  /** The condition on the value in the row; false or null if the value is missing. */
   sql(source: Source): Predicate;
   holds(held: Held): boolean;
 }
 
-/** When and where it is asked. */
+/** The time and time zone for which it is evaluated. */
 export interface Moment {
   readonly now: Date;
   /** IANA name of the workspace's time zone. */
@@ -28,13 +28,13 @@ export interface Moment {
 export interface Operator<Held, Source, Setting = Moment> {
   /** Reads the rule's value. A text is a refusal, which completes "value …". */
   read(value: unknown, setting: Setting): ValueTest<Held, Source> | string;
-  /** Matches where the question does not hold, and so where the value is missing. */
+  /** Matches if the test does not hold, and therefore also if the value is missing. */
   readonly isNegation?: boolean;
 }
 
-/** Values that the same operators can be asked of. */
+/** Values that share the same operators. */
 export interface Kind<Held, Source, Setting = Moment> {
-  /** With its article, for refusals: "a text". */
+  /** With an article, for refusals: "a text". */
   readonly label: string;
   readonly operators: ReadonlyMap<string, Operator<Held, Source, Setting>>;
 }
@@ -46,7 +46,7 @@ export function kind<Held, Source, Setting = Moment>(
   return { label, operators: new Map(Object.entries(operators)) };
 }
 
-/** The same question with the opposite answer. */
+/** The negation of an operator. */
 export function not<Held, Source, Setting>(
   operator: Operator<Held, Source, Setting>,
 ): Operator<Held, Source, Setting> {
@@ -54,7 +54,7 @@ export function not<Held, Source, Setting>(
 }
 
 /**
- * The two operators that ask whether there is a value, which every kind has. They take no value themselves.
+ * The two operators of every kind that test for a value. They take no value themselves.
  * @param hasValue holds for every value that is not blank
  */
 export function presence<Held, Source>(hasValue: ValueTest<Held, Source>) {
@@ -64,7 +64,7 @@ export function presence<Held, Source>(hasValue: ValueTest<Held, Source>) {
   return { is_empty: not(isNotEmpty), is_not_empty: isNotEmpty };
 }
 
-/** What is asked of one person: the question, its negation, and what happens to a missing value. */
+/** Applies an operator to a value: the test or its negation, and the result for a missing value. */
 export function ask<Held, Source, Setting>(
   { isNegation = false }: Operator<Held, Source, Setting>,
   question: ValueTest<Held, Source>,

@@ -1,4 +1,4 @@
-/** A person as conditions see one: the row of subscribers, and what every list says of them. */
+/** A person as conditions are evaluated on: the row of subscribers, and all memberships. */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 
 export interface Membership {
@@ -19,12 +19,12 @@ export interface Person {
   readonly last_opened_at: Date | null;
   readonly last_clicked_at: Date | null;
   readonly sent_count: number;
-  /** Pictures that were fetched. */
+  /** Tracking pixels loaded. */
   readonly open_count: number;
-  /** Messages that were opened, those clicked in among them. */
+  /** Messages opened or clicked. */
   readonly unique_open_count: number;
   readonly click_count: number;
   readonly engagement_score: number;
-  /** By the id of the mailing list. */
+  /** By mailing list id. */
   readonly memberships: ReadonlyMap<string, Membership>;
 }

@@ -1,4 +1,4 @@
-/** Conditions of a statement, put together with `and` and `or`. One that is decided beforehand is no SQL any more. */
+/** Combines conditions with `and` and `or`. A condition that is decided beforehand is a boolean instead of SQL. */
 import sql, { join, type Sql } from "sql-template-tag";
 
 export type Predicate = Sql | boolean;
@@ -11,12 +11,12 @@ export function or(parts: readonly Predicate[]): Predicate {
   return combined(parts, " or ", true);
 }
 
-/** What the condition does not hold for, null included: where a value is missing, nothing holds. */
+/** True if the condition is false or null: nothing holds for a missing value. */
 export function isNotTrue(part: Predicate): Predicate {
   return typeof part === "boolean" ? !part : sql`(${part}) is not true`;
 }
 
-/** `decisive` is the value that one part alone settles all with. */
+/** @param decisive the value with which one part decides the result */
 function combined(parts: readonly Predicate[], word: string, decisive: boolean): Predicate {
   if (parts.includes(decisive)) return decisive;
   const open = parts.filter((part) => typeof part !== "boolean");

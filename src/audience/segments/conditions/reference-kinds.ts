@@ -1,4 +1,4 @@
-/** Being in another segment, and being active on a list. */
+/** Conditions on being in another segment, and on being active on a list. */
 import sql, { raw, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { isUuid } from "#platform/ids.ts";
@@ -19,7 +19,7 @@ import {
 
 type ReferenceOperator = Operator<EvaluatedMember, StatementContext, BindingScope>;
 
-/** An id in the one spelling that rows have. */
+/** An id in the spelling of stored ids; undefined for other values. */
 export function readIdValue(value: unknown): string | undefined {
   return typeof value === "string" && isUuid(value.trim()) ? value.trim().toLowerCase() : undefined;
 }
@@ -29,9 +29,9 @@ const isInSegment: ReferenceOperator = {
     const id = readIdValue(value);
     if (id === undefined) return "must be the id of a segment";
     const segment = scope.segment(id);
-    // One that went with its mailing list has nobody.
+    // A segment that was deleted with its mailing list has no members.
     if (segment === undefined) return never;
-    // On the list in question it looks where its conditions do, elsewhere at the person alone.
+    // On the same list it reads what the segment's conditions read; on another list only the person.
     const isHere = segment.mailingListId === scope.mailingListId;
     const isOfMembership = isHere && doesRead(segment.conditions, "membership");
     return {
@@ -43,7 +43,9 @@ const isInSegment: ReferenceOperator = {
   },
 };
 
-/** Where the segment is gone or broken this matches nobody, too: "not in Do-not-mail" must not come to mean everybody. */
+/**
+ * Also matches nobody if the segment was deleted or is broken: otherwise "not in Do-not-mail" would match everybody.
+ */
 const isNotInSegment: ReferenceOperator = {
   ...isInSegment,
   read(value, scope) {
@@ -84,7 +86,10 @@ export function isActiveOn(mailingListId: string): Sql {
   return sql`position(uuid_send(${mailingListId}::uuid) in s.active_lists) > 0`;
 }
 
-/** On the same list it is a condition like others; on another one the person has another membership, if any. */
+/**
+ * On the same list the segment's conditions apply to the same membership; on another list to the person's membership
+ * there, if any.
+ */
 function isInSegmentSql(segment: Segmentation, place: StatementContext): Predicate {
   const { mailingListId, conditions } = segment;
   const statuses = statusesOf(segment);
@@ -104,7 +109,7 @@ function isInSegmentSql(segment: Segmentation, place: StatementContext): Predica
             and ${membership}.subscriber_id = s.id and (${met}))`;
   };
   if (doesRead(conditions, "membership")) return isMember(statuses);
-  // Who is active is known without a look at the membership.
+  // Active members are known from the person's row, without reading memberships.
   return or([
     and([isActiveOn(mailingListId), meets("active")]),
     isMember(statuses.filter((status) => status !== "active")),

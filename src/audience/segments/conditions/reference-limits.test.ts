@@ -42,7 +42,7 @@ describe("segments of segments", () => {
     }
   });
 
-  test("that come to too much are refused, by way of those that they refer to as well", async () => {
+  test("with too many conditions in total are refused, indirect references included", async () => {
     const words = (length: number) =>
       all(...Array.from({ length }, (_, at): Rule => ["email", "contains", `a${at}`]));
     const times = (length: number, id: string) =>
@@ -69,7 +69,7 @@ describe("segments of segments", () => {
     expect((await service.call("DELETE", `${segmentsOf()}/${id}`)).status).toBe(200);
   });
 
-  test("that are gone have nobody in them, and nobody outside, by way of others as well", async () => {
+  test("that were deleted match nobody, and their negation matches nobody, indirect references included", async () => {
     await fill(["a@x.example"]);
     const { id } = await saved({ conditions: all(["email", "contains", "a"]) }, lists.offers);
     const { id: within } = await saved({ conditions: all(["segment", "is_in", id]) });
@@ -81,7 +81,7 @@ describe("segments of segments", () => {
     }
   });
 
-  test("that lost a rule to a new type of its field have nobody outside, whoever asks and by whatever way", async () => {
+  test("that lost a rule to a new type of its field: their negation matches nobody, indirect references included", async () => {
     await verifyShop(database, workspaceId);
     await addPeople(database, workspaceId, lists.news, [
       { email: "stop@x.example", custom_fields: { level: "7" } },
@@ -118,7 +118,7 @@ describe("segments of segments", () => {
     ]);
   });
 
-  test("two changes at once cannot close a circle", async () => {
+  test("two concurrent changes cannot create a circle", async () => {
     const { id: a } = await saved({ conditions: all(["email", "contains", "a"]) });
     const { id: b } = await saved({ conditions: all(["email", "contains", "a"]) });
     const refer = (from: string, to: string) =>

@@ -1,17 +1,20 @@
-/** What segments make of each other: no circles, no endless chains, and not too much in the end. */
+/** Limits of references among segments: no circles, a maximum depth, and a maximum number of conditions in total. */
 
 import { DEEPEST_REFERENCE } from "./binder.ts";
 import type { Reference } from "./definitions-store.ts";
 
-/** Conditions that one segment may come to, with those of the segments that it refers to, each time it does. */
+/** Limit of conditions of a segment, including those of the segments that it refers to, each time that it does. */
 export const MOST_RULES_IN_ALL = 1_000;
 
-/** What is wrong with the segments of a workspace, as the end of a sentence about the conditions; undefined when nothing is. */
+/**
+ * The fault in the references of a workspace, as the end of a sentence about the conditions; undefined if there is
+ * none.
+ */
 export function referenceFault(references: readonly Reference[]): string | undefined {
   const byId = new Map(references.map((reference) => [reference.id, reference]));
   const known = new Map<string, { readonly rules: number; readonly depth: number }>();
 
-  /** Counts them out; infinite in a circle. */
+  /** Counts conditions and depth; infinite in a circle. */
   const measure = (
     id: string,
     above: readonly string[],

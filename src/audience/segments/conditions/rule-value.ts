@@ -1,11 +1,11 @@
-/** Values of rules, as far as their form is concerned. A text that comes back is a refusal, which completes "value …". */
+/** Checks the form of rule values. A returned text is a refusal, which completes "value …". */
 
 export const MOST_ITEMS = 1_000;
 export const LONGEST_TEXT = 500;
 
 type Normal = (text: string) => string;
 
-/** One text. */
+/** Reads one text. */
 export function readRuleText<Result>(
   value: unknown,
   normal: Normal,
@@ -17,7 +17,7 @@ export function readRuleText<Result>(
   return text === "" || value.length > LONGEST_TEXT ? wanted : use(text);
 }
 
-/** An array of texts, without those given twice. */
+/** Reads an array of texts; duplicates are dropped. */
 export function readRuleTexts<Result>(
   value: unknown,
   normal: Normal,

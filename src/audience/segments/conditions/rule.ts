@@ -1,6 +1,6 @@
 /**
- * Conditions bound to what they mean: fields resolved, values read, references followed. From here on nothing can be
- * refused. A rule answers in two languages, as operators do (operator.ts).
+ * Bound conditions: fields are resolved, values read, references followed. Nothing can be refused any more. A rule has
+ * an SQL and a TypeScript form, as operators do (operator.ts).
  */
 import type { Sql } from "sql-template-tag";
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
@@ -9,18 +9,20 @@ import type { Reads } from "./operator.ts";
 import type { Membership, Person } from "./person.ts";
 import { and, or, type Predicate } from "./predicate.ts";
 
-/** Where a statement stands that asks: at the row `s` of subscribers, of somebody who has this status on this list. */
+/**
+ * The statement that a rule is part of: it is at the row `s` of subscribers, of a person with this status on this list.
+ */
 export interface StatementContext {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
   readonly status: SubscriberStatus;
-  /** The name of their row of memberships, which the statement reads when a rule does. */
+  /** The alias of the row of memberships, which the statement reads if a rule does. */
   readonly membership: Sql;
-  /** Statements around this one. */
+  /** Number of enclosing statements. */
   readonly depth: number;
 }
 
-/** A person on the list in question. */
+/** A member of the list in question. */
 export interface EvaluatedMember {
   readonly person: Person;
   readonly membership: Membership;
@@ -28,9 +30,9 @@ export interface EvaluatedMember {
 
 export interface Rule {
   readonly reads: readonly Reads[];
-  /** How long a look takes, beside a plain column's 1. */
+  /** The cost of evaluating it, relative to a plain column's 1. */
   readonly effort: number;
-  /** Whether it, or what it refers to, lost its meaning: it then names fewer people than it was made to name. */
+  /** Whether the rule, or what it refers to, has lost its meaning: it then matches fewer people than intended. */
   readonly isBroken: boolean;
   sql(place: StatementContext): Predicate;
   holds(candidate: EvaluatedMember): boolean;
@@ -44,34 +46,34 @@ export interface RuleGroup {
 /** The members of a list who meet conditions. */
 export interface Segmentation {
   readonly mailingListId: string;
-  /** Whether the list has few members among all people of the installation (members-store.ts). */
+  /** Whether the list has few members compared to all people of the installation (members-store.ts). */
   readonly isSparse: boolean;
   readonly conditions: RuleGroup;
 }
 
-/** A rule that matches nobody: its field or its segment has gone, or is another by now. */
+/** A rule that matches nobody: its field or segment was deleted or changed. */
 export const never: Rule = { reads: [], effort: 0, isBroken: true, sql: () => false, holds: () => false };
 
 function isGroup(rule: Rule | RuleGroup): rule is RuleGroup {
   return "rules" in rule;
 }
 
-/** Whether any rule looks there; groups inside are looked through. */
+/** Whether any rule reads this; includes nested groups. */
 export function doesRead({ rules }: RuleGroup, what: Reads): boolean {
   return rules.some((rule) => (isGroup(rule) ? doesRead(rule, what) : rule.reads.includes(what)));
 }
 
-/** Whether any rule has lost its meaning; groups inside are looked through. */
+/** Whether any rule has lost its meaning; includes nested groups. */
 export function areBroken({ rules }: RuleGroup): boolean {
   return rules.some((rule) => (isGroup(rule) ? areBroken(rule) : rule.isBroken));
 }
 
-/** Who counts: active members, unless the conditions name the status themselves. */
+/** The statuses that are considered: active, unless the conditions name the status. */
 export function statusesOf({ conditions }: Segmentation): readonly SubscriberStatus[] {
   return doesRead(conditions, "status") ? subscriberStatuses : ["active"];
 }
 
-/** What is quickly seen comes first: PostgreSQL keeps the order within groups, and looks no further than it has to. */
+/** Cheap rules come first: within brackets PostgreSQL keeps the order, and stops as soon as the result is known. */
 export function predicateOf({ logic, rules }: RuleGroup, place: StatementContext): Predicate {
   const parts = rules
     .toSorted((one, other) => effortOf(one) - effortOf(other))
@@ -83,7 +85,7 @@ function effortOf(rule: Rule | RuleGroup): number {
   return isGroup(rule) ? rule.rules.reduce((sum, each) => sum + effortOf(each), 0) : rule.effort;
 }
 
-/** Whether a person is in it: what a statement would say of them. */
+/** Whether a person is in it: the TypeScript form of what a statement would say. */
 export function isIn(segmentation: Segmentation, person: Person): boolean {
   const membership = person.memberships.get(segmentation.mailingListId);
   return (

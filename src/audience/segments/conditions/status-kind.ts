@@ -1,4 +1,7 @@
-/** The status of a membership. Statements ask for one status at a time (members-store.ts), so its rules are decided. */
+/**
+ * Conditions on the status of a membership. Statements evaluate one status at a time (members-store.ts), so these rules
+ * are decided beforehand.
+ */
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
 import { readRuleText, readRuleTexts } from "./rule-value.ts";

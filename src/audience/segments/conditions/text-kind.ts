@@ -1,13 +1,13 @@
-/** Text is compared trimmed, and without regard to case. */
+/** Conditions on text, which is compared trimmed and without regard to case. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence, type ValueTest } from "./operator.ts";
 import { readRuleText, readRuleTexts } from "./rule-value.ts";
 import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-sql.ts";
 
 export interface TextForms {
-  /** The form in which the field's values are held and asked for. */
+  /** The form in which the field's values are stored and compared. */
   readonly normal: (text: string) => string;
-  /** That of their ends, where it is another. */
+  /** The form for ends of values, if it differs. */
   readonly normalEnd?: (text: string) => string;
 }
 
@@ -16,7 +16,10 @@ export interface TextSetting extends Moment, TextForms {}
 type TextQuestion = ValueTest<string, TextSource>;
 type TextOperator = Operator<string, TextSource, TextSetting>;
 
-/** Lower case letter by letter, as PostgreSQL has it; JavaScript alone would make two letters of İ, and look around Σ. */
+/**
+ * Lower case character by character, as PostgreSQL does it. JavaScript's toLowerCase makes two characters of İ, and
+ * treats Σ by its position.
+ */
 export function foldCase(text: string): string {
   if (isAscii.test(text)) return text.toLowerCase();
   return Array.from(text, (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0) ?? 0)).join(
@@ -26,7 +29,7 @@ export function foldCase(text: string): string {
 
 const isAscii = /^\p{ASCII}*$/u;
 
-/** As two texts are compared. */
+/** The form in which two texts are compared. */
 export function foldText(text: string): string {
   return foldCase(text).trim();
 }
@@ -42,7 +45,7 @@ const many = (question: (wanted: readonly string[]) => TextQuestion, form = whol
   read: (value, forms) => readRuleTexts(value, form(forms), question),
 });
 
-/** Without the blanks that may stand around it; that takes three times as long as all else of a question. */
+/** Trimmed; only for JSON, because trimming takes three times as long as the rest. */
 function trimmed(side: "btrim" | "ltrim" | "rtrim", { folded, form }: TextSource): Sql {
   return form === "json" ? sql`${raw(side)}(${folded}, ${BLANKS})` : folded;
 }
@@ -51,7 +54,7 @@ function holdsPart({ folded }: TextSource, part: string): Sql {
   return sql`${folded} like ${`%${escapeLike(part)}%`}`;
 }
 
-/** Small, capital, and with a capital in front of each word. */
+/** The usual spellings: lower case, capitalised words, upper case. */
 function usualSpellings(wanted: string): string[] {
   const titled = wanted.replaceAll(/(^|\s)\S/gu, (start) => start.toUpperCase());
   return [wanted, titled, wanted.toUpperCase()].filter((spelling) => foldText(spelling) === wanted);
@@ -112,10 +115,10 @@ export const textKind = kind<string, TextSource, TextSetting>("a text", {
   }),
 });
 
-/** More ends than this are not tried one by one. */
+/** More ends than this are not compared one by one. */
 const MOST_PATTERNS = 10;
 
-/** Of many, those of one length are looked up together: among a thousand as quickly as among ten. */
+/** Many ends are grouped by length and looked up together: a thousand are as fast as ten. */
 function endsWithAny(source: TextSource, ends: readonly string[]): Sql {
   const text = trimmed("rtrim", source);
   const branches =

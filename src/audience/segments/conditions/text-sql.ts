@@ -1,18 +1,18 @@
-/** Where text stands in a row, and quick looks at it: few rows are left to be asked in full. */
+/** The SQL of a text in a row, and cheap checks that leave few rows for the full comparison. */
 import sql, { type Sql } from "sql-template-tag";
 
 export interface TextSource {
   readonly stored: Sql;
-  /** The same in lower case, as foldCase makes it. */
+  /** The text in lower case, as foldCase makes it. */
   readonly folded: Sql;
   /**
-   * Folded: it is in lower case as it is stored. Column: it is not, and making it so takes longer than a look. JSON: it
-   * is taken out anew for every look as well, and may have blanks around it; columns are trimmed.
+   * `folded`: stored in lower case. `column`: not, and lowering it costs more than a cheap check. `json`: also
+   * extracted again for every check, and may have blanks around it; columns are trimmed.
    */
   readonly form: "folded" | "column" | "json";
 }
 
-/** What String.trim takes away (ECMAScript WhiteSpace and LineTerminator). */
+/** The characters that String.trim removes (ECMAScript WhiteSpace and LineTerminator). */
 export const BLANKS =
   "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff";
 
@@ -32,7 +32,10 @@ function lowered(text: Sql): Sql {
   return sql`lower(${text} collate case_folding)`;
 }
 
-/** `question` of those alone who may meet it by their first letter: it must not hold unless one of `beginnings` does. */
+/**
+ * Evaluates `question` only for rows with a possible first letter: it must not hold unless the text starts with one of
+ * `beginnings`.
+ */
 export function ifBegun({ stored, form }: TextSource, beginnings: readonly string[], question: Sql): Sql {
   const letters = beginnings.map((text) => text.charAt(0));
   if (form === "folded" || !letters.every(isAscii)) return question;
@@ -41,7 +44,7 @@ export function ifBegun({ stored, form }: TextSource, beginnings: readonly strin
   return inTurn(sql`ascii(${stored}) = any(${codes}::int[])`, question);
 }
 
-/** `question` of those alone who may meet it by a letter of `part`: it must not hold where that part is missing. */
+/** Evaluates `question` only for rows that contain a letter of `part`: it must not hold where the part is missing. */
 export function ifHeld({ stored, form }: TextSource, part: string, question: Sql): Sql {
   const [letter] = Array.from(part)
     .filter((one) => isAscii(one) && !IN_MOST.includes(one))
@@ -51,25 +54,28 @@ export function ifHeld({ stored, form }: TextSource, part: string, question: Sql
   return inTurn(sql`${stored} like any(${patterns}::text[])`, question);
 }
 
-/** A look for these leaves too many to be worth it. */
+/** Letters in too many names for a check to be worth it. */
 const IN_MOST = "ae ";
-/** The other letters by how many names they are in. What is no letter is in fewer still. */
+/** The other letters, rarest in names first. Characters that are not letters are rarer still. */
 const RARE_FIRST = "qxwzjfvpybkgcdhumtsolirn";
 
 const isAscii = (letter: string) => /^\p{ASCII}$/u.test(letter);
 
-/** What an ASCII letter in lower case may have been: itself, its capital, and for two of them one more letter. */
+/** The characters whose lower case may be this ASCII letter: itself, its capital, and for i and k one more letter. */
 function spellingsOf(letter: string): string[] {
   const further: Readonly<Record<string, string>> = { i: "\u0130", k: "\u212a" };
   return [...new Set([letter, letter.toUpperCase(), further[letter] ?? letter])];
 }
 
-/** PostgreSQL would put what it takes for cheaper first: in brackets of a question of their own both keep their places. */
+/**
+ * Keeps the order of two conditions: without the brackets of its own expression PostgreSQL would evaluate the one it
+ * considers cheaper first.
+ */
 function inTurn(look: Sql, question: Sql): Sql {
   return sql`((${look}) and (${question})) is true`;
 }
 
-/** The text itself, in a pattern. */
+/** Escapes a text for a `like` pattern. */
 export function escapeLike(text: string): string {
   return text.replaceAll(/[\\%_]/g, "\\$&");
 }

@@ -105,7 +105,7 @@ async function idOf(workspaceId: WorkspaceId, emails: readonly string[]): Promis
   return rows.map(({ id }) => id);
 }
 
-test("whatever comes and goes, memberships follow the rules and counters are what a count gives", async () => {
+test("after any sequence of changes, memberships follow the rules and counters equal a count", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 3, maxLength: 25 }), async (operations) => {
       const workspaceId = await insertBareWorkspace(db);
@@ -139,7 +139,7 @@ test("whatever comes and goes, memberships follow the rules and counters are wha
   );
 }, 120_000);
 
-test("the day of a move is the workspace's, and only moves into and out of active count", async () => {
+test("the day of a change is in the workspace's time zone, and only changes to and from active count", async () => {
   const workspaceId = await insertBareWorkspace(db);
   await db.run(sql`update workspaces set timezone = 'Pacific/Auckland' where id = ${workspaceId}`);
   const listId = await newList(db, workspaceId);
@@ -174,7 +174,7 @@ test("the day of a move is the workspace's, and only moves into and out of activ
   expect(days).toEqual([{ day: "2026-03-02", subscribed: 2, unsubscribed: 1, bounced: 0, complained: 1 }]);
 });
 
-test("names and custom fields of known people: what is given replaces, what is not stays, and only if asked", async () => {
+test("names and custom fields given for known people replace stored ones only if asked; omitted ones stay", async () => {
   const workspaceId = await insertBareWorkspace(db);
   const [one, two] = [await newList(db, workspaceId), await newList(db, workspaceId)];
   const ann = {
@@ -224,7 +224,7 @@ test("names and custom fields of known people: what is given replaces, what is n
   expect(await addPeople(db, workspaceId, two, [back])).toMatchObject({ updated: 1, joined: 0, changed: 1 });
 });
 
-test("who is known and joins another list gets what is missing: given before held as asked, then the defaults", async () => {
+test("a known person who joins another list gets the values they lack: given or stored ones, then the defaults", async () => {
   const workspaceId = await insertBareWorkspace(db);
   const [home, replacing, filling] = [
     await newList(db, workspaceId),
@@ -266,7 +266,7 @@ test("who is known and joins another list gets what is missing: given before hel
   expect(await read()).toEqual(after);
 });
 
-test("another workspace's list and people are out of reach", async () => {
+test("another workspace's list and people are never changed", async () => {
   const [mine, theirs] = [await insertBareWorkspace(db), await insertBareWorkspace(db)];
   const [myList, theirList] = [await newList(db, mine), await newList(db, theirs)];
   await addPeople(db, theirs, theirList, [{ email: "ann@example.com" }]);
@@ -282,7 +282,7 @@ test("another workspace's list and people are out of reach", async () => {
   expect(await countMembers(db, theirs, theirList)).toMatchObject({ active: 1, bounced: 0 });
 });
 
-test("imports, status changes and removals of the same people at once neither deadlock nor miscount", async () => {
+test("concurrent imports, status changes and removals of the same people neither deadlock nor miscount", async () => {
   const workspaceId = await insertBareWorkspace(db);
   const lists = [await newList(db, workspaceId), await newList(db, workspaceId)];
   const people = Array.from({ length: 40 }, (_, at) => ({ email: `p${at}@example.com` }));
@@ -311,7 +311,7 @@ test("imports, status changes and removals of the same people at once neither de
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("staged people come as they were written, but for those taken out again", async () => {
+test("staged people are added as written, except for removed rows", async () => {
   const workspaceId = await insertBareWorkspace(db);
   const listId = await newList(db, workspaceId);
   const said = { last_name: null, source: null, status: null };
@@ -337,7 +337,7 @@ test("staged people come as they were written, but for those taken out again", a
   ]);
 });
 
-test("people thought to be new are written as well when one of them is known, each once", async () => {
+test("with likelyNew, people are written once even if one of them is known", async () => {
   const workspaceId = await insertBareWorkspace(db);
   const [one, other] = [await newList(db, workspaceId), await newList(db, workspaceId)];
   const options = { likelyNew: true, defaults: { plan: "free", city: "Rome" } };
@@ -367,7 +367,7 @@ test("people thought to be new are written as well when one of them is known, ea
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("of two arrivals in one transaction each counts what it changed, also after people thought to be new", async () => {
+test("two additions in one transaction each count their own changes, also after likelyNew", async () => {
   const workspaceId = await insertBareWorkspace(db);
   const mailingListId = await newList(db, workspaceId);
   const arrived = await db.transaction(async (tx) => {
@@ -390,7 +390,7 @@ test("of two arrivals in one transaction each counts what it changed, also after
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("tens of thousands who are known are found one by one in a workspace of which the statistics know nothing", async () => {
+test("without statistics, tens of thousands of known people are looked up one by one", async () => {
   const people = (name: string) =>
     Array.from({ length: 15_000 }, (_, at) => ({ email: `p${at}@big.example`, first_name: name }));
   // By these statistics the planner would look through everybody given for each who is known: hours.

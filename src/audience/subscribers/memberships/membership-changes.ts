@@ -25,7 +25,7 @@ import {
 } from "./counters.ts";
 import { withWorkspace } from "./planner-hints.ts";
 import { noteRemovedSql } from "./removed-people-store.ts";
-import { holdingStatuses } from "./status.ts";
+import { personWideStatuses } from "./status.ts";
 
 /** The rank of a status from best (1, active) to worst (4, complained). */
 export const badness = (status: Sql) =>
@@ -83,7 +83,7 @@ export function moveStatuses(
         select ctid as place, mailing_list_id, subscriber_id, status from memberships
         where workspace_id = v.workspace and subscriber_id = v.subscriber_id offset 0) m
       where m.mailing_list_id = v.mailing_list_id
-        or v.status = any(${holdingStatuses}::text[]) and m.status <> 'complained'
+        or v.status = any(${personWideStatuses}::text[]) and m.status <> 'complained'
       order by m.mailing_list_id, m.subscriber_id, m.mailing_list_id is not distinct from v.mailing_list_id desc,
         ${badness(sql`v.status`)} desc
     ), moved as (

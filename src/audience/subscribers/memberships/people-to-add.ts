@@ -4,7 +4,7 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import { badness } from "./membership-changes.ts";
-import { holdingStatuses } from "./status.ts";
+import { personWideStatuses } from "./status.ts";
 
 export interface MembersToAdd {
   readonly mailingListId: string;
@@ -83,5 +83,5 @@ export function withDefaults(values: Sql, { defaults = {} }: MembersToAdd): Sql 
  */
 export const changesStatus = (wanted: Sql, held: Sql, resubscribe: boolean) => sql`(
   ${badness(wanted)} > ${badness(sql`m.status`)}
-  or ${wanted} = any(${holdingStatuses}::text[]) and ${badness(wanted)} > ${badness(held)}
+  or ${wanted} = any(${personWideStatuses}::text[]) and ${badness(wanted)} > ${badness(held)}
   or ${resubscribe}::boolean and ${wanted} = 'active' and m.status = 'unsubscribed')`;

@@ -7,4 +7,4 @@ export type SubscriberStatus = (typeof subscriberStatuses)[number];
 export type StatusCounts = Readonly<Record<SubscriberStatus, number>>;
 
 /** Statuses that belong to the person and apply to all their lists: the address bounced, or its owner complained. */
-export const holdingStatuses = ["bounced", "complained"] as const satisfies readonly SubscriberStatus[];
+export const personWideStatuses = ["bounced", "complained"] as const satisfies readonly SubscriberStatus[];

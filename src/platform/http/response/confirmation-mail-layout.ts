@@ -1,4 +1,4 @@
-/** The text and HTML of a mail that asks for a confirmation on a linked page. */
+/** A mail that asks its recipient to open a page and press the button there. */
 import { letter } from "./mail-layout.ts";
 import { html } from "./page.ts";
 
@@ -6,15 +6,19 @@ export interface ConfirmationLetter {
   readonly subject: string;
   /** Who requests what. */
   readonly request: string;
-  readonly instruction: string;
   /** URL of the page. */
   readonly link: string;
   /** What happens without a confirmation. */
   readonly otherwise: string;
 }
 
-/** The subject and both bodies. */
-export function confirmationLetter({ subject, request, instruction, link, otherwise }: ConfirmationLetter) {
+const instruction = "If that is right, open this page and press the button. The link works for 48 hours:";
+
+/** How long the link works. */
+export const CONFIRMATION_LINK_MS = 48 * 3_600_000;
+
+/** The text and HTML form of the mail. */
+export function confirmationLetter({ subject, request, link, otherwise }: ConfirmationLetter) {
   return {
     subject,
     text: `${request}\n\n${instruction}\n\n${link}\n\n${otherwise}\n`,
