@@ -1,4 +1,4 @@
-/** A way to a database over loopback that can fall silent, as a network does, or freeze, as a stopped server does. */
+/** A TCP proxy to a database that can drop packets, like a broken network, or freeze, like a stopped server. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
@@ -6,7 +6,7 @@ import { afterAll } from "vitest";
 export class DatabaseWay {
   readonly url: string;
   readonly #sockets: Set<Socket>;
-  /** Answers, or everything, that come in meanwhile are lost, and so are connections made meanwhile. */
+  /** What the proxy drops: nothing, the server's answers, or all data and new connections. */
   lost: "nothing" | "answers" | "everything" = "nothing";
   #isFrozen = false;
 
@@ -15,7 +15,7 @@ export class DatabaseWay {
     this.#sockets = sockets;
   }
 
-  /** Nothing passes, and nothing is lost: what is on its way arrives at `thaw`, though its sender has left. */
+  /** Stops all traffic without loss: data sent meanwhile arrives after `thaw`, even if its sender has disconnected. */
   freeze(): void {
     this.#isFrozen = true;
     for (const socket of this.#sockets) socket.pause();
@@ -46,7 +46,7 @@ export class DatabaseWay {
   }
 }
 
-/** A way to the database at this address, closed when the test file is done. */
+/** Starts a proxy to the database at this URL; it closes after the test file. */
 export async function openWay(databaseUrl: string): Promise<DatabaseWay> {
   const { hostname, port, pathname, searchParams, username, password } = new URL(databaseUrl);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);

@@ -1,4 +1,4 @@
-/** Mails that were sent, and people and programs who follow the addresses in them. */
+/** Sent mails, and requests for their tracking URLs by people and programs. */
 import sql from "sql-template-tag";
 import { startService, type TestService } from "./service.ts";
 import { type SentMail, sentCampaign, type TrackedCampaign } from "./tracked-campaign.ts";
@@ -25,7 +25,7 @@ export const form = "application/x-www-form-urlencoded";
 export const post = (address: string, body?: string): Promise<Response> =>
   visit(address, { method: "POST", ...(body !== undefined && { body, type: form }) });
 
-/** A campaign's counters when nobody did anything. */
+/** The counters of a campaign without any opens, clicks or unsubscribes. */
 export const none = {
   opens: 0,
   unique_opens: 0,
@@ -41,12 +41,12 @@ type Options = Partial<Parameters<typeof sentCampaign>[2]>;
 
 export interface TrackingScene {
   readonly service: TestService;
-  /** Delivered an hour ago, unless said otherwise. */
+  /** Inserts a campaign. Default delivery time: one hour ago. */
   readonly campaign: (options?: Options) => Promise<TrackedCampaign>;
-  /** A campaign to one person. */
+  /** Inserts a campaign to one person. */
   readonly oneMail: (options?: Options) => Promise<SentMail & TrackedCampaign>;
   readonly countersOf: (campaignId: string) => Promise<Record<string, number> | undefined>;
-  /** What is kept of somebody's engagement. */
+  /** The stored engagement of a person. */
   readonly person: (email: string) => Promise<Record<string, unknown> | undefined>;
   readonly listDay: (listId: string) => Promise<object | undefined>;
 }
