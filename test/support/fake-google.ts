@@ -2,12 +2,14 @@
  * A fake of the Google APIs for Postmaster Tools, on a free port: the token endpoint, which verifies a service account's
  * signature with its public key, and domains.domainStats.query of version 2.
  */
+
 import { generateKeyPairSync, randomUUID, verify } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
+import { DAY_MS } from "#platform/time.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/postmaster.traffic.readonly";
 const CLIENT_EMAIL = "posthaste@project.iam.gserviceaccount.test";
@@ -18,7 +20,6 @@ const PERSON = {
   client_secret: "GOCSPX-of-a-local-server",
   refresh_token: "1//of-a-local-server",
 };
-const DAY_MS = 86_400_000;
 /** Metrics that the API accepts only with a filter. */
 const filters: Readonly<Record<string, RegExp | undefined>> = {
   AUTH_SUCCESS_RATE: /^auth_type = "(spf|dkim|dmarc)"$/,

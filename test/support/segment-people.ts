@@ -1,4 +1,5 @@
 /** Generates many different people on three lists, and reads them in the form that conditions use. */
+
 import sql from "sql-template-tag";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Membership, Person } from "#audience/segments/conditions/person.ts";
@@ -6,9 +7,8 @@ import { updateStatuses } from "#audience/subscribers/memberships/membership-cha
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time.ts";
 import { addPeople, newList } from "./audience.ts";
-
-const DAY_MS = 86_400_000;
 
 /** A seeded generator of integers from 0 to `below` - 1. */
 export function dice(seed: number): (below: number) => number {

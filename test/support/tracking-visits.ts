@@ -1,5 +1,7 @@
 /** Sent mails, and requests for their tracking URLs by people and programs. */
+
 import sql from "sql-template-tag";
+import { HOUR_MS } from "#platform/time.ts";
 import { startService, type TestService } from "./service.ts";
 import { type SentMail, sentCampaign, type TrackedCampaign } from "./tracked-campaign.ts";
 
@@ -55,7 +57,7 @@ export async function trackingScene(): Promise<TrackingScene> {
   const service = await startService();
   const { database, workspaceId, url: base, clock } = service;
   const campaign: TrackingScene["campaign"] = (options = {}) => {
-    const deliveredAt = new Date(clock.now().getTime() - 3_600_000);
+    const deliveredAt = new Date(clock.now().getTime() - HOUR_MS);
     return sentCampaign(database, workspaceId, { base, deliveredAt, ...options });
   };
   return {

@@ -1,8 +1,10 @@
 /** Stands in for the delivery worker in transport tests: records the ending of each message. */
+
 import type { AttemptResult, Ending, SmsAttempt, SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { LeasedMessage, ReadyMessage } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
+import { HOUR_MS } from "#platform/time.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
 
 /** The ending of one message, with its local part. */
@@ -103,8 +105,8 @@ export function leased(localpart: string, change: Partial<ReadyMessage> = {}): R
     priority: 1,
     attempts: 0,
     bytes: 100,
-    expires_at: new Date(created.getTime() + 72 * 3_600_000),
-    lives_ms: 72 * 3_600_000,
+    expires_at: new Date(created.getTime() + 72 * HOUR_MS),
+    lives_ms: 72 * HOUR_MS,
     first_attempt_at: null,
     created_at: created,
     source: "api",
