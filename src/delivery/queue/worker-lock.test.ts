@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { markHolder, takeMark } from "#test/support/take-mark.ts";
+import { takeWorkerLock, workerLockHolder } from "#test/support/take-worker-lock.ts";
 import { holdWorkerLock, isLockFree } from "./worker-lock.ts";
 
 const db = await testDatabase();
@@ -16,7 +16,7 @@ test("a mark whose session went silent counts no more, and is made anew", async 
   onTestFinished(() => mark.end());
   await mark.check();
   expect([mark.isHeld, renewals]).toEqual([true, 0]);
-  const { pid } = await markHolder(db);
+  const { pid } = await workerLockHolder(db);
   process.kill(pid, "SIGSTOP");
   try {
     await mark.check();
@@ -31,7 +31,7 @@ test("a mark whose session went silent counts no more, and is made anew", async 
 
 test("a mark that waits for whoever recovers its worker is given up at once when the worker stops", async () => {
   const mark = await holdWorkerLock(db, newId());
-  const giveBack = await takeMark(db);
+  const giveBack = await takeWorkerLock(db);
   onTestFinished(giveBack);
   expect(mark.isHeld).toBe(false);
   await mark.end();

@@ -25,7 +25,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { type FakeMx, startFakeMx } from "#test/support/fake-mx.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { takeMark } from "#test/support/take-mark.ts";
+import { takeWorkerLock } from "#test/support/take-worker-lock.ts";
 import { recordTransport } from "#test/support/transport-recorder.ts";
 import type { DeliveryWorkerOptions } from "./delivery-worker.ts";
 import { openJournal, removeJournal } from "./journal.ts";
@@ -458,7 +458,7 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
 
 test("a worker without its mark begins nothing, and goes on with a journal when it has it again", async () => {
   const { workerId } = await startWorker();
-  const giveBack = await takeMark(db);
+  const giveBack = await takeWorkerLock(db);
   const journals = join(dataDir, "journals");
   removeJournal(journals, { workerId, pid: process.pid });
   const id = await accept("ada@example.test");
@@ -484,7 +484,7 @@ test("a worker that may not look at the queue asks no more often than it polls, 
     return new Map();
   });
   await leased.promise;
-  const giveBack = await takeMark(db);
+  const giveBack = await takeWorkerLock(db);
   examined.resolve();
   const held = sql`select from delivery_queue where leased_by is not null`;
   await eventually("what it holds to be dropped", async () => (await db.rows(held)).length === 0);

@@ -14,16 +14,16 @@ const locks = (isGranted: boolean) => sql`
     and database = (select oid from pg_database where datname = current_database())`;
 
 /** The lock that the only running worker holds. */
-export async function markHolder(db: Database): Promise<Lock> {
+export async function workerLockHolder(db: Database): Promise<Lock> {
   const held = await db.row<Lock>(locks(true));
   if (held === undefined) throw new Error("no worker holds its lock");
   return held;
 }
 
 /** Takes the lock from the only running worker, as a recovering worker does; resolves when the worker waits for it. */
-export async function takeMark(db: Database): Promise<() => Promise<void>> {
+export async function takeWorkerLock(db: Database): Promise<() => Promise<void>> {
   const isAwaited = async () => (await db.rows(locks(false))).length > 0;
-  const { pid, key } = await markHolder(db);
+  const { pid, key } = await workerLockHolder(db);
   const taker = await db.openSession();
   const taken = taker.query(sql`select pg_advisory_lock(${key})`);
   await eventually("the lock to be requested by the test", isAwaited);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
 
-export class DatabaseWay {
+export class DatabaseProxy {
   readonly url: string;
   readonly #sockets: Set<Socket>;
   /** What the proxy drops: nothing, the server's answers, or all data and new connections. */
@@ -47,24 +47,24 @@ export class DatabaseWay {
 }
 
 /** Starts a proxy to the database at this URL; it closes after the test file. */
-export async function openWay(databaseUrl: string): Promise<DatabaseWay> {
+export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const { hostname, port, pathname, searchParams, username, password } = new URL(databaseUrl);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
   const sockets = new Set<Socket>();
-  const proxy = createServer((near) => {
+  const server = createServer((near) => {
     const far = host.startsWith("/")
       ? connect(`${host}/.s.PGSQL.${port || 5432}`)
       : connect(Number(port || 5432), host);
-    way.join(near, far);
+    proxy.join(near, far);
   });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
   afterAll(() => {
     for (const socket of sockets) socket.destroy();
-    proxy.close();
+    server.close();
   });
   const user = password === "" ? username : `${username}:${password}`;
-  const url = `postgresql://${user}@127.0.0.1:${(proxy.address() as AddressInfo).port}${pathname}`;
-  const way = new DatabaseWay(url, sockets);
-  return way;
+  const url = `postgresql://${user}@127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
+  const proxy = new DatabaseProxy(url, sockets);
+  return proxy;
 }

@@ -25,7 +25,7 @@ export const zoneInOrder: DnsZone = {
   "post.ours.test": { A: ["127.0.0.1"] },
 };
 
-export interface ExaminationChange {
+export interface DoctorRunOptions {
   readonly change?: DnsZone;
   /** Null: no mail host listens. */
   readonly mx?: FakeMxOptions | null;
@@ -33,7 +33,7 @@ export interface ExaminationChange {
   readonly words?: readonly string[];
 }
 
-export interface Examination {
+export interface DoctorRun {
   readonly code: number;
   readonly findings: readonly Finding[];
   /** The last finding of the given check. */
@@ -42,9 +42,9 @@ export interface Examination {
 }
 
 /** For a test file: examines an installation that is correct except for the given changes. */
-export async function openExaminations(
+export async function prepareDoctor(
   service: TestService,
-): Promise<(options?: ExaminationChange) => Promise<Examination>> {
+): Promise<(options?: DoctorRunOptions) => Promise<DoctorRun>> {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-doctor-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
   // The first start of the service stores this fingerprint.
