@@ -1,15 +1,15 @@
 /**
- * How fast messages are accepted: `POST /emails/send` over 64 connections, each 201 after its commit, beside the bare
- * handler (bare-handler.ts) under the same load on the same PostgreSQL. The two take turns, so that whatever else the
- * machine does meets both. Only the API runs: nothing is delivered meanwhile.
+ * Measures acceptance: `POST /emails/send` over 64 connections, each 201 after its commit. The yardstick is the bare
+ * handler (bare-handler.ts) with the same load and PostgreSQL. Runs of both alternate, so that other load on the machine
+ * affects both. Only the API runs; nothing is delivered.
  */
 
 import { startProgram } from "#test/support/program.ts";
 import { startBareHandler } from "./bare-handler.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
-import { type Lab, senderDomain } from "./lab.ts";
 import { memoryOf } from "./machine.ts";
 import { htmlOfLength } from "./mail-body.ts";
+import { type BenchSetup, senderDomain } from "./setup.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const SIZES = [1_000, 10_000];
@@ -20,9 +20,9 @@ const WARM_UP_SECONDS = 2;
 const LEAST_RATIO = 0.5;
 const MOST_P99_MS = 25;
 
-export async function benchAccept(lab: Lab): Promise<Figure[]> {
-  await using service = await startProgram(lab.environment, ["serve", "--roles", "api"]);
-  await using bare = await startBareHandler(lab.databaseUrl);
+export async function benchAccept(setup: BenchSetup): Promise<Figure[]> {
+  await using service = await startProgram(setup.environment, ["serve", "--roles", "api"]);
+  await using bare = await startBareHandler(setup.databaseUrl);
   const figures: Figure[] = [];
   for (const size of SIZES) {
     const load = {
@@ -44,7 +44,7 @@ export async function benchAccept(lab: Lab): Promise<Figure[]> {
           ...load,
           port: Number(new URL(service.url).port),
           path: "/api/v1/emails/send",
-          headers: { "X-API-Key": lab.apiKey },
+          headers: { "X-API-Key": setup.apiKey },
         }),
       });
     }

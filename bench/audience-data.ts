@@ -1,6 +1,6 @@
 /**
- * An audience to measure with: people with names, mail providers, custom fields and engagement as a shop has them, on a
- * list of everybody and a list of every other. They come in as an import's do: COPY to staging, then the door.
+ * Test data of an audience: people with names, mail providers, custom fields and engagement as in a shop, on a list of
+ * all and a list of every second person. They are written like an import: COPY to staging, then membership changes.
  */
 
 import sql from "sql-template-tag";
@@ -11,11 +11,11 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { newList } from "#test/support/audience.ts";
 
 export interface BenchAudience {
-  /** Everybody is on it. */
+  /** The list of all people. */
   readonly everybody: string;
-  /** Every other person is on it. */
+  /** The list of every second person. */
   readonly half: string;
-  /** Rows a second through COPY and the door, all indexes kept, for the first list. */
+  /** Rows per second of COPY and membership changes for the first list, with all indexes. */
   readonly rate: number;
 }
 
@@ -28,10 +28,10 @@ const plans = ["free", "pro", "team"];
 const providers = ["gmail.com", "gmail.com", "gmail.com", "yahoo.com", "outlook.com", "web.de"];
 
 const CHUNK = 20_000;
-/** Chunks under way at a time: PostgreSQL works on one while the next is made. */
+/** Concurrent chunks: PostgreSQL writes one while the next is generated. */
 const AT_ONCE = 2;
 
-/** The same people at every run: a number decides all of a person. */
+/** The CSV line of a person. All values are derived from the number, so that every run has the same people. */
 export function personLine(number: number, id: string): string {
   const pick = <Value>(values: readonly Value[], salt: number): Value | "" =>
     values[Math.floor(((number * 2_654_435_761 + salt * 40_503) % 4_294_967_296) / 65_536) % values.length] ??
@@ -49,7 +49,7 @@ export function personLine(number: number, id: string): string {
   return [number, id, email, first, last, "bench", status, JSON.stringify(fields)].join("\t");
 }
 
-/** Fills a workspace with `people` people (a million takes half a minute) and tells the planner about them. */
+/** Inserts `people` people (half a minute for a million) and runs VACUUM ANALYZE. */
 export async function loadAudience(
   database: Database,
   workspaceId: WorkspaceId,
@@ -68,7 +68,7 @@ export async function loadAudience(
   return { everybody, half, rate };
 }
 
-/** Every `step`-th of the people 1 to `people` onto a list. @param line as personLine */
+/** Imports every `step`-th of the people 1 to `people` into a list. @param line generates a line, like personLine */
 export async function importPeople(
   database: Database,
   workspaceId: WorkspaceId,
@@ -105,8 +105,8 @@ function* chunkOf(first: number, last: number, step: number, line: typeof person
 }
 
 /**
- * What campaigns would have told of them: most were sent to, a third opens, some click. In steps that touch few rows of
- * a page, as campaigns do: the new versions find room beside the old ones.
+ * Writes engagement as campaigns do: most people got mail, a third opened, some clicked. Each step updates few rows of a
+ * page, so that PostgreSQL can store the new row versions on the same page (HOT updates).
  */
 async function engage(database: Database, workspaceId: WorkspaceId): Promise<void> {
   const STEPS = 16;

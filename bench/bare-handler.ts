@@ -1,9 +1,9 @@
 /**
- * The yardstick for acceptance: what Fastify and PostgreSQL do when nothing else is asked. One route takes plain JSON
- * without a look at it and answers after a durable insert; inserts that arrive while a commit is under way share the
- * next one, two commits are in flight, and the pool holds six connections. No key, no limits, no log, no second row.
+ * The yardstick for acceptance: the least that Fastify and PostgreSQL can do. One route takes JSON without validation
+ * and answers after a durable insert. Inserts that arrive during a commit share the next one, two commits run
+ * concurrently, and the pool has six connections. It has no API key, no limits, no log, and writes one row.
  *
- * Alone: `node bench/bare-handler.ts DATABASE_URL` says on standard output which port it took.
+ * Run by hand, `node bench/bare-handler.ts DATABASE_URL` prints its port.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -20,7 +20,7 @@ export interface BareHandler extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Starts it in a process of its own, with an empty table in the given database. */
+/** Starts the handler in a separate process, with an empty table in the given database. */
 export async function startBareHandler(databaseUrl: string): Promise<BareHandler> {
   const child = fork(fileURLToPath(import.meta.url), [databaseUrl], {
     execArgv: [],

@@ -1,6 +1,6 @@
 /**
- * Blacklists: how long a check takes when no zone answers, with a catalogue as large as an operator can make it; and a
- * thousand monitors that are due at one moment, alone and beside the accepting of mail, which the same process does.
+ * Measures blacklist checks: the time of one check with the largest possible catalogue when no zone answers, and a
+ * thousand monitors that are due at once, alone and while the same process accepts mail.
  */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
@@ -16,8 +16,8 @@ import { systemClock } from "#platform/clock.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { startProgram } from "#test/support/program.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
-import { type Lab, senderDomain } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";
+import { type BenchSetup, senderDomain } from "./setup.ts";
 import { type Figure, grouped } from "./table.ts";
 
 const ZONES = 200;
@@ -30,25 +30,25 @@ const WARM_UP_SECONDS = 1;
 const LEAST_RATIO = 0.5;
 const LOOK_MS = 20;
 
-export async function benchBlacklist(lab: Lab): Promise<Figure[]> {
-  return [await silentCheck(lab), ...(await dueMonitors(lab))];
+export async function benchBlacklist(setup: BenchSetup): Promise<Figure[]> {
+  return [await silentCheck(setup), ...(await dueMonitors(setup))];
 }
 
-async function silentCheck(lab: Lab): Promise<Figure> {
+async function silentCheck(setup: BenchSetup): Promise<Figure> {
   const silent = createSocket("udp4").bind(0, "127.0.0.1");
   await once(silent, "listening");
-  const zonesFile = join(lab.folder, "zones.json");
+  const zonesFile = join(setup.folder, "zones.json");
   const zones = Array.from({ length: ZONES }, (_, at) => ({ name: `zone-${at}.test`, types: ["ip4"] }));
   await writeFile(zonesFile, JSON.stringify({ replace: true, zones }));
   const settings = {
-    ...lab.environment,
+    ...setup.environment,
     DNS_SERVERS: `127.0.0.1:${silent.address().port}`,
     BLACKLIST_ZONES_FILE: zonesFile,
   };
   await using service = await startProgram(settings, ["serve", "--roles", "api"]);
   const from = performance.now();
   const body = { target: "8.4.2.1" };
-  const answer = await service.call("POST", "/blacklist/check", body, { key: lab.apiKey });
+  const answer = await service.call("POST", "/blacklist/check", body, { key: setup.apiKey });
   const ms = performance.now() - from;
   silent.close();
   const { total_checked, listed_count } = answer.body.data;
@@ -61,22 +61,22 @@ async function silentCheck(lab: Lab): Promise<Figure> {
   };
 }
 
-async function dueMonitors(lab: Lab): Promise<Figure[]> {
+async function dueMonitors(setup: BenchSetup): Promise<Figure[]> {
   const zones = readZones(null).filter((zone) => isAsked(zone, "ip4"));
   const testPoints = zones.map(({ name, dns_name }) => [
     dnsblName("127.0.0.2", dns_name ?? name),
     { A: ["127.0.0.2"] },
   ]);
   await using dns = await startFakeDns(Object.fromEntries(testPoints));
-  const settings = { ...lab.environment, DNS_SERVERS: dns.address };
+  const settings = { ...setup.environment, DNS_SERVERS: dns.address };
   await using service = await startProgram(settings, ["serve", "--roles", "api,jobs"]);
-  const accept = () => acceptRate(lab, service.url);
+  const accept = () => acceptRate(setup, service.url);
 
   const before = await accept();
-  await insertMonitors(lab);
-  const alone = await runAll(lab);
-  await makeDue(lab);
-  const [beside, meanwhile] = await Promise.all([runAll(lab), accept()]);
+  await insertMonitors(setup);
+  const alone = await runAll(setup);
+  await makeDue(setup);
+  const [beside, meanwhile] = await Promise.all([runAll(setup), accept()]);
   const ratio = meanwhile.rate / before.rate;
   return [
     {
@@ -96,8 +96,8 @@ async function dueMonitors(lab: Lab): Promise<Figure[]> {
   ];
 }
 
-/** Addresses of 8.0.0.0/8; all are due now. */
-async function insertMonitors({ database, workspaceId }: Lab): Promise<void> {
+/** Inserts monitors for addresses of 8.0.0.0/8, all due now. */
+async function insertMonitors({ database, workspaceId }: BenchSetup): Promise<void> {
   const now = systemClock.now();
   await database.transaction(async (tx) => {
     for (let at = 0; at < MONITORS; at++) {
@@ -109,7 +109,7 @@ async function insertMonitors({ database, workspaceId }: Lab): Promise<void> {
   });
 }
 
-async function makeDue({ database, workspaceId }: Lab): Promise<void> {
+async function makeDue({ database, workspaceId }: BenchSetup): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.run(sql`
       update blacklist_monitors set next_run_at = ${systemClock.now()}, last_checked_at = null
@@ -118,8 +118,8 @@ async function makeDue({ database, workspaceId }: Lab): Promise<void> {
   });
 }
 
-/** Milliseconds until every monitor has an answer. */
-async function runAll({ database, workspaceId }: Lab): Promise<number> {
+/** Milliseconds until every monitor has been checked. */
+async function runAll({ database, workspaceId }: BenchSetup): Promise<number> {
   const from = performance.now();
   while (
     await database.row(sql`
@@ -129,11 +129,11 @@ async function runAll({ database, workspaceId }: Lab): Promise<number> {
   return performance.now() - from;
 }
 
-function acceptRate(lab: Lab, url: string): Promise<HttpLoadResult> {
+function acceptRate(setup: BenchSetup, url: string): Promise<HttpLoadResult> {
   return runHttpLoad({
     port: Number(new URL(url).port),
     path: "/api/v1/emails/send",
-    headers: { "X-API-Key": lab.apiKey },
+    headers: { "X-API-Key": setup.apiKey },
     body: JSON.stringify({
       to: "user00000000@example.test",
       from_email: `shop@${senderDomain}`,

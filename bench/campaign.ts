@@ -1,28 +1,27 @@
 /**
- * A campaign to a hundred thousand people, everything included: from the call of `send` its audience is expanded, its
- * mail rendered (10 KB of HTML, six merge tags, ten tracked links, a text), signed with RSA-2048, carried to ten domains
- * on loopback and settled, with events and counters, while a client goes on asking the API. Then how long the
- * expansion of a million people takes, by itself.
+ * Measures a campaign to a hundred thousand people from the call of `send`: expanding the audience, rendering (10 KB of
+ * HTML, six merge tags, ten tracked links, a text), signing with RSA-2048, delivery to ten domains on loopback, and
+ * results with events and counters, while a client calls the API. Then measures the expansion of a million people alone.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { newList } from "#test/support/audience.ts";
 import { type Program, startProgram } from "#test/support/program.ts";
 import { importPeople, personLine } from "./audience-data.ts";
-import { type Lab, senderDomain } from "./lab.ts";
 import { cores, memoryTogether, signaturesPerSecond } from "./machine.ts";
 import { hasReceived, isQueueUsed, LOOK_MS, recipientDomain, startReceivers } from "./receivers.ts";
 import { campaignHtml, campaignSubject } from "./render.ts";
+import { type BenchSetup, senderDomain } from "./setup.ts";
 import { type Figure, grouped } from "./table.ts";
 
 const RECIPIENTS = 100_000;
-/** The clock starts behind these: code that runs for the first time is slow. */
+/** Messages before the measurement begins, because code is slow when it runs for the first time. */
 const WARM_UP = 5_000;
 const PEOPLE = 1_000_000;
 const SIGNING_SECONDS = 3;
-/** A look takes some 20 ms of a core. */
+/** Interval of memory measurements; each takes about 20 ms of CPU time. */
 const MEMORY_MS = 2_000;
-/** Between two requests of the client that asks meanwhile: what it and the answers to it take, the campaign does without. */
+/** Interval of the client's requests; they take CPU time from the campaign. */
 const ASK_MS = 50;
 const LEAST_PER_CORE = 1_750;
 const LEAST_RATIO = 0.5;
@@ -30,20 +29,20 @@ const MOST_MIB = 400;
 const MOST_P99_MS = 50;
 const MOST_EXPANSION_SECONDS = 20;
 
-export async function benchCampaign(lab: Lab): Promise<Figure[]> {
-  return [...(await sending(lab)), await expansion(lab)];
+export async function benchCampaign(setup: BenchSetup): Promise<Figure[]> {
+  return [...(await sending(setup)), await expansion(setup)];
 }
 
-async function sending(lab: Lab): Promise<Figure[]> {
-  const { database, workspaceId } = lab;
+async function sending(setup: BenchSetup): Promise<Figure[]> {
+  const { database, workspaceId } = setup;
   const list = await newList(database, workspaceId, "Readers");
   await importPeople(database, workspaceId, list, RECIPIENTS, 1, readerLine);
   await database.run(sql`vacuum analyze subscribers, memberships`);
-  await using receivers = await startReceivers(lab);
+  await using receivers = await startReceivers(setup);
   const { mx, environment } = receivers;
   const signatures = await signaturesPerSecond(SIGNING_SECONDS);
   await using service = await startProgram(environment, ["serve"]);
-  const call = callerOf(lab, service);
+  const call = callerOf(setup, service);
   const id = await newCampaign(call, list);
   const watched = watch(service, () => call("GET", `/campaigns/${id}`));
   await call("POST", `/campaigns/${id}/send`);
@@ -55,7 +54,7 @@ async function sending(lab: Lab): Promise<Figure[]> {
   const { memory, p99 } = await watched.end();
   const { received, copies } = await mx.count();
   if (received !== RECIPIENTS || copies.size !== RECIPIENTS)
-    throw new Error(`${received} messages with ${copies.size} ids came of ${RECIPIENTS}`);
+    throw new Error(`${received} messages with ${copies.size} ids arrived, expected ${RECIPIENTS}`);
   const ratio = signatures === null ? null : rate / signatures;
   const least = LEAST_PER_CORE * cores;
   return [
@@ -82,21 +81,21 @@ async function sending(lab: Lab): Promise<Figure[]> {
   ];
 }
 
-/** Without a delivery process, so that nothing is measured but the expansion. */
-async function expansion(lab: Lab): Promise<Figure> {
-  const { database, workspaceId } = lab;
+/** Runs without a delivery process, so that only the expansion is measured. */
+async function expansion(setup: BenchSetup): Promise<Figure> {
+  const { database, workspaceId } = setup;
   const list = await newList(database, workspaceId, "Million");
   await importPeople(database, workspaceId, list, PEOPLE, 1);
   await database.run(sql`vacuum analyze subscribers, memberships`);
-  await using service = await startProgram(lab.environment, ["serve", "--roles", "api,jobs"]);
-  const call = callerOf(lab, service);
+  await using service = await startProgram(setup.environment, ["serve", "--roles", "api,jobs"]);
+  const call = callerOf(setup, service);
   const id = await newCampaign(call, list);
   const from = performance.now();
   await call("POST", `/campaigns/${id}/send`);
   const isExpanded = sql`select from campaigns where id = ${id} and expanded_at is not null`;
   while ((await database.row(isExpanded)) === undefined) await delay(LOOK_MS);
   const seconds = (performance.now() - from) / 1000;
-  // Nobody is to send it: a benchmark behind this one waits until the queue is empty.
+  // Later benchmarks wait for an empty queue.
   await database.run(sql`truncate delivery_queue`);
   return {
     what: `expansion of a list of ${grouped(PEOPLE)}`,
@@ -106,7 +105,7 @@ async function expansion(lab: Lab): Promise<Figure> {
   };
 }
 
-/** Somebody whose mail comes to us. */
+/** The CSV line of a person at one of the receiver domains. */
 function readerLine(number: number, id: string): string {
   const fields = personLine(number, id).split("\t");
   return fields
@@ -121,8 +120,8 @@ type Call = (
   body?: unknown,
 ) => Promise<{ readonly data: { readonly id: string } }>;
 
-/** Calls with the key of the lab's workspace. */
-function callerOf({ apiKey }: Lab, { url }: Program): Call {
+/** Calls the API with the key of the benchmark workspace. */
+function callerOf({ apiKey }: BenchSetup, { url }: Program): Call {
   return async (method, path, body = {}) => {
     const answer = await fetch(`${url}/api/v1${path}`, {
       method,
@@ -147,7 +146,7 @@ async function newCampaign(call: Call, list: string): Promise<string> {
   return data.id;
 }
 
-/** Asks again and again, and looks at the memory, until the end. */
+/** Repeats the request and measures memory until `end` is called. */
 function watch(service: Program, ask: () => Promise<unknown>) {
   const over = new AbortController();
   const times: number[] = [];

@@ -1,23 +1,23 @@
 /**
- * How fast accepted messages are delivered: all of them wait in the queue when the delivery process starts, go to ten
- * recipient domains on loopback, each signed with RSA-2048, and count when the receiver and the database have them. In
- * front of each run OpenSSL says how many such signatures this machine makes at that moment.
+ * Measures delivery: all messages are in the queue when the delivery process starts. They go to ten recipient domains on
+ * loopback, each signed with RSA-2048, and count when the receiver and the database have them. Before each run OpenSSL
+ * measures how many such signatures the machine can make.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { startProgram } from "#test/support/program.ts";
-import type { Lab } from "./lab.ts";
 import { cores, memoryOf, signaturesPerSecond } from "./machine.ts";
 import { hasReceived, isQueueUsed, LOOK_MS, recipientDomain, startReceivers } from "./receivers.ts";
 import { seedMessages } from "./seed.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const RUNS = 3;
 const MESSAGES = 60_000;
-/** The clock starts behind these: code that runs for the first time is slow. */
+/** Messages before the measurement begins, because code is slow when it runs for the first time. */
 const WARM_UP = 10_000;
 const HTML_LENGTH = 10_000;
 const SIGNING_SECONDS = 3;
-/** What two cores should do; a machine with more or fewer is judged by its cores. */
+/** The aim for each core. */
 const LEAST_PER_CORE = 1_250;
 
 interface Run {
@@ -26,22 +26,22 @@ interface Run {
   readonly memory: readonly number[];
 }
 
-export async function benchDeliver(lab: Lab): Promise<Figure[]> {
-  await using receivers = await startReceivers(lab);
+export async function benchDeliver(setup: BenchSetup): Promise<Figure[]> {
+  await using receivers = await startReceivers(setup);
   const { mx, environment } = receivers;
   const runs: Run[] = [];
   for (let run = 0; run < RUNS; run++) {
-    await seedMessages(lab, { count: MESSAGES, htmlLength: HTML_LENGTH, domainOf: recipientDomain });
+    await seedMessages(setup, { count: MESSAGES, htmlLength: HTML_LENGTH, domainOf: recipientDomain });
     const signatures = await signaturesPerSecond(SIGNING_SECONDS);
     await using service = await startProgram(environment, ["serve", "--roles", "api,delivery"]);
     const before = await hasReceived(mx, WARM_UP);
     const from = performance.now();
     await hasReceived(mx, MESSAGES);
-    while (await isQueueUsed(lab.database)) await delay(LOOK_MS);
+    while (await isQueueUsed(setup.database)) await delay(LOOK_MS);
     const seconds = (performance.now() - from) / 1000;
     const { received, copies } = await mx.count({ reset: true });
     if (received !== MESSAGES || copies.size !== MESSAGES)
-      throw new Error(`${received} messages with ${copies.size} ids came of ${MESSAGES}`);
+      throw new Error(`${received} messages with ${copies.size} ids arrived, expected ${MESSAGES}`);
     const memory = await memoryOf(service.pid);
     runs.push({ rate: (MESSAGES - before) / seconds, signatures, memory });
   }

@@ -1,7 +1,7 @@
 /**
- * The load generator: POSTs one JSON body over keep-alive connections, each with one request under way, in a process
- * of its own. It writes prepared octets to plain sockets and reads of an answer no more than its status and its end,
- * because on a small machine every microsecond here is taken from what is measured.
+ * An HTTP load generator in a separate process: POSTs one JSON body over keep-alive connections with one request at a
+ * time each. It writes prepared octets to plain sockets and parses only status and length of an answer, because on a
+ * small machine its CPU time is missing for the measured service.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -12,10 +12,10 @@ export interface HttpLoad {
   readonly port: number;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Each `00000000` in it becomes the number of the request. */
+  /** Each `00000000` is replaced by the number of the request. */
   readonly body: string;
   readonly connections: number;
-  /** How long answers are counted, and how long they are not before that. */
+  /** Duration of the measurement; below, the time before it that is not counted. */
   readonly seconds: number;
   readonly warmUpSeconds: number;
 }
@@ -23,13 +23,13 @@ export interface HttpLoad {
 export interface HttpLoadResult {
   /** Answers per second. */
   readonly rate: number;
-  /** Milliseconds from request to answer that half, 95 and 99 of 100 requests do not exceed. */
+  /** Percentiles of the time from request to answer, in milliseconds. */
   readonly p50: number;
   readonly p95: number;
   readonly p99: number;
 }
 
-/** Runs a load to its end. Throws when an answer is anything but 2xx, or a connection breaks. */
+/** Runs the load. @throws if an answer is not 2xx or a connection breaks */
 export async function runHttpLoad(load: HttpLoad): Promise<HttpLoadResult> {
   const child = fork(fileURLToPath(import.meta.url), { execArgv: [] });
   child.send(load);
@@ -56,7 +56,7 @@ function prepare({ port, path, headers, body }: HttpLoad): { octets: Buffer; cou
   return { octets, counters };
 }
 
-/** One connection: request after request until `isOver`; `note` is told when each was sent. */
+/** Sends requests over one connection until `isOver`; calls `note` with the start time of each. */
 function converse(
   load: HttpLoad,
   nextNumber: () => number,

@@ -1,7 +1,7 @@
 /**
- * How fast an import is: a CSV file of a million people with four custom fields, uploaded to an empty list of the real
- * program, from the upload's first byte to the end of the job, and the same file once more. Beside it COPY, over as many connections, of the same rows
- * into tables of the same shape with all indexes: what PostgreSQL takes for storing them and nothing else.
+ * Measures an import: a CSV file of a million people with four custom fields into an empty list of the real program,
+ * from the first byte of the upload to the end of the job, and the same file again. The yardstick is COPY of the same
+ * rows, over as many connections, into tables with the same columns and indexes.
  */
 import { createReadStream, openAsBlob } from "node:fs";
 import { appendFile, rm, writeFile } from "node:fs/promises";
@@ -11,8 +11,8 @@ import sql from "sql-template-tag";
 import { newIdSeries } from "#platform/ids.ts";
 import type { CallApi } from "#test/support/api-caller.ts";
 import { type Program, startProgram } from "#test/support/program.ts";
-import type { Lab } from "./lab.ts";
 import { memoryOf } from "./machine.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped } from "./table.ts";
 
 const PEOPLE = 1_000_000;
@@ -21,7 +21,7 @@ const LEAST_RATIO = 0.5;
 const MOST_MIB = 300;
 const CONNECTIONS = 2;
 const LOOK_MS = 100;
-/** To look at memory starts a process, which takes time of the two cores. */
+/** Interval of memory measurements; each starts a process, which takes CPU time. */
 const MEMORY_LOOK_MS = 500;
 
 const first =
@@ -32,10 +32,10 @@ const cities = ["Berlin", "Paris", "London", "Rome", "Madrid", "Vienna", "Oslo",
 const plans = ["free", "pro", "team"];
 const providers = ["gmail.com", "gmail.com", "gmail.com", "yahoo.com", "outlook.com", "web.de"];
 
-export async function benchImport(lab: Lab): Promise<Figure[]> {
-  const files = await writeFiles(lab);
-  const raw = await copyRaw(lab, files);
-  const { first, again, most } = await importTwice(lab, files.csv);
+export async function benchImport(setup: BenchSetup): Promise<Figure[]> {
+  const files = await writeFiles(setup);
+  const raw = await copyRaw(setup, files);
+  const { first, again, most } = await importTwice(setup, files.csv);
   await Promise.all(
     Object.values(files)
       .flat()
@@ -67,15 +67,15 @@ export async function benchImport(lab: Lab): Promise<Figure[]> {
 
 interface Files {
   readonly csv: string;
-  /** The same people as rows of both tables, BATCH in a file. */
+  /** The same people as rows of both tables, in files of BATCH rows. */
   readonly subscribers: readonly string[];
   readonly memberships: readonly string[];
 }
 
-/** As many as the import writes in one transaction. */
+/** The number of rows that the import writes in one transaction. */
 const BATCH = 20_000;
 
-async function writeFiles({ folder, workspaceId }: Lab): Promise<Files> {
+async function writeFiles({ folder, workspaceId }: BenchSetup): Promise<Files> {
   const files = { csv: join(folder, "people.csv"), subscribers: [] as string[], memberships: [] as string[] };
   const nextId = newIdSeries();
   const list = nextId();
@@ -106,8 +106,8 @@ async function writeFiles({ folder, workspaceId }: Lab): Promise<Files> {
   return files;
 }
 
-/** Seconds that COPY takes. */
-async function copyRaw({ database }: Lab, files: Files): Promise<number> {
+/** Duration of COPY in seconds. */
+async function copyRaw({ database }: BenchSetup, files: Files): Promise<number> {
   await database.run(sql`create table raw_subscribers (like subscribers including all)`);
   await database.run(sql`create table raw_memberships (like memberships including all)`);
   const left = [...files.subscribers.keys()];
@@ -134,10 +134,13 @@ async function copyRaw({ database }: Lab, files: Files): Promise<number> {
   return seconds;
 }
 
-/** Seconds of both imports, and the most memory that a Node.js process of the program held meanwhile. */
-async function importTwice(lab: Lab, csv: string): Promise<{ first: number; again: number; most: number }> {
-  await using program = await startProgram(lab.environment, ["serve", "--roles", "api,jobs"]);
-  const call: CallApi = (method, path, body) => program.call(method, path, body, { key: lab.apiKey });
+/** Durations of both imports in seconds, and the peak memory of a Node.js process of the program. */
+async function importTwice(
+  setup: BenchSetup,
+  csv: string,
+): Promise<{ first: number; again: number; most: number }> {
+  await using program = await startProgram(setup.environment, ["serve", "--roles", "api,jobs"]);
+  const call: CallApi = (method, path, body) => program.call(method, path, body, { key: setup.apiKey });
   const list = (await call("POST", "/mailing-lists", { name: "Everybody" })).body.data.id;
   for (const body of [
     { field_name: "city", field_type: "text" },
@@ -153,7 +156,7 @@ async function importTwice(lab: Lab, csv: string): Promise<{ first: number; agai
   return { first: first.seconds, again: again.seconds, most: Math.max(first.most, again.most) };
 }
 
-/** Seconds from upload to end. */
+/** Seconds from the upload to the end of the job. */
 async function importFile(
   program: Program,
   call: CallApi,

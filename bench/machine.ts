@@ -1,4 +1,4 @@
-/** What the figures were measured on, and the yardstick of every sender that signs: RSA in OpenSSL. */
+/** Describes the machine of a run, and measures memory and the rate of RSA signatures in OpenSSL. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 export const cores = availableParallelism();
 
-/** One line: processor, memory, versions. */
+/** Processor, memory and versions in one line. */
 export async function describeMachine(db: Database): Promise<string> {
   const model = cpus()[0]?.model.trim() ?? "unknown processor";
   const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
@@ -24,7 +24,7 @@ export async function describeMachine(db: Database): Promise<string> {
   ].join(" · ");
 }
 
-/** RSA-2048 signatures per second of all cores together; null where there is no `openssl`. */
+/** RSA-2048 signatures per second of all cores together; null if `openssl` is not installed. */
 export async function signaturesPerSecond(seconds: number): Promise<number | null> {
   const words = ["speed", "-seconds", String(seconds), "-multi", String(cores), "rsa2048"];
   const output = await run("openssl", words).catch(() => null);
@@ -32,17 +32,17 @@ export async function signaturesPerSecond(seconds: number): Promise<number | nul
   return rate === undefined ? null : Number(rate);
 }
 
-/** MiB that a process and each of its descendants but PostgreSQL hold; what one shares with others is in it whole. */
+/** Resident memory in MiB of a process and each descendant except PostgreSQL, including shared pages. */
 export async function memoryOf(pid: number): Promise<number[]> {
   const processes = await processesOf(pid);
   return processes.map(({ mib }) => Math.round(mib));
 }
 
-/** MiB of the same processes together: pages that they share, the runtime's own code above all, count once. */
+/** Memory in MiB of the same processes together. Shared pages, mostly code of Node.js, count once. */
 export async function memoryTogether(pid: number): Promise<number> {
   const processes = await processesOf(pid);
   const shared = await Promise.all(processes.map(({ id }) => sharedMib(id)));
-  // The same program in each: what one of them shares the others have as well.
+  // All processes run the same program and share the same pages.
   return Math.round(sum(processes.map(({ mib }) => mib)) - sum(shared) + Math.max(0, ...shared));
 }
 
@@ -62,7 +62,7 @@ async function processesOf(pid: number): Promise<{ readonly id: number; readonly
   return processes.filter(({ id, args }) => family.has(id) && !isPostgres(args));
 }
 
-/** MiB that a process has in common with any other; 0 where nobody says (only Linux does), or it has ended. */
+/** Shared memory of a process in MiB; 0 if it has ended or the system is not Linux. */
 async function sharedMib(id: number): Promise<number> {
   const rollup = await readFile(`/proc/${id}/smaps_rollup`, "utf8").catch(() => "");
   const kib = rollup.matchAll(/^Shared_(?:Clean|Dirty): +(\d+) kB$/gm);

@@ -1,4 +1,4 @@
-/** HTML of a given length that looks like mail: a table for the layout, headings, paragraphs, links, a picture. */
+/** HTML of a given length that resembles mail: layout table, headings, paragraphs, links, an image. */
 
 const block = `<tr><td style="padding:16px 24px">
 <h2 style="font:bold 18px Arial,sans-serif;color:#222222">Your order is on its way</h2>

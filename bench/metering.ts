@@ -1,8 +1,8 @@
 /**
- * What the meter costs acceptance: the acceptor alone, with 64 senders at once, for mail that is metered and for the
- * service's own, which takes the same way through the same statements and is not. Metered mail is that of a workspace
- * with a limit that is far away, as nearly all are, while its meter is read every two seconds; the two take turns. What
- * it costs near a limit, where the account is locked for every batch, is shown beside it.
+ * Measures the cost of metering: the acceptor alone with 64 concurrent senders, for metered mail and for mail of the
+ * service itself, which uses the same statements without the meter. The workspace is far from its limit, as nearly all
+ * are, and its meter is read every two seconds. Runs of both alternate. A second figure shows the rate near a limit,
+ * where each batch locks the account.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { systemClock } from "#platform/clock.ts";
@@ -14,8 +14,8 @@ import { settleAccount } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import type { Lab } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const SENDERS = 64;
@@ -25,7 +25,7 @@ const WARM_UP_SECONDS = 1;
 const POOL = 6;
 const READ_MS = 2_000;
 const LEAST_RATIO = 0.9;
-/** More than is sent. */
+/** A limit that is not reached. */
 const CAP = 1_000_000_000;
 
 interface Rates {
@@ -34,8 +34,8 @@ interface Rates {
   readonly free: number;
 }
 
-export async function benchMetering(lab: Lab): Promise<Figure[]> {
-  const db = createDatabase(lab.databaseUrl, { size: POOL, name: "benchmark", onError: () => {} });
+export async function benchMetering(setup: BenchSetup): Promise<Figure[]> {
+  const db = createDatabase(setup.databaseUrl, { size: POOL, name: "benchmark", onError: () => {} });
   const runs: Rates[] = [];
   for (let run = 0; run < RUNS; run++) {
     runs.push({
@@ -68,7 +68,7 @@ export async function benchMetering(lab: Lab): Promise<Figure[]> {
   ];
 }
 
-/** Messages a second, of a workspace that is made for the run. */
+/** Messages per second of a new workspace. */
 async function acceptRate(db: Database, source: "api" | "platform", cap: number | null): Promise<number> {
   const settings = { name: "Metering", timezone: "UTC", plan: "scale" } as const;
   const { workspace } = await createWorkspace(db, settings, systemClock);

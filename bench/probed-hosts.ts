@@ -1,6 +1,6 @@
 /**
- * Mail hosts that are only asked about addresses: one on each of many loopback addresses (Linux has all of 127.0.0.0/8),
- * all on one port, in a process of their own. They know every `person…` and nobody else.
+ * Mail hosts for SMTP probes: one on each of many loopback addresses (Linux has all of 127.0.0.0/8), all on one port, in
+ * a separate process. They accept every recipient whose name begins with `person`, and refuse all others.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

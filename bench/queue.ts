@@ -1,6 +1,6 @@
 /**
- * What a long queue costs: a lease of a batch with 10,000 and with 1,000,000 messages waiting, also while the first half
- * of them are for a provider whose lane is full, and how long the program takes from its start to the first delivery.
+ * Measures a long queue: the lease of a batch with 10,000 and with 1,000,000 queued messages, also while the first half
+ * is for a provider whose lane is full, and the time from the program's start to the first delivery.
  */
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
@@ -10,36 +10,36 @@ import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { startProgram } from "#test/support/program.ts";
-import { type Lab, senderDomain } from "./lab.ts";
 import { hasReceived, recipientDomain, startReceivers } from "./receivers.ts";
+import { type BenchSetup, senderDomain } from "./setup.ts";
 import { type Figure, grouped, median } from "./table.ts";
 
 const SHORT = 10_000;
 const LONG = 1_000_000;
 const INSERTED_AT_ONCE = 100_000;
-/** So many are due at the same moment, as a campaign's steps make them. */
+/** Number of messages with the same due time, as a step of a campaign writes them. */
 const DUE_AT_ONCE = 5_000;
-/** As the dispatcher asks. */
+/** The batch size of the delivery worker. */
 const BATCH = 250;
 const LEASES = 21;
 const MOST_RESTART_MS = 10_000;
-/** A lease may cost this much more; its rows lie further apart. */
+/** The aim: a lease in the long queue takes at most this many times longer. */
 const MOST_RATIO = 2;
 const FULL_DOMAIN = recipientDomain(0);
 
-export async function benchQueue(lab: Lab): Promise<Figure[]> {
-  await using receivers = await startReceivers(lab);
-  const { database } = lab;
-  const delivery = createDatabase(lab.databaseUrl, {
+export async function benchQueue(setup: BenchSetup): Promise<Figure[]> {
+  await using receivers = await startReceivers(setup);
+  const { database } = setup;
+  const delivery = createDatabase(setup.databaseUrl, {
     size: 1,
     name: "benchmark",
     onError: () => {},
     settings: PLANNER_SETTINGS,
   });
-  await fill(lab, 0, SHORT);
+  await fill(setup, 0, SHORT);
   await leaseCost(delivery, BATCH, []);
   const short = await leaseCost(delivery, BATCH, []);
-  await fill(lab, SHORT, LONG);
+  await fill(setup, SHORT, LONG);
   const long = await leaseCost(delivery, BATCH, []);
   const full = await leaseCost(delivery, BATCH, [FULL_DOMAIN]);
   await delivery.close();
@@ -63,8 +63,8 @@ export async function benchQueue(lab: Lab): Promise<Figure[]> {
   ];
 }
 
-/** Messages from one place to another, as they stand after acceptance; the first half are for the domain that gets full. */
-async function fill({ database, workspaceId }: Lab, first: number, end: number): Promise<void> {
+/** Inserts messages as acceptance does; the first half is for the domain whose lane is full. */
+async function fill({ database, workspaceId }: BenchSetup, first: number, end: number): Promise<void> {
   for (let from = first; from < end; from += INSERTED_AT_ONCE) {
     await database.run(sql`
       with mail as materialized (
@@ -88,7 +88,7 @@ async function fill({ database, workspaceId }: Lab, first: number, end: number):
 
 const cursor = new QueueCursor();
 
-/** Of one message in a batch, in milliseconds. */
+/** Time per message of a lease, in milliseconds. */
 async function leaseCost(database: Database, limit: number, saturated: readonly string[]): Promise<number> {
   const costs: number[] = [];
   for (let lease = 0; lease < LEASES; lease++) {

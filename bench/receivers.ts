@@ -1,4 +1,4 @@
-/** Ten recipient domains whose mail goes to one counting sink on loopback, and the settings to reach it unhindered. */
+/** Ten recipient domains whose MX is one counting server on loopback, and settings without delivery limits. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -7,15 +7,15 @@ import type { Database } from "#platform/database/pool.ts";
 import { type CountingMx, startCountingMx } from "#test/support/counting-mx.ts";
 import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import type { ProgramSettings } from "#test/support/program.ts";
-import type { Lab } from "./lab.ts";
+import type { BenchSetup } from "./setup.ts";
 
-/** Between two looks at what has come, or at the queue: each costs the receiver or the database a little. */
+/** Interval of polls of the receiver or the queue. */
 export const LOOK_MS = 100;
 const DOMAINS = 10;
 
 export interface Receivers extends AsyncDisposable {
   readonly mx: CountingMx;
-  /** A benchmark may add domains of its own. */
+  /** A benchmark may add domains. */
   readonly dns: FakeDns;
   readonly environment: ProgramSettings;
 }
@@ -24,14 +24,14 @@ export function recipientDomain(at: number): string {
   return `receiver-${at % DOMAINS}.test`;
 }
 
-export async function startReceivers(lab: Lab): Promise<Receivers> {
+export async function startReceivers(setup: BenchSetup): Promise<Receivers> {
   const zone = Array.from({ length: DOMAINS }, (_, at) => [
     [recipientDomain(at), { MX: [[10, `mx.${recipientDomain(at)}`] as [number, string]] }],
     [`mx.${recipientDomain(at)}`, { A: ["127.0.0.1"] }],
   ]);
   const dns = await startFakeDns(Object.fromEntries(zone.flat()));
   const mx = await startCountingMx();
-  const lanesFile = join(lab.folder, "lanes.json");
+  const lanesFile = join(setup.folder, "lanes.json");
   const unlimited = {
     connections_per_minute: null,
     messages_per_connection: null,
@@ -42,7 +42,7 @@ export async function startReceivers(lab: Lab): Promise<Receivers> {
     mx,
     dns,
     environment: {
-      ...lab.environment,
+      ...setup.environment,
       MAIL_MODE: "direct",
       DNS_SERVERS: dns.address,
       SMTP_PORT: String(mx.port),
@@ -56,7 +56,7 @@ export async function startReceivers(lab: Lab): Promise<Receivers> {
   };
 }
 
-/** Waits until at least so many have come; gives how many it is then. */
+/** Waits until at least `least` messages have arrived; returns the number. */
 export async function hasReceived(mx: CountingMx, least: number): Promise<number> {
   for (;;) {
     const received = await mx.received();

@@ -1,7 +1,7 @@
 /**
- * How fast a campaign's mail is rendered: 10 KB of HTML with six merge tags and ten links that lead back, its subject
- * and its text, under one MAC a mail, as sending does it. The yardstick is LiquidJS on the same HTML with its own
- * escaping, without links, subject and text. The two take turns on one core; nothing else is started.
+ * Measures the rendering of campaign mail: 10 KB of HTML with six merge tags and ten tracked links, subject and text,
+ * with one MAC per mail, as in sending. The yardstick is LiquidJS with its own escaping on the same HTML, without links,
+ * subject and text. Runs of both alternate on one core.
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { Liquid } from "liquidjs";
@@ -17,7 +17,7 @@ const HTML_LENGTH = 10_000;
 const LINKS = 10;
 const LEAST_RATIO = 1.5;
 
-export const campaignSubject = "News for {{ first_name }}";
+export const campaignSubject = "Offers for {{ first_name }}";
 const tags = [
   '{{ first_name | default: "friend" }}',
   "{{ last_name }}",
@@ -41,7 +41,7 @@ export async function benchRender(): Promise<Figure[]> {
     options,
   );
   if (!compiled.ok || compiled.content.facts.links.length !== LINKS)
-    throw new Error("not the mail it should be");
+    throw new Error("the rendered mail is wrong");
   const { content } = compiled;
   const key = createSecretKey(randomBytes(32));
   const liquid = new Liquid({ outputEscape: "escape" });
@@ -71,7 +71,7 @@ export async function benchRender(): Promise<Figure[]> {
   ];
 }
 
-/** The usual body, with the tags in its words and as many links as wanted. */
+/** The usual body with merge tags and LINKS tracked links. */
 export function campaignHtml(): string {
   let tag = 0;
   let link = 0;
@@ -102,7 +102,7 @@ function linksOf(number: number, key: KeyObject): MailLinks {
   };
 }
 
-/** Mails a second. */
+/** Mails per second. */
 function rateOf(render: (number: number) => number): number {
   let characters = 0;
   const from = performance.now();

@@ -1,8 +1,9 @@
 /**
- * A message log to read reports from: ninety days of mail of one large workspace and a few small ones, with campaigns that
- * come all at once, recipient domains of which few get most, what bounced and was complained about, and what is still
- * waiting. The log is made first, and the counters of it, each by one statement.
+ * Test data for reports: ninety days of mail of one large workspace and a few small ones, with campaigns sent within a
+ * minute, few recipient domains with most of the mail, bounces, complaints, and queued messages. The log is inserted
+ * first; then one statement fills each counter table from it.
  */
+
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
 import { countedKeysSql, DAY, EIGHTH, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
@@ -11,35 +12,35 @@ import { ensurePartitions } from "#messages/partitions.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import type { Lab } from "./lab.ts";
+import type { BenchSetup } from "./setup.ts";
 
 export const DAYS = 90;
-const DAY_MS = 86_400_000;
 const DOMAINS = 2_000;
 const PEOPLE = 2_000_000;
-/** The log is made of so many stretches; each begins with a campaign, which is three fifths of it. */
+/** The log has so many sections of equal length. Each begins with a campaign, which is three fifths of it. */
 const STRETCHES = 100;
-/** These are one campaign. */
+/** The campaigns of these sections are one. */
 const LARGE = { first: 41, last: 50 };
 const SMALL_WORKSPACES = 3;
 
 export interface ReportData {
-  /** The largest of the campaigns. */
+  /** The largest campaign. */
   readonly campaignId: string;
-  /** Somebody who got mail of that campaign. */
+  /** An address that got mail of that campaign. */
   readonly wholeAddress: string;
 }
 
-/** @param db without deadlines */
-export async function makeReportData(db: Database, lab: Lab, messages: number): Promise<ReportData> {
-  const { workspaceId } = lab;
+/** @param db a connection without statement timeouts */
+export async function makeReportData(db: Database, setup: BenchSetup, messages: number): Promise<ReportData> {
+  const { workspaceId } = setup;
   const now = new Date();
-  await ensurePartitions(lab.database, new Date(now.getTime() - DAYS * DAY_MS));
+  await ensurePartitions(setup.database, new Date(now.getTime() - DAYS * DAY_MS));
   const small: WorkspaceId[] = [];
   for (let at = 1; at <= SMALL_WORKSPACES; at++) {
     const settings = { name: `Small ${at}`, timezone: "UTC", plan: "enterprise" } as const;
-    small.push((await createWorkspace(lab.database, settings, systemClock)).workspace.id);
+    small.push((await createWorkspace(setup.database, settings, systemClock)).workspace.id);
   }
   const campaigns = Array.from({ length: STRETCHES }, newId);
   const plan = { workspaceId, small, campaigns, now, messages };
@@ -49,7 +50,7 @@ export async function makeReportData(db: Database, lab: Lab, messages: number): 
   const campaignId = campaigns[LARGE.first] ?? "";
   await insertRecipients(db, workspaceId, campaignId);
   await insertQueue(db);
-  await insertNews(db, now);
+  await insertFeedback(db, now);
   await db.transaction(fillCounters);
   await fillCampaignCounters(db, workspaceId, campaignId);
   await db.run(sql`vacuum analyze`);
@@ -60,7 +61,7 @@ export async function makeReportData(db: Database, lab: Lab, messages: number): 
   return { campaignId, wholeAddress: person?.email ?? "" };
 }
 
-/** Indexes apart from the primary key are built at the end, of everything at once. */
+/** Drops all indexes except the primary key, fills the table, and builds them again. */
 async function withoutIndexes(db: Queryable, table: string, fill: () => Promise<void>): Promise<void> {
   const indexes = await db.rows<{ name: string; definition: string }>(sql`
     select indexrelid::regclass::text as name, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') as definition
@@ -78,7 +79,7 @@ interface Plan {
   readonly messages: number;
 }
 
-/** Parts that are made at the same time. */
+/** Parts that are inserted concurrently. */
 const AT_ONCE = 4;
 
 async function insertLog(db: Queryable, plan: Plan): Promise<void> {
@@ -90,7 +91,7 @@ async function insertLog(db: Queryable, plan: Plan): Promise<void> {
   );
 }
 
-/** In the order of time: a campaign within a minute, the rest of a stretch evenly. */
+/** Inserts messages in order of time: a campaign within a minute, the rest of a section evenly. */
 async function insertPart(
   db: Queryable,
   { workspaceId, small, campaigns, now, messages }: Plan,
@@ -99,7 +100,7 @@ async function insertPart(
   const stretch = Math.ceil(messages / STRETCHES);
   const ofCampaign = Math.floor(stretch * 0.6);
   const stretchMs = (DAYS * DAY_MS) / STRETCHES;
-  // The same in every part.
+  // All parts use the same origins.
   const origins = [...small, ...campaigns].slice(0, 12);
   await db.run(sql`
     insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
@@ -114,7 +115,7 @@ async function insertPart(
         when 'api' then (${origins}::uuid[])[1 + (number % 5)::int]
         when 'smtp' then (${origins}::uuid[])[6 + (number % 3)::int]
         else (${origins}::uuid[])[9 + (number % 4)::int] end,
-      'What sent it', 'news@brand' || number % 3 || '.test',
+      'Origin', 'news@brand' || number % 3 || '.test',
       'person.' || (random() * ${PEOPLE})::int, 'mail' || power(${DOMAINS}, random())::int || '.test',
       'A subject of the usual length', status,
       case when status not in ('queued', 'suppressed') then 'queued' end,
@@ -154,7 +155,7 @@ async function insertCampaigns(
     from unnest(${campaigns}::uuid[]) id`);
 }
 
-/** Whoever gets a campaign stands in it in the order of messages. */
+/** Inserts the recipients of a campaign in the order of its messages. */
 async function insertRecipients(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<void> {
   await db.run(sql`
     insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id)
@@ -162,7 +163,7 @@ async function insertRecipients(db: Queryable, workspaceId: WorkspaceId, campaig
     from messages where workspace_id = ${workspaceId} and source = 'campaign' and origin_id = ${campaignId}`);
 }
 
-/** A few of them are in the hands of a worker. */
+/** Inserts the queue rows; 200 of them are leased. */
 async function insertQueue(db: Queryable): Promise<void> {
   await db.run(sql`
     insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, due_at, expires_at, attempts,
@@ -173,8 +174,8 @@ async function insertQueue(db: Queryable): Promise<void> {
     from messages where status in ('queued', 'deferred')`);
 }
 
-/** What came back, and what recipients did. */
-async function insertNews(db: Queryable, now: Date): Promise<void> {
+/** Inserts bounces, complaints, opens and clicks. */
+async function insertFeedback(db: Queryable, now: Date): Promise<void> {
   const later = sql`least(created_at + random() * interval '6 hours', ${now}::timestamptz)`;
   const campaign = sql`case when source = 'campaign' then origin_id end`;
   await db.run(sql`
@@ -202,7 +203,7 @@ async function insertNews(db: Queryable, now: Date): Promise<void> {
 
 const named = (columns: readonly string[]): Sql => join(columns.map((column) => raw(column)));
 
-/** Counted once by everything that any of the counters knows, and each of them from that. */
+/** Counts the log once by all dimensions, and fills each counter table from the result. */
 async function fillCounters(db: Queryable): Promise<void> {
   await db.run(sql`set local work_mem = '256MB'`);
   const keys = ["workspace_id", "quarter", "source", "origin_id", "domain", "from_domain"];

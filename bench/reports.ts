@@ -1,48 +1,49 @@
 /**
- * Reports and the message log over HTTP, with ten million messages in the log (BENCH_MESSAGES sets another number): every
- * report, and pages of the log by every filter, at the top and deep down. In between everything is counted once more from
- * the log, as an operator would.
+ * Measures reports and the message log over HTTP with ten million messages (BENCH_MESSAGES sets another number): every
+ * report, and pages of the log with every filter, at the beginning and at large offsets. It also recounts all counters
+ * from the log, as `doctor --counters` does.
  */
+
 import sql, { join, raw } from "sql-template-tag";
 import { counters } from "#messages/counters/counters.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { DAY_MS, HOUR_MS } from "#platform/time.ts";
 import { startProgram } from "#test/support/program.ts";
-import type { Lab } from "./lab.ts";
 import { DAYS, makeReportData, type ReportData } from "./report-data.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped, median } from "./table.ts";
 
 const MESSAGES = Number(process.env.BENCH_MESSAGES ?? 10_000_000);
 const RUNS = 30;
 const MOST_REPORT_MS = 100;
 const MOST_PAGE_MS = 50;
-const HOUR_MS = 3_600_000;
-/** Asks the database for next to nothing: what any answer takes at the moment. */
+/** A cheap call: the time that any answer takes. */
 const LEAST = "/api-keys?limit=1";
-/** How often the counters of the log are repeated before it, for the reports of a year. */
+/** How often the counters are copied to earlier dates, for reports of a year. */
 const OLDER = 4;
 
-export async function benchReports(lab: Lab): Promise<Figure[]> {
+export async function benchReports(setup: BenchSetup): Promise<Figure[]> {
   const patience = { statementMs: HOUR_MS, answerMs: HOUR_MS };
   const options = { size: 4, name: "reports", onError: () => {}, deadlines: patience };
-  const database = createDatabase(lab.databaseUrl, options);
+  const database = createDatabase(setup.databaseUrl, options);
   try {
-    const data = await makeReportData(database, lab, MESSAGES);
-    return await askReports(lab, database, data);
+    const data = await makeReportData(database, setup, MESSAGES);
+    return await askReports(setup, database, data);
   } finally {
     await database.close();
   }
 }
 
-/** @param database without deadlines */
+/** @param database a connection without statement timeouts */
 export async function askReports(
-  lab: Lab,
+  setup: BenchSetup,
   database: Database,
   { campaignId, wholeAddress }: ReportData,
 ): Promise<Figure[]> {
-  await using service = await startProgram(lab.environment, ["serve", "--roles", "api"]);
+  await using service = await startProgram(setup.environment, ["serve", "--roles", "api"]);
   const ask = async (path: string) => {
-    const { status, body } = await service.call("GET", path, undefined, { key: lab.apiKey });
+    const { status, body } = await service.call("GET", path, undefined, { key: setup.apiKey });
     if (status !== 200) throw new Error(`${path}: ${status} ${body.error}`);
     return body.data;
   };
@@ -96,11 +97,11 @@ export async function askReports(
     aim: "no difference",
     isMet: verdict.trim() === "[]",
   });
-  await repeatCounters(database, lab.workspaceId);
+  await repeatCounters(database, setup.workspaceId);
   return [...figures, ...(await measureAll(yearPaths(), MOST_REPORT_MS))];
 }
 
-const dayBefore = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10);
+const dayBefore = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
 
 const reportPaths = [
   "/dashboard",
@@ -123,7 +124,7 @@ const reportPaths = [
   "/bounces-complaints/dashboard?window_days=90",
 ];
 
-/** Once the counters go back a year. */
+/** Reports of a year, requested after `repeatCounters`. */
 const yearPaths = () => [
   `/stats/chart?start_date=${dayBefore(365)}&end_date=${dayBefore(0)}`,
   "/bounces-complaints/dashboard?window_days=365",
@@ -160,7 +161,7 @@ function logPaths(wholeAddress: string): string[] {
   ].map((query) => `/messages?${query}`);
 }
 
-/** Pages in the middle and at the end of what has many. */
+/** Pages in the middle and at the end of long lists. */
 async function deepPaths(
   ask: (path: string) => Promise<{ readonly pagination: { readonly total_pages: number } }>,
   paths: readonly string[],
@@ -188,7 +189,7 @@ const campaignPaths = (campaignId: string, wholeAddress: string) =>
     "email=person.7&status=bounced",
   ].map((query) => `/campaigns/${campaignId}/messages?${query}`);
 
-/** As if the mail had been like this for a year, of which the log has the rest. */
+/** Copies the counters to earlier dates, so that they cover a year. */
 async function repeatCounters(database: Database, workspaceId: WorkspaceId): Promise<void> {
   for (const [table, time] of [
     ["report_quarters", "quarter"],

@@ -1,13 +1,13 @@
-/** Messages in the queue, accepted as POST /emails/send accepts them, without HTTP. */
+/** Fills the queue with messages, using the acceptance of POST /emails/send without HTTP. */
 import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { draft } from "#test/support/drafts.ts";
-import { type Lab, senderDomain } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";
+import { type BenchSetup, senderDomain } from "./setup.ts";
 
 const INSERTED_AT_ONCE = 500;
 
 export async function seedMessages(
-  { database, workspaceId }: Lab,
+  { database, workspaceId }: BenchSetup,
   options: { readonly count: number; readonly htmlLength: number; readonly domainOf: (at: number) => string },
 ): Promise<void> {
   const html = htmlOfLength(options.htmlLength);

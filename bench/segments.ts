@@ -1,12 +1,12 @@
 /**
- * Segments of a list of a million people, over HTTP: how long counting takes (preview) for one rule and for several
- * that are nested, and a page of a segment's members at any depth. Every answer is exact and asked of the database anew.
- * The yardstick is what PostgreSQL takes to look at every row of the table once.
+ * Measures segments of a list of a million people over HTTP: counting (preview) with one rule and with nested rules, and
+ * pages of a segment's members at any offset. Every answer is exact and read from the database. The yardstick is a scan
+ * of the whole table in PostgreSQL.
  */
 import sql from "sql-template-tag";
 import { startProgram } from "#test/support/program.ts";
 import { loadAudience } from "./audience-data.ts";
-import type { Lab } from "./lab.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped, median } from "./table.ts";
 
 const PEOPLE = 1_000_000;
@@ -27,7 +27,7 @@ const rule = (field: string, operator: string, value: unknown): Rule => ({ field
 const and = (...rules: (Rule | Conditions)[]): Conditions => ({ logic: "and", rules });
 const or = (...rules: (Rule | Conditions)[]): Conditions => ({ logic: "or", rules });
 
-/** With a rule for each kind of value, and for each way in which it is found. */
+/** One rule for each kind of value and each kind of index. */
 const oneRule = (half: string): Readonly<Record<string, Rule>> => ({
   status: rule("status", "is_not", "unsubscribed"),
   "a domain": rule("email_domain", "equals", "gmail.com"),
@@ -43,7 +43,7 @@ const oneRule = (half: string): Readonly<Record<string, Rule>> => ({
   "another list": rule("mailing_list", "is_active_in", half),
 });
 
-/** Status, domain, custom fields, engagement and lists, mixed. */
+/** Nested conditions on status, domain, custom fields, engagement and lists. */
 const nested = (half: string): Readonly<Record<string, Conditions>> => ({
   "3 rules": and(
     rule("status", "is", "active"),
@@ -73,11 +73,11 @@ const nested = (half: string): Readonly<Record<string, Conditions>> => ({
   ),
 });
 
-export async function benchSegments(lab: Lab): Promise<Figure[]> {
-  const { everybody, half } = await loadAudience(lab.database, lab.workspaceId, PEOPLE);
-  await using service = await startProgram(lab.environment, ["serve", "--roles", "api"]);
+export async function benchSegments(setup: BenchSetup): Promise<Figure[]> {
+  const { everybody, half } = await loadAudience(setup.database, setup.workspaceId, PEOPLE);
+  await using service = await startProgram(setup.environment, ["serve", "--roles", "api"]);
   const call = async (method: string, path: string, body?: object) => {
-    const answer = await service.call(method, path, body, { key: lab.apiKey });
+    const answer = await service.call(method, path, body, { key: setup.apiKey });
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.body.error}`);
     return answer.body.data;
   };
@@ -90,8 +90,8 @@ export async function benchSegments(lab: Lab): Promise<Figure[]> {
     await call("POST", `${list}/custom-fields`, { ...field, field_label: field.field_name });
   }
   const scan = await times(() =>
-    lab.database.run(sql`
-      select count(*) from subscribers where workspace_id = ${lab.workspaceId} and status <> 'gone'`),
+    setup.database.run(sql`
+      select count(*) from subscribers where workspace_id = ${setup.workspaceId} and status <> 'gone'`),
   );
   const preview = async (what: string, conditions: Conditions, most: number): Promise<Figure> => {
     let count = 0;
@@ -115,7 +115,7 @@ export async function benchSegments(lab: Lab): Promise<Figure[]> {
   }
   return figures;
 
-  /** Pages spread over the whole segment; the first, which remembers the total, counts with the others. */
+  /** Measures pages spread over the whole segment, including the first, which counts the members. */
   async function pages(what: string, conditions: Conditions): Promise<Figure> {
     const { id, subscriber_count } = await call("POST", `${list}/segments`, { name: what, conditions });
     const last = Math.floor(subscriber_count / 50);
@@ -128,7 +128,7 @@ export async function benchSegments(lab: Lab): Promise<Figure[]> {
   }
 }
 
-/** Milliseconds of each run. */
+/** Duration of each run in milliseconds. */
 async function times(run: () => Promise<unknown>, runs = RUNS): Promise<number[]> {
   const taken: number[] = [];
   for (let at = 0; at < runs; at++) {

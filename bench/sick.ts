@@ -1,16 +1,16 @@
 /**
- * What sick destinations do to the others: how fast the mail of ten healthy domains is delivered by itself, and how fast
- * among as much again for five domains whose hosts tarpit, answer 421 or hang up in the middle of the message. All of it
- * stands in one line of the queue, in turn.
+ * Measures how failing destinations slow down others: the delivery rate of ten healthy domains alone, and together with
+ * as many messages for five domains whose hosts tarpit, answer 421 or disconnect during the message. All messages are in
+ * one line of the queue, healthy and failing in turn.
  */
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { DROP, SLOW } from "#test/support/fake-mx-scripts.ts";
 import { startProgram } from "#test/support/program.ts";
-import type { Lab } from "./lab.ts";
 import { hasReceived, type Receivers, recipientDomain, startReceivers } from "./receivers.ts";
 import { seedMessages } from "./seed.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const PAIRS = 3;
@@ -28,11 +28,11 @@ const diseases: readonly FakeMxOptions["answers"][] = [
   { rcpt: "421 4.3.2 Not now" },
 ];
 
-export async function benchSick(lab: Lab): Promise<Figure[]> {
+export async function benchSick(setup: BenchSetup): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
-  const receivers = stack.use(await startReceivers(lab));
+  const receivers = stack.use(await startReceivers(setup));
   for (const [at, answers = {}] of diseases.entries()) {
-    // Hosts share a port and differ by address.
+    // The hosts share one port and differ by address.
     const host = `127.0.0.${at + 2}`;
     stack.use(await startFakeMx({ host, port: receivers.mx.port, keep: false, slowMs: TARPIT_MS, answers }));
     receivers.dns.zone[sickDomain(at)] = { MX: [[10, `mx.${sickDomain(at)}`]] };
@@ -41,8 +41,8 @@ export async function benchSick(lab: Lab): Promise<Figure[]> {
   const mixed = (at: number) => (at % 2 === 0 ? recipientDomain(at / 2) : sickDomain((at - 1) / 2));
   const pairs: { readonly alone: number; readonly among: number }[] = [];
   for (let pair = 0; pair < PAIRS; pair++) {
-    const alone = await rateOf(lab, receivers, HEALTHY, recipientDomain);
-    pairs.push({ alone, among: await rateOf(lab, receivers, 2 * HEALTHY, mixed) });
+    const alone = await rateOf(setup, receivers, HEALTHY, recipientDomain);
+    pairs.push({ alone, among: await rateOf(setup, receivers, 2 * HEALTHY, mixed) });
   }
   const { alone, among } = medianBy(pairs, (pair) => pair.among / pair.alone);
   return [
@@ -61,14 +61,14 @@ function sickDomain(at: number): string {
   return `sick-${at % diseases.length}.test`;
 }
 
-/** Of the healthy domains' messages, a second. */
+/** Messages per second of the healthy domains. */
 async function rateOf(
-  lab: Lab,
+  setup: BenchSetup,
   { mx, environment }: Receivers,
   count: number,
   domainOf: (at: number) => string,
 ): Promise<number> {
-  await seedMessages(lab, { count, htmlLength: HTML_LENGTH, domainOf });
+  await seedMessages(setup, { count, htmlLength: HTML_LENGTH, domainOf });
   await mx.count({ reset: true });
   const service = await startProgram(environment, ["serve", "--roles", "api,delivery"]);
   const before = await hasReceived(mx, WARM_UP);
@@ -76,6 +76,6 @@ async function rateOf(
   await hasReceived(mx, HEALTHY);
   const rate = (HEALTHY - before) / ((performance.now() - from) / 1000);
   await service.kill("SIGKILL");
-  await lab.database.run(sql`truncate delivery_queue, messages, message_contents, message_events`);
+  await setup.database.run(sql`truncate delivery_queue, messages, message_contents, message_events`);
   return rate;
 }

@@ -1,7 +1,7 @@
 /**
- * The load generator for submission: connections that log in over STARTTLS and hand in the same mail again and again, in
- * a process of its own. Each has one message under way; the commands of the next travel behind its final dot (RFC 2920
- * section 3.1), so that a message is one round trip.
+ * An SMTP load generator in a separate process: its connections log in over STARTTLS and submit the same mail repeatedly.
+ * The commands of the next message follow the final dot of the last one (pipelining, RFC 2920 section 3.1), so that a
+ * message takes one round trip.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -14,23 +14,23 @@ export interface SmtpLoad {
   readonly password: string;
   readonly from: string;
   readonly to: string;
-  /** With its header, CRLF line ends and no line that begins with a dot. */
+  /** Header section and body with CRLF line ends; no line begins with a dot. */
   readonly message: string;
   readonly connections: number;
-  /** How long messages are counted, and how long they are not before that. */
+  /** Duration of the measurement; below, the time before it that is not counted. */
   readonly seconds: number;
   readonly warmUpSeconds: number;
 }
 
 export interface SmtpLoadResult {
-  /** 250s to a message, per second. */
+  /** Accepted messages per second. */
   readonly rate: number;
-  /** Milliseconds from the message to its 250 that half, and 99 of 100, do not exceed. */
+  /** Percentiles of the time from message to 250, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }
 
-/** Runs a load to its end. Throws at any refusal, or when a connection breaks. */
+/** Runs the load. @throws if a message is refused or a connection breaks */
 export async function runSmtpLoad(load: SmtpLoad): Promise<SmtpLoadResult> {
   const child = fork(fileURLToPath(import.meta.url), { execArgv: [] });
   child.send(load);
@@ -40,7 +40,7 @@ export async function runSmtpLoad(load: SmtpLoad): Promise<SmtpLoadResult> {
   return outcome as SmtpLoadResult;
 }
 
-/** Hands out replies of whatever socket it listens to, one code at a time. */
+/** Reads reply codes, one at a time, from the current socket of a connection. */
 class Replies {
   #text = "";
   #codes: string[] = [];
@@ -63,7 +63,7 @@ class Replies {
     socket.on("close", () => fail(new Error("the connection was closed")));
   }
 
-  /** @throws when a reply is another, or the connection is over */
+  /** @throws if a reply has another code or the connection has ended */
   async expect(...wanted: readonly string[]): Promise<void> {
     for (const code of wanted) {
       let line = this.#codes.shift();

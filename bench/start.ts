@@ -1,9 +1,9 @@
-/** How long the program takes from its start to a ready service: in an empty DATA_DIR, and in one that has been used. */
+/** Measures the time from the program's start until it is ready, with an empty and with a used DATA_DIR. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startProgram } from "#test/support/program.ts";
-import { bootstrapKey } from "./lab.ts";
+import { bootstrapKey } from "./setup.ts";
 import { type Figure, grouped, median } from "./table.ts";
 
 const RUNS = 3;

@@ -1,13 +1,13 @@
 /**
- * How fast mail that is handed in over SMTP is accepted: 20 connections over STARTTLS, 250 after the commit, beside
- * `POST /emails/send` of the same process over as many connections. The two take turns, so that whatever else the machine
- * does meets both. Nothing is delivered meanwhile.
+ * Measures SMTP submission: 20 connections over STARTTLS, 250 after the commit. The yardstick is `POST /emails/send` of
+ * the same process over as many connections. Runs of both alternate, so that other load on the machine affects both.
+ * Nothing is delivered.
  */
 import { eventually } from "#test/support/eventually.ts";
 import { startProgram } from "#test/support/program.ts";
 import { runHttpLoad } from "./http-load.ts";
-import { type Lab, senderDomain } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";
+import { type BenchSetup, senderDomain } from "./setup.ts";
 import { runSmtpLoad } from "./smtp-load.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
@@ -18,8 +18,8 @@ const load = { connections: 20, seconds: 4, warmUpSeconds: 2 };
 const to = "ada@example.test";
 const from = `orders@${senderDomain}`;
 
-export async function benchSubmission(lab: Lab): Promise<Figure[]> {
-  const environment = { ...lab.environment, SUBMISSION_PORT: "0" };
+export async function benchSubmission(setup: BenchSetup): Promise<Figure[]> {
+  const environment = { ...setup.environment, SUBMISSION_PORT: "0" };
   await using service = await startProgram(environment, ["serve", "--roles", "api,inbound"]);
   const httpPort = Number(new URL(service.url).port);
   const smtpPort = await eventually(
@@ -36,13 +36,13 @@ export async function benchSubmission(lab: Lab): Promise<Figure[]> {
           ...load,
           port: httpPort,
           path: "/api/v1/emails/send",
-          headers: { "X-API-Key": lab.apiKey },
+          headers: { "X-API-Key": setup.apiKey },
           body: JSON.stringify({ to, from_email: from, subject: "Your order", body: html }),
         }),
         smtp: await runSmtpLoad({
           ...load,
           port: smtpPort,
-          password: lab.apiKey,
+          password: setup.apiKey,
           from: `bounces@${senderDomain}`,
           to,
           message: mailWith(html),
@@ -70,7 +70,7 @@ interface Pair {
   readonly smtp: Result;
 }
 
-/** As a program writes it. */
+/** A mail as an application writes it. */
 function mailWith(html: string): string {
   const header = [
     `From: The Shop <${from}>`,

@@ -1,12 +1,12 @@
 /**
- * Suppression with a million entries on one list, over HTTP: how long an import, the test of a value and a page of
- * entries take, and what the judge costs those who send, who share an API process with nobody else.
+ * Measures suppression with a million entries on one list, over HTTP: an import, the test of a value, pages of entries,
+ * and the cost of the suppression check for POST /emails/send, without other load.
  */
 import sql from "sql-template-tag";
 import { type Program, startProgram } from "#test/support/program.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
-import { type Lab, senderDomain } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";
+import { type BenchSetup, senderDomain } from "./setup.ts";
 import { type Figure, grouped, median, medianBy } from "./table.ts";
 
 const ENTRIES = 1_000_000;
@@ -20,18 +20,18 @@ const LEAST_RATIO = 0.9;
 const SECONDS = 4;
 const WARM_UP_SECONDS = 2;
 
-/** Addresses as shops have them, 24 characters on average: a file of the largest size holds 800,000. */
+/** Addresses of 24 characters on average, so that a file of the largest size has 800,000. */
 const addressOf = (number: number) => `person.${number}@mail${number % 5_000}.test`;
 
-export async function benchSuppression(lab: Lab): Promise<Figure[]> {
-  await using service = await startProgram(lab.environment, ["serve", "--roles", "api"]);
+export async function benchSuppression(setup: BenchSetup): Promise<Figure[]> {
+  await using service = await startProgram(setup.environment, ["serve", "--roles", "api"]);
   const call = (method: string, path: string, body?: unknown) =>
-    service.call(method, path, body, { key: lab.apiKey });
+    service.call(method, path, body, { key: setup.apiKey });
   const { id } = (await call("POST", "/suppression-lists", { name: "A million" })).body.data;
   const list = `/suppression-lists/${id}`;
   const port = Number(new URL(service.url).port);
 
-  const before = await acceptRate(lab, service);
+  const before = await acceptRate(setup, service);
   let imported = 0;
   let rate = 0;
   while (imported < ENTRIES) {
@@ -42,14 +42,14 @@ export async function benchSuppression(lab: Lab): Promise<Figure[]> {
     rate ||= file.rows / ((performance.now() - from) / 1_000);
     imported += file.rows;
   }
-  // What an import leaves to do for PostgreSQL is not what is measured next.
-  await lab.database.run(sql`vacuum analyze suppression_entries`);
-  await lab.database.run(sql`checkpoint`);
-  const after = await acceptRate(lab, service);
+  // Otherwise autovacuum after the imports would slow the next measurement.
+  await setup.database.run(sql`vacuum analyze suppression_entries`);
+  await setup.database.run(sql`checkpoint`);
+  const after = await acceptRate(setup, service);
   const test = await runHttpLoad({
     port,
     path: `/api/v1${list}/test`,
-    headers: { "X-API-Key": lab.apiKey },
+    headers: { "X-API-Key": setup.apiKey },
     body: JSON.stringify({ test_value: "person.00000000@mail7.test" }),
     connections: 1,
     seconds: SECONDS,
@@ -65,7 +65,7 @@ export async function benchSuppression(lab: Lab): Promise<Figure[]> {
     for (const path of paths) times.push(await timed(path));
     return times;
   };
-  // The first deep page learns where the others begin.
+  // The first page at a large offset caches the positions of the others.
   const first = await timed(`${list}/entries?page=900`);
   const deep = await timesOf(
     Array.from({ length: PAGES }, (_, at) => `${list}/entries?page=${at * 25 + 10}`),
@@ -109,7 +109,7 @@ function pageFigure(what: string, times: readonly number[]): Figure {
   };
 }
 
-/** The largest file that may be sent, of the entries from a number on. */
+/** A file of the largest allowed size with entries from number `first` on. */
 function fileFrom(first: number, end: number): { form: FormData; rows: number } {
   const lines = ["email\n"];
   let bytes = 0;
@@ -124,11 +124,11 @@ function fileFrom(first: number, end: number): { form: FormData; rows: number } 
   return { form, rows: number - first };
 }
 
-async function acceptRate(lab: Lab, service: Program): Promise<HttpLoadResult> {
+async function acceptRate(setup: BenchSetup, service: Program): Promise<HttpLoadResult> {
   const load = {
     port: Number(new URL(service.url).port),
     path: "/api/v1/emails/send",
-    headers: { "X-API-Key": lab.apiKey },
+    headers: { "X-API-Key": setup.apiKey },
     body: JSON.stringify({
       to: "user00000000@example.test",
       from_email: `shop@${senderDomain}`,

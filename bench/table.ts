@@ -1,14 +1,14 @@
-/** The figures of a run as a table that fits a terminal and a Markdown page. */
+/** Formats the figures of a run as a Markdown table, and helpers for medians and numbers. */
 
 export interface Figure {
   readonly what: string;
-  /** With its unit. */
+  /** The measured value with its unit. */
   readonly measured: string;
   readonly yardstick?: string;
-  /** Measured to yardstick. */
+  /** Measured value divided by the yardstick. */
   readonly ratio?: number | null;
   readonly aim: string;
-  /** Null where there is nothing to meet. */
+  /** Null if there is no aim. */
   readonly isMet: boolean | null;
 }
 
@@ -32,7 +32,7 @@ export function table(figures: readonly Figure[]): string {
   return [line(titles), rule, ...rows.map(line)].join("\n");
 }
 
-/** The middle one; of an even number the lower of the two. */
+/** The median; for an even number of values the lower middle one. */
 export function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[(values.length - 1) >> 1] ?? Number.NaN;
 }
@@ -45,7 +45,7 @@ export function medianBy<Value>(values: readonly Value[], by: (value: Value) => 
   return found;
 }
 
-/** "12,345". */
+/** Rounds and adds thousands separators: "12,345". */
 export function grouped(value: number): string {
   return Math.round(value).toLocaleString("en-GB");
 }

@@ -1,15 +1,15 @@
 /**
- * Validation, with the DNS and the mail hosts on loopback: the answer to a single address whose domain is known, and
- * files of addresses from the call to the end of the job, with their servers asked and without. The file for servers is
- * what they allow within a minute: two thousand domains at a hundred providers, each asked one conversation at a time.
+ * Measures address validation with DNS and mail hosts on loopback: single addresses whose domain is cached, and files of
+ * addresses from the call to the end of the job, with and without SMTP probes. The file for probes has as many addresses
+ * as the limits allow in a minute: two thousand domains at a hundred providers, one SMTP session at a time for each.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { CallApi } from "#test/support/api-caller.ts";
 import { type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { startProgram } from "#test/support/program.ts";
 import { runHttpLoad } from "./http-load.ts";
-import type { Lab } from "./lab.ts";
 import { type ProbedHosts, startProbedHosts } from "./probed-hosts.ts";
+import type { BenchSetup } from "./setup.ts";
 import { type Figure, grouped } from "./table.ts";
 
 const DOMAINS = 2_000;
@@ -19,15 +19,15 @@ const WARM_UP_SECONDS = 2;
 const MOST_P95_MS = 30;
 const LOOK_MS = 50;
 
-/** Addresses of each domain, and what a second should do. */
+/** Addresses per domain, and the aim in addresses per second. */
 const unasked = { ofDomain: 15, least: 2_000 };
 const asked = { ofDomain: 2, least: 200 };
 
-export async function benchValidations(lab: Lab): Promise<Figure[]> {
+export async function benchValidations(setup: BenchSetup): Promise<Figure[]> {
   await using hosts = await startProbedHosts(PROVIDERS);
   await using dns = await startFakeDns(zoneOf(hosts));
   const environment = {
-    ...lab.environment,
+    ...setup.environment,
     MAIL_MODE: "direct",
     DNS_SERVERS: dns.address,
     SMTP_PORT: String(hosts.port),
@@ -37,12 +37,12 @@ export async function benchValidations(lab: Lab): Promise<Figure[]> {
   {
     const settings = { ...environment, VALIDATION_PROBE: "off" };
     await using service = await startProgram(settings, ["serve", "--roles", "api,jobs"]);
-    const call: CallApi = (method, path, body) => service.call(method, path, body, { key: lab.apiKey });
-    figures.push(await single(lab, service.url));
+    const call: CallApi = (method, path, body) => service.call(method, path, body, { key: setup.apiKey });
+    figures.push(await single(setup, service.url));
     figures.push(bulkFigure("without servers", unasked, await bulk(call, unasked.ofDomain)));
   }
   await using service = await startProgram(environment, ["serve", "--roles", "api,jobs"]);
-  const call: CallApi = (method, path, body) => service.call(method, path, body, { key: lab.apiKey });
+  const call: CallApi = (method, path, body) => service.call(method, path, body, { key: setup.apiKey });
   figures.push(bulkFigure("servers asked", asked, await bulk(call, asked.ofDomain)));
   return figures;
 }
@@ -59,12 +59,12 @@ function zoneOf({ addresses }: ProbedHosts): DnsZone {
   return Object.fromEntries([...domains, ...hosts]);
 }
 
-/** One caller, one domain, another address every time. */
-async function single(lab: Lab, url: string): Promise<Figure> {
+/** One caller validates different addresses of one domain. */
+async function single(setup: BenchSetup, url: string): Promise<Figure> {
   const { p50, p95, p99 } = await runHttpLoad({
     port: Number(new URL(url).port),
     path: "/api/v1/validations",
-    headers: { "X-API-Key": lab.apiKey },
+    headers: { "X-API-Key": setup.apiKey },
     body: JSON.stringify({ email: `person00000000@${domainName(0)}` }),
     connections: 1,
     seconds: SECONDS,
@@ -78,7 +78,7 @@ async function single(lab: Lab, url: string): Promise<Figure> {
   };
 }
 
-/** Addresses a second, from the call to the end of the job, which must have found every one valid. */
+/** Addresses per second from the call to the end of the job, which must find all addresses valid. */
 async function bulk(call: CallApi, ofDomain: number): Promise<number> {
   const count = DOMAINS * ofDomain;
   const lines = Array.from({ length: count }, (_, at) => `person.${at}@${domainName(at % DOMAINS)}\n`);

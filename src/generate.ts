@@ -1,4 +1,4 @@
-/** `npm run generate` writes the generated files; with `--check` it only says which are stale, and fails. */
+/** `npm run generate` writes the generated files. With `--check` it only lists stale files, and exits with 1 if there are any. */
 import { readFile, writeFile } from "node:fs/promises";
 import { generatedFiles } from "./generated-files.ts";
 import { endpointsForDocs } from "./processes/api.ts";

@@ -1,4 +1,4 @@
-/** The committed files that are read from the code: they change with it, by `npm run generate`, and never by hand. */
+/** Generates the committed files that are derived from the code. `npm run generate` writes them. */
 import { readFileSync } from "node:fs";
 import { customFieldRoom } from "./audience/custom-fields/store.ts";
 import { mailingListRoom } from "./audience/mailing-lists/store.ts";
@@ -26,7 +26,7 @@ import { webhookRoom } from "./webhooks/store.ts";
 import { catalogueOf } from "./workspace/api-keys/permission-catalogue.ts";
 import { apiKeyRoom } from "./workspace/api-keys/store.ts";
 
-/** Text by path, relative to the root of the repository. */
+/** Texts of the files by path, relative to the root of the repository. */
 export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   return new Map([
@@ -49,15 +49,16 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
 }
 
+const list = (items: readonly string[]) => items.map((item) => `- ${item}`).join("\n");
 const code = (text: string) => (text === "" ? "" : `\`${text}\``);
 const call = ({ method, path }: Endpoint) => code(`${method} ${path}`);
 
 function configurationPage(): string {
   return page(
     "Configuration",
-    "Environment variables, read once at start; a wrong one ends the start with a sentence that says why. `npm run -s posthaste -- config` prints what is in force. A secret is never printed.",
+    "Settings are environment variables. They are read once at the start; an invalid value ends the start with an error message. `npm run -s posthaste -- config` prints the values in use, without secrets.",
     table(
-      ["Name", "Default", "What it is"],
+      ["Name", "Default", "Meaning"],
       Object.entries(settings).map(([name, setting]) => [
         code(name),
         code(setting.default),
@@ -67,11 +68,11 @@ function configurationPage(): string {
   );
 }
 
-/** Every bound on the rows of a workspace. */
+/** All limits on the number of rows of a workspace. */
 const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
   mailingListRoom,
   segmentRoom,
-  { ...customFieldRoom(null), what: "custom fields of one mailing list, and as many of all lists" },
+  { ...customFieldRoom(null), what: "custom fields of one mailing list, and as many for all lists" },
   suppressionListRoom,
   campaignRoom,
   autoresponderRoom,
@@ -88,24 +89,25 @@ const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
 function limitsPage(): string {
   return page(
     "Limits",
-    "What one workspace, API key, network or mailbox may have of a resource that others use too. A network is one IPv4 address or one IPv6 /64. A refusal names the limit and, in `Retry-After`, the seconds until there is room again; nothing of the refused request was done.",
-    `Some limits are elsewhere, and the operator can raise them:
+    "How much of a shared resource one workspace, API key, network or mailbox may use. A network is one IPv4 address or one IPv6 /64. A refused request has no effect. The error names the limit, and `Retry-After` gives the seconds until a retry can succeed.",
+    `The operator can raise these limits, which other pages describe:
 
-- emails, validations and blacklist checks of a month, and what a workspace stores: its [plan](billing.md), which \`workspace set --plan\` changes and \`PLANS_FILE\` defines; a prepaid balance covers more;
-- emails and validations of an hour: \`workspace set --hourly-cap\`, none unless set;
-- requests of one network in a second: \`RATE_LIMIT\` ([configuration.md](configuration.md));
-- mail to one provider or from a new address: [lanes](delivery.md) and [warm-up](routing.md); the size of a body: [api.md](api.md).
+- emails, validations and blacklist checks per month, and stored data: the [plan](billing.md). \`workspace set --plan\` changes it, \`PLANS_FILE\` defines plans, and a prepaid balance pays for more
+- emails and validations per hour: \`workspace set --hourly-cap\`; no limit by default
+- requests per second from one network: \`RATE_LIMIT\` ([configuration.md](configuration.md))
+- mail to one provider or from a new address: [lanes](delivery.md) and [warm-up](routing.md)
+- the size of a request body: [api.md](api.md)
 
 The limits below are fixed.`,
-    "## What a workspace may have",
+    "## Limits of a workspace",
     table(
-      ["What", "Most"],
+      ["Resource", "Limit"],
       rooms.map(({ what, most }) => [what, most.toLocaleString("en")]),
     ),
-    "An addition beyond it is refused with 400 or 409, which says what to delete first. Subscribers and suppression entries are limited by the plan.",
-    "## What is shared",
+    "Beyond the limit, an addition is refused with 400 or 409, and the error says what to delete first. The plan limits subscribers and suppression entries.",
+    "## Shared resources",
     table(
-      ["What", "Most", "Per", "Beyond it"],
+      ["Resource", "Limit", "Per", "Beyond the limit"],
       Object.values<Limit>(limits).map(({ what, scope, most, unit, per, beyond }) => [
         what,
         unit === "bytes" ? bytesText(most) : most.toLocaleString("en"),
@@ -117,32 +119,43 @@ The limits below are fixed.`,
 }
 
 function errorsPage(endpoints: readonly Endpoint[]): string {
+  const names = Object.keys(errorTable) as ErrorCode[];
+  const callsOf = (name: ErrorCode) =>
+    endpoints.filter((endpoint) => errorCodesOf(endpoint).includes(name)).map(call);
+  const isLong = (name: ErrorCode) =>
+    callsOf(name).length > MOST_CALLS_IN_CELL &&
+    callsOf(name).length < endpoints.length &&
+    ruleFor[name] === undefined;
+  const returnedBy = (name: ErrorCode) => {
+    const calls = callsOf(name);
+    if (calls.length === endpoints.length) return "every call";
+    if (isLong(name)) return `[${calls.length} calls](#${name.toLowerCase()})`;
+    return ruleFor[name] ?? (calls.join(", ") || "no call yet");
+  };
   return page(
     "Errors",
-    "A failure is `{ success: false, error, code }`, with `details: [{ field, message }]` where fields were refused and `required_scopes` where permissions are missing. Decide by `code`; `error` is for people. Quote `X-Request-Id` when you ask about one.",
+    "A failure is `{ success: false, error, code }`. It has `details: [{ field, message }]` if fields are invalid, and `required_scopes` if permissions are missing. Programs should check `code`; `error` is a text for people. Quote `X-Request-Id` in a support request.",
     table(
-      ["Code", "HTTP", "Meaning", "Answered by"],
-      (Object.keys(errorTable) as ErrorCode[]).map((name) => [
+      ["Code", "HTTP", "Meaning", "Returned by"],
+      names.map((name) => [
         code(name),
         String(errorTable[name].status),
         errorTable[name].text,
-        whoAnswers(name, endpoints),
+        returnedBy(name),
       ]),
     ),
+    "## Calls by code",
+    ...names.filter(isLong).flatMap((name) => [`### ${name}`, list(callsOf(name))]),
   );
 }
 
-/** A rule where there is one, the calls by name where they are few. */
-function whoAnswers(name: ErrorCode, endpoints: readonly Endpoint[]): string {
-  const calls = endpoints.filter((endpoint) => errorCodesOf(endpoint).includes(name)).map(call);
-  if (calls.length === endpoints.length) return "every call";
-  return ruleFor[name] ?? (calls.join(", ") || "no call yet");
-}
+/** More calls than this get a list below the table. */
+const MOST_CALLS_IN_CELL = 4;
 
 const ruleFor: Partial<Record<ErrorCode, string>> = {
   INSUFFICIENT_SCOPE: "every call that needs a permission",
-  SERVICE_SUSPENDED: "every call that sends or changes something, but for billing",
-  NOT_FOUND: "every path that is not there, and every id in a path that is not this workspace's",
+  SERVICE_SUSPENDED: "every call that sends or changes something, except billing",
+  NOT_FOUND: "unknown paths, and ids in a path that do not belong to the workspace",
   METHOD_NOT_ALLOWED: "every path",
   PAYLOAD_TOO_LARGE: "every call with a body",
 };
@@ -157,16 +170,19 @@ function permissionsPage(endpoints: readonly Endpoint[]): string {
     .map(call);
   return page(
     "Permissions",
-    "A key holds permissions of the form `resource:action`. `GET /api-keys/permissions` answers this list from the definitions that the API enforces; `write` does not imply `read`.",
+    "An API key has permissions of the form `resource:action`. `write` does not include `read`. `GET /api-keys/permissions` returns this list from the definitions that the API enforces.",
     table(
-      ["Permission", "What it allows"],
+      ["Permission", "Calls"],
       resources.flatMap(({ actions }) =>
-        actions.map(({ value }) => [code(value), callsOf(value).join(", ")]),
+        actions.flatMap(({ value }) => {
+          const [first = "", ...more] = callsOf(value);
+          return [[code(value), first], ...more.map((one) => ["", one])];
+        }),
       ),
     ),
     "## Wildcards",
     table(
-      ["Permission", "What it allows"],
+      ["Permission", "Allows"],
       [
         ...resources.map(({ wildcard, label }) => [code(wildcard), `Every action on: ${label}`]),
         ...wildcards.map(({ value, label }) => [code(value), label]),
@@ -177,7 +193,10 @@ function permissionsPage(endpoints: readonly Endpoint[]): string {
       ["Preset", "Permissions"],
       presets.map(({ preset, values }) => [code(preset), values.map(code).join(", ")]),
     ),
-    `Any valid key may call ${open.join(", ")}.`,
-    `A background job is governed by what started it: with the read form of that permission (\`subscribers:read\` for an import or export) it is seen and its files are fetched, with the write form it is cancelled; \`jobs:read\` shows all jobs without their files, \`jobs:write\` cancels all. The calls are ${ofRows.join(", ")}.`,
+    "## Calls with any valid key",
+    list(open),
+    "## Background jobs",
+    "The permission that starts a job also applies to the job. Its read form (`subscribers:read` for an import or export) shows the job and downloads its files; its write form cancels the job. `jobs:read` shows all jobs without their files, and `jobs:write` cancels all. This applies to:",
+    list(ofRows),
   );
 }

@@ -1,6 +1,6 @@
 /**
- * What holds for every endpoint, whatever it does. The list comes from the running service, so that none can be
- * forgotten; examples (support/contract-examples.ts) say what an id or a body of each is.
+ * Promises of every endpoint. The list of endpoints is that of the running service, so that none is missing;
+ * support/contract-examples.ts creates ids and bodies.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,16 +49,16 @@ beforeAll(async () => {
   stranger = { workspaceId: other.workspaceId, call, database, clock };
 });
 
-/** Kinds of ids in a path, each as the path up to it. */
+/** The kinds of ids in a path; each is the path up to the id. */
 const kindsOf = (path: string) =>
   [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: id }) => path.slice(0, index + id.length));
 
-/** Things of this owner for every id in the path. */
+/** Creates the resources of the path for this owner and returns their ids. */
 async function idsFor(path: string, whose: Owner): Promise<string[]> {
   const ids: string[] = [];
   for (const kind of kindsOf(path)) {
     const make = (path.endsWith("}") ? undefined : things[path]) ?? things[kind];
-    if (make === undefined) throw new Error(`support/contract-examples.ts has no thing for ${kind}`);
+    if (make === undefined) throw new Error(`support/contract-examples.ts has no example for ${kind}`);
     ids.push(await make(whose, ids));
   }
   return ids;
@@ -76,7 +76,7 @@ async function bodyFor(endpoint: Endpoint, whose: Owner): Promise<object | undef
   return make(whose);
 }
 
-/** What every refusal is: an envelope, a code that the reference names, a request id. */
+/** Each refusal has the envelope, a code that the API reference lists, and a request id. */
 function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, code: string): void {
   expect(answer.body).toMatchObject({ success: false, code, error: expect.stringMatching(/./) });
   expect(answer.status).toBe(status);
@@ -84,7 +84,7 @@ function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, co
   if (code !== "METHOD_NOT_ALLOWED") expect(errorCodesOf(endpoint)).toContain(code);
 }
 
-/** The last of these in a path governs it; a path without any of them is a report. */
+/** The last of these words in a path selects its permission; a path without any of them is a report. */
 const governing: Readonly<Record<string, string>> = {
   "api-keys": "api_keys",
   "sending-domains": "sending_domains",
@@ -109,7 +109,7 @@ const governing: Readonly<Record<string, string>> = {
 };
 const reports = /^\/(dashboard|stats|messages|deliverability|bounces|complaints|bounces-complaints)\b/;
 
-/** They only compute. */
+/** POST calls that change nothing. */
 const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
   "POST /suppression-lists/{id}/test",
@@ -127,7 +127,7 @@ function actionBy(name: string): string {
   return name.startsWith("GET ") || readingPosts.has(name) ? "read" : "write";
 }
 
-it("every text with a pattern says in words what is wanted", () => {
+it("every field with a pattern has a description of the allowed values", () => {
   const bare: unknown[] = [];
   JSON.stringify(
     endpoints.map(({ body }) => body ?? null),
@@ -139,15 +139,15 @@ it("every text with a pattern says in words what is wanted", () => {
   expect(bare).toEqual([]);
 });
 
-describe("who may call", () => {
-  it.each(every)("%s needs what its path and method say", (name, { path, needs }) => {
+describe("permissions", () => {
+  it.each(every)("%s needs the permission of its path and method", (name, { path, needs }) => {
     if (name === "GET /api-keys/permissions") return expect(needs).toBe("authenticated");
     const last = path.split("/").findLast((part) => part in governing) ?? "";
     const resource = reports.test(path) ? "reports" : governing[last];
     return expect(needs !== "authenticated" && permissionOf(needs)).toBe(`${resource}:${actionBy(name)}`);
   });
 
-  it.each(every)("%s without a key is 401", async (_name, endpoint) => {
+  it.each(every)("%s without a key answers 401", async (_name, endpoint) => {
     const path = fill(endpoint.path, []);
     for (const key of [null, "", "efk_", `efk_${"x".repeat(40)}`, "x".repeat(8_000)]) {
       const answer = await service.call(endpoint.method, path, undefined, { key });
@@ -156,7 +156,7 @@ describe("who may call", () => {
   });
 
   it.each(every)(
-    "%s with every permission but its own is 403, and is told which",
+    "%s with every permission except its own answers 403 with required_scopes",
     async (_name, endpoint) => {
       const { needs, method, path } = endpoint;
       const wanted = needs === "authenticated" ? undefined : permissionOf(needs);
@@ -181,7 +181,7 @@ describe("who may call", () => {
   );
 
   it.each(every)(
-    "%s of a suspended workspace is 403 when it sends or changes something",
+    "%s of a suspended workspace answers 403 if it sends or changes something",
     async (_name, endpoint) => {
       const { workspaceId, key } = await service.newWorkspace();
       await service.database.run(sql`update workspaces set is_suspended = true where id = ${workspaceId}`);
@@ -194,24 +194,21 @@ describe("who may call", () => {
 });
 
 describe("ids in paths", () => {
-  it.each(withIds)(
-    "%s: another workspace's id is 404, as one that does not exist",
-    async (_name, endpoint) => {
-      const own = await idsFor(endpoint.path, owner);
-      const foreign = await idsFor(endpoint.path, stranger);
-      const body = await bodyFor(endpoint, owner);
-      for (const [place, theirs] of foreign.entries()) {
-        const answerTo = async (id: string) => {
-          const answer = await owner.call(endpoint.method, fill(endpoint.path, own.with(place, id)), body);
-          expectRefusal(endpoint, answer, 404, "NOT_FOUND");
-          return answer.body;
-        };
-        expect(await answerTo(theirs)).toEqual(await answerTo(newId()));
-      }
-    },
-  );
+  it.each(withIds)("%s: another workspace's id answers 404, like an unknown id", async (_name, endpoint) => {
+    const own = await idsFor(endpoint.path, owner);
+    const foreign = await idsFor(endpoint.path, stranger);
+    const body = await bodyFor(endpoint, owner);
+    for (const [place, theirs] of foreign.entries()) {
+      const answerTo = async (id: string) => {
+        const answer = await owner.call(endpoint.method, fill(endpoint.path, own.with(place, id)), body);
+        expectRefusal(endpoint, answer, 404, "NOT_FOUND");
+        return answer.body;
+      };
+      expect(await answerTo(theirs)).toEqual(await answerTo(newId()));
+    }
+  });
 
-  it.each(withIds)("%s: a malformed id is 404", async (_name, endpoint) => {
+  it.each(withIds)("%s: a malformed id answers 404", async (_name, endpoint) => {
     const ids = await idsFor(endpoint.path, owner);
     const body = await bodyFor(endpoint, owner);
     for (const [place, id] of ids.entries()) {
@@ -227,7 +224,7 @@ describe("bodies", () => {
   const send = async (endpoint: Endpoint, ids: readonly string[], body: unknown) =>
     owner.call(endpoint.method, fill(endpoint.path, ids), body);
 
-  it.each(withBody)("%s: what is no JSON object is 400", async (_name, endpoint) => {
+  it.each(withBody)("%s: a body that is not a JSON object answers 400", async (_name, endpoint) => {
     const ids = await idsFor(endpoint.path, owner);
     for (const body of [
       "{",
@@ -250,7 +247,7 @@ describe("bodies", () => {
   });
 
   it.each(withJson)(
-    "%s: a field of the wrong type or with a NUL is 400 and named",
+    "%s: a field of the wrong type or with a NUL answers 400 and is named",
     async (_name, endpoint) => {
       const ids = await idsFor(endpoint.path, owner);
       const example = (await bodyFor(endpoint, owner)) ?? {};
@@ -270,25 +267,28 @@ describe("bodies", () => {
     },
   );
 
-  it.each(withJson)("%s: more than it may hold is 413", async (_name, endpoint) => {
+  it.each(withJson)("%s: a body over its limit answers 413", async (_name, endpoint) => {
     const ids = await idsFor(endpoint.path, owner);
     const answer = await send(endpoint, ids, " ".repeat((endpoint.bodyLimit ?? MEGABYTE) + 1));
     expectRefusal(endpoint, answer, 413, "PAYLOAD_TOO_LARGE");
   });
 
-  it.each(withForm)("%s: without its file, or with two, is 400 and named", async (_name, endpoint) => {
-    const ids = await idsFor(endpoint.path, owner);
-    const form = (await bodyFor(endpoint, owner)) as FormData;
-    const field = fileFieldOf(endpoint.body) ?? "";
-    form.append(field, form.get(field) ?? "");
-    expectRefusal(endpoint, await send(endpoint, ids, form), 400, "VALIDATION_ERROR");
-    form.delete(field);
-    const answer = await send(endpoint, ids, form);
-    expectRefusal(endpoint, answer, 400, "VALIDATION_ERROR");
-    expect(answer.body.details[0].field).toBe(field);
-  });
+  it.each(withForm)(
+    "%s: a form with no file or two files answers 400 and names the field",
+    async (_name, endpoint) => {
+      const ids = await idsFor(endpoint.path, owner);
+      const form = (await bodyFor(endpoint, owner)) as FormData;
+      const field = fileFieldOf(endpoint.body) ?? "";
+      form.append(field, form.get(field) ?? "");
+      expectRefusal(endpoint, await send(endpoint, ids, form), 400, "VALIDATION_ERROR");
+      form.delete(field);
+      const answer = await send(endpoint, ids, form);
+      expectRefusal(endpoint, answer, 400, "VALIDATION_ERROR");
+      expect(answer.body.details[0].field).toBe(field);
+    },
+  );
 
-  it.each(withForm)("%s: a larger file than it may hold is 413", async (_name, endpoint) => {
+  it.each(withForm)("%s: a file over its limit answers 413", async (_name, endpoint) => {
     const ids = await idsFor(endpoint.path, owner);
     const form = (await bodyFor(endpoint, owner)) as FormData;
     form.set(
@@ -304,19 +304,16 @@ describe("names", () => {
   const namesIn = (shape: TSchema | undefined) =>
     Object.keys((shape as TSchema & { properties?: object })?.properties ?? {});
 
-  it.each(withBody)(
-    "%s refuses its fields in another spelling, and says how they are spelled",
-    (_name, endpoint) => {
-      const known = namesIn(endpoint.body);
-      for (const name of known) {
-        for (const spelling of [camelCase(name), name.toUpperCase(), name.replaceAll("_", "-")]) {
-          if (!known.includes(spelling)) expect(new KnownNames(known).meantBy(spelling)).toBe(name);
-        }
+  it.each(withBody)("%s refuses misspelled fields and names the correct ones", (_name, endpoint) => {
+    const known = namesIn(endpoint.body);
+    for (const name of known) {
+      for (const spelling of [camelCase(name), name.toUpperCase(), name.replaceAll("_", "-")]) {
+        if (!known.includes(spelling)) expect(new KnownNames(known).meantBy(spelling)).toBe(name);
       }
-    },
-  );
+    }
+  });
 
-  it.each(every)("%s refuses its query parameters in another spelling", async (_name, endpoint) => {
+  it.each(every)("%s refuses misspelled query parameters", async (_name, endpoint) => {
     const known = Object.keys(endpoint.query ?? {});
     for (const name of known) {
       for (const spelling of [camelCase(name), name.toUpperCase()]) {
@@ -326,7 +323,7 @@ describe("names", () => {
   });
 
   it.each(withJson)(
-    "%s takes back every name that it, or a GET of the same path, answers",
+    "%s accepts every field name that it, or a GET of the same path, returns",
     (_name, endpoint) => {
       const read = every.find(([, { method, path }]) => method === "GET" && path === endpoint.path)?.[1];
       const sentBack = Object.fromEntries(
@@ -342,7 +339,7 @@ describe("names", () => {
 
 describe("paths and methods", () => {
   it.each([...new Map(every.map(([, endpoint]) => [endpoint.path, endpoint]))])(
-    "%s refuses other methods than its own and names its own in Allow",
+    "%s refuses other methods and lists the allowed ones in Allow",
     async (path, endpoint) => {
       const declared = endpoints.filter((other) => other.path === path).map(({ method }) => method);
       const allowed = new Set<string>(declared.includes("GET") ? [...declared, "HEAD"] : declared);
@@ -355,7 +352,7 @@ describe("paths and methods", () => {
     },
   );
 
-  it("an unknown path is 401 without a key and 404 with one", async () => {
+  it("an unknown path answers 401 without a key and 404 with one", async () => {
     for (const path of ["/nowhere", "/api-keys/x/y/z", "//api-keys", "/Api-Keys"]) {
       expect((await service.call("GET", path, undefined, { key: null })).body.code).toBe("UNAUTHORIZED");
       expect((await service.call("GET", path)).body.code).toBe("NOT_FOUND");
@@ -364,7 +361,7 @@ describe("paths and methods", () => {
 });
 
 describe("answers", () => {
-  it.each(every)("%s answers what it declares", async (_name, endpoint) => {
+  it.each(every)("%s answers in its declared shape", async (_name, endpoint) => {
     const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
     const answer = await owner.call(endpoint.method, url, await bodyFor(endpoint, owner));
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
@@ -381,7 +378,7 @@ describe("answers", () => {
     expect(shape.Errors(answer.body.data)).toEqual([]);
   });
 
-  it.each(paged)("%s clamps page and limit, and never fails", async (_name, endpoint) => {
+  it.each(paged)("%s clamps page and limit instead of failing", async (_name, endpoint) => {
     const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
     for (const value of [
       "0",
@@ -406,7 +403,7 @@ describe("answers", () => {
   });
 });
 
-/** The shape with nothing more allowed than it names: an answer must not hold what the reference does not tell. */
+/** The shape without additional properties, because an answer must not have fields that the reference does not list. */
 function closed(shape: unknown): unknown {
   if (Array.isArray(shape)) return shape.map(closed);
   if (typeof shape !== "object" || shape === null) return shape;

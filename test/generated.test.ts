@@ -9,13 +9,13 @@ const root = new URL("../", import.meta.url);
 
 describe("generated files", () => {
   it.each([...generatedFiles(endpointsForDocs())])(
-    "%s is what the code says (else: npm run generate)",
+    "%s is up to date (if not: npm run generate)",
     async (path, text) => {
       expect(await readFile(new URL(path, root), "utf8")).toBe(text);
     },
   );
 
-  it("docs/limits.md has the bound of every kind of row", async () => {
+  it("docs/limits.md lists the limit of every kind of row", async () => {
     const source = await readFile(new URL("src/generated-files.ts", root), "utf8");
     const folder = fileURLToPath(new URL("src", root));
     const found = spawnSync("grep", ["-rhoE", "export const \\w+Room\\b", folder], { encoding: "utf8" });

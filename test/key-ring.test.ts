@@ -1,4 +1,4 @@
-/** After a rotation: what an earlier secret key sealed or signed is good for as long as that key is in the ring. */
+/** After a rotation, values that an earlier secret key sealed or signed stay valid until that key is removed. */
 import { createPublicKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
@@ -18,7 +18,7 @@ import { sentCampaign } from "./support/tracked-campaign.ts";
 
 const OLD = "the key in use until the rotation began";
 const NEW = "the key that the rotation has brought in";
-const FOREIGN = "a key that was never in the ring of ours";
+const FOREIGN = "a key that was never in the ring";
 
 const returns = await startReturns(undefined, [NEW, OLD]);
 const { service, deliver, receive, message } = returns;
@@ -104,7 +104,7 @@ test.each(signers)("confirmations and receipts signed with %s", async (name, sec
   expect(receipt?.gatewayId).toBe(isGood ? requestId : undefined);
 });
 
-test("mail is signed with the DKIM key that the earlier secret key sealed", async () => {
+test("mail is signed with a DKIM key that the earlier secret key sealed", async () => {
   await insertVerifiedDomain(database, before, workspaceId, "sealed.test");
   const own = await signingKey(database, after, workspaceId, "sealed.test");
   const earlier = await signingKey(database, before, workspaceId, "sealed.test");

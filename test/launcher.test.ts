@@ -11,7 +11,7 @@ const launcher = fileURLToPath(new URL("../bin/posthaste.js", import.meta.url));
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const parent = fileURLToPath(new URL("../src/platform/process/exit-with-parent.ts", import.meta.url));
 
-/** The first Node.js on the path that is older than ours and that the launcher promises to run on. */
+/** The first Node.js on the path that is older than the pinned one and that the launcher supports. */
 function olderNode(): string | undefined {
   const programs = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
   return programs.find((program) => {
@@ -25,7 +25,7 @@ function olderNode(): string | undefined {
   });
 }
 
-/** Reports what it sees, then waits for the order to end. */
+/** A program that prints its arguments and environment, and ends on request. */
 const program = `
 import { endWithParent } from ${JSON.stringify(parent)};
 const [how]: string[] = process.argv.slice(2);
@@ -81,31 +81,34 @@ describe.each(launchers)("on %s", (_name, node) => {
 
   const testHere = test.skipIf(node === undefined);
 
-  testHere("the program runs on the pinned Node.js with its arguments and surroundings", async () => {
-    const { child, report } = await launch("end", "--flag", "two words");
-    expect(await once(child, "exit")).toEqual([0, null]);
-    expect(report.version).toMatch(/^v24\./);
-    expect(report.arguments).toEqual(["end", "--flag", "two words"]);
-    expect(report.threads).toBeGreaterThanOrEqual(4);
-    expect(report.options).toMatch(/^--max-semi-space-size=\d+( |$)/);
-    expect(report.cache).not.toBe("");
-    const [first = ""] = report.path.split(delimiter);
-    expect(execFileSync(join(first, "node"), ["--version"], { encoding: "utf8" })).toMatch(/^v24\./);
-  });
+  testHere(
+    "the program runs on the pinned Node.js with the launcher's arguments and environment",
+    async () => {
+      const { child, report } = await launch("end", "--flag", "two words");
+      expect(await once(child, "exit")).toEqual([0, null]);
+      expect(report.version).toMatch(/^v24\./);
+      expect(report.arguments).toEqual(["end", "--flag", "two words"]);
+      expect(report.threads).toBeGreaterThanOrEqual(4);
+      expect(report.options).toMatch(/^--max-semi-space-size=\d+( |$)/);
+      expect(report.cache).not.toBe("");
+      const [first = ""] = report.path.split(delimiter);
+      expect(execFileSync(join(first, "node"), ["--version"], { encoding: "utf8" })).toMatch(/^v24\./);
+    },
+  );
 
-  testHere("the program's exit code is the launcher's", async () => {
+  testHere("the launcher exits with the program's exit code", async () => {
     const { child } = await launch("exit");
     expect(await once(child, "exit")).toEqual([3, null]);
   });
 
-  testHere("a signal reaches the program, which ends in its own way", async () => {
+  testHere("a signal is forwarded to the program, which ends in its own way", async () => {
     const { child } = await launch("graceful");
     child.kill("SIGTERM");
     expect(await once(child, "exit")).toEqual([7, null]);
   });
 
   testHere.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
-    "a program ended by %s ends the launcher so",
+    "a program ended by %s ends the launcher with the same signal",
     async (signal) => {
       const { child } = await launch("wait");
       child.kill(signal);
@@ -115,7 +118,7 @@ describe.each(launchers)("on %s", (_name, node) => {
 
   testHere("the program does not outlive a killed launcher", async () => {
     const { child } = await launch("graceful");
-    const gone = once(child, "close"); // the program holds the other end of standard output
+    const gone = once(child, "close"); // emitted when the program, too, has closed standard output
     child.kill("SIGKILL");
     await gone;
   });

@@ -6,11 +6,11 @@ import { schemaText } from "./support/schema-text.ts";
 
 const db = await testDatabase();
 
-test("db/schema.sql shows what the migrations make (npm test -- -u rewrites it)", async () => {
+test("db/schema.sql is the result of the migrations (npm test -- test/schema.test.ts -u rewrites it)", async () => {
   await expect(await schemaText(db)).toMatchFileSnapshot("../db/schema.sql");
 });
 
-/** Looked up by something that comes without a workspace: a name in the DNS, the id that a gateway gave. */
+/** Tables that are searched without a workspace: by a DNS name, or by the id of a gateway. */
 const installationWide = ["domain_claims", "domain_switches", "sms_receipts"];
 
 test("the primary key of every tenant table begins with the workspace", async () => {
@@ -24,7 +24,7 @@ test("the primary key of every tenant table begins with the workspace", async ()
   expect(wrong.sort()).toEqual(installationWide);
 });
 
-/** Octets that are not sealed with the secret key: hashes, mails, files and sets. */
+/** Columns of type bytea that are not sealed with the secret key: hashes, mails, files and sets. */
 const unsealed = [
   "api_keys.key_hash",
   "captured_messages.raw",
@@ -36,7 +36,7 @@ const unsealed = [
   "subscribers.active_lists",
 ];
 
-test("every column of octets is sealed again by a rotation of the secret key, or is named as not sealed", async () => {
+test("every bytea column is sealed again by a key rotation or is listed as not sealed", async () => {
   const columns = await db.rows<{ name: string; table: string }>(sql`
     select c.relname || '.' || a.attname as name, c.relname as table
     from pg_attribute a join pg_class c on c.oid = a.attrelid

@@ -1,7 +1,8 @@
 /**
- * The statements that run most, each as PostgreSQL gets it: they are put together from the fragments of several stores,
- * and db/statements shows each in one piece. `npm test -- test/statements.test.ts -u` writes them again after a change.
+ * The busiest statements as PostgreSQL gets them. They are assembled from fragments of several stores; db/statements has
+ * the whole text of each. `npm test -- test/statements.test.ts -u` writes the files after a change.
  */
+
 import { format } from "sql-formatter";
 import type { Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
@@ -16,6 +17,7 @@ import { systemClock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { leaseTurn } from "#platform/jobs/turns-store.ts";
+import { DAY_MS } from "#platform/time.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import {
   choosePeople,
@@ -40,13 +42,13 @@ let mailingListId: string;
 beforeAll(async () => {
   workspaceId = await insertBareWorkspace(db);
   await changeWorkspace(db, workspaceId, { plan: "enterprise" }, { clock: systemClock, plans });
-  // Far from the plan's limits, as nearly always, a batch needs one statement.
+  // Far from the limits of the plan, the usual case, a batch needs one statement.
   await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));
   mailingListId = await newList(db, workspaceId);
   await addPeople(db, workspaceId, mailingListId, [{ email: "ada@example.test" }]);
 });
 
-/** The same database; `texts` has what it was asked. */
+/** The database with a recorder: `texts` gets the text of every statement. */
 function recording(): { readonly db: Database; readonly texts: string[] } {
   const texts: string[] = [];
   const recorded = <Asked extends Queryable>(asked: Asked): Asked => ({
@@ -64,7 +66,7 @@ function recording(): { readonly db: Database; readonly texts: string[] } {
   return { db: { ...recorded(db), transaction }, texts };
 }
 
-/** The one statement of `work` that matches, in one piece. */
+/** The formatted text of the only statement of `work` that matches the pattern. */
 async function statementOf(work: (db: Database) => Promise<unknown>, pattern: RegExp): Promise<string> {
   const { db: recorder, texts } = recording();
   await work(recorder);
@@ -90,7 +92,7 @@ const order = {
 async function leased(from: Queryable) {
   await accept(db);
   const [message] = await leaseMessages(from, { ...order, workerId: newId() }, []);
-  if (message === undefined) throw new Error("nothing was leased");
+  if (message === undefined) throw new Error("no message was leased");
   return {
     workspaceId: message.workspace_id,
     messageId: message.message_id,
@@ -112,7 +114,7 @@ async function expand(into: Database): Promise<void> {
       fromEmail: "news@shop.test",
       subject: "News",
       createdAt: new Date(),
-      expiresAt: new Date(Date.now() + 86_400_000),
+      expiresAt: new Date(Date.now() + DAY_MS),
       bytes: 1_000,
       messageIds: [newId()],
       listId: mailingListId,

@@ -1,4 +1,4 @@
-/** Every list with a cursor, walked over HTTP while rows come and go. */
+/** Reads all pages of every list with a cursor over HTTP while rows are added and removed. */
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
@@ -12,10 +12,10 @@ const ROWS = 30;
 
 interface Walked {
   readonly path: string;
-  /** The array in `data`; the whole of it unless said. */
+  /** The name of the array in `data`. Default: `data` is the array. */
   readonly rows?: string;
   readonly idOf: (row: Record<string, string>) => string | undefined;
-  /** Takes one row away, which was shown or is still to come. */
+  /** Removes one row, from a page that was read or from a later one. */
   readonly remove: (id: string) => Promise<unknown>;
   readonly add: () => Promise<unknown>;
 }
@@ -116,7 +116,7 @@ const walks: Record<string, Walked> = {
   },
 };
 
-/** One row of each page goes after it was shown, one of the rows to come goes too, and one comes. */
+/** After each page, one of its rows is removed, one later row is removed, and one row is added. */
 async function walk({ path, rows = "", idOf, remove, add }: Walked, limit: number) {
   const pageAt = async (after: string | null) => {
     const query = `limit=${limit}${after === null ? "" : `&after=${after}`}`;
@@ -144,14 +144,14 @@ async function walk({ path, rows = "", idOf, remove, add }: Walked, limit: numbe
   return { found, wanted: all.filter((id: string) => !gone.includes(id)) };
 }
 
-describe("a walk by cursor shows what was there throughout, once", () => {
+describe("pages by cursor have every permanent row exactly once", () => {
   test.each(Object.entries(walks))("%s", async (_name, walked) => {
     const { found, wanted } = await walk(walked, 7);
     expect(wanted.length).toBeGreaterThan(15);
     expect(found).toEqual(wanted);
   });
 
-  test("suppression entries, whose cursor stands beside data", async () => {
+  test("suppression entries, whose cursor is beside data", async () => {
     await addEntries(1_500);
     const path = `/suppression-lists/${entries}/entries`;
     const first = (await call("GET", path)).body;
@@ -188,7 +188,7 @@ describe("a walk by cursor shows what was there throughout, once", () => {
   });
 });
 
-test("a cursor holds for its own list and filter alone, with any limit", async () => {
+test("a cursor is valid only for its list and filter, with any limit", async () => {
   const cursorOf = async (path: string) => (await call("GET", path)).body.data.pagination.next_cursor;
   const people = await cursorOf("/subscribers?limit=2");
   const messages = await cursorOf("/messages?limit=2");

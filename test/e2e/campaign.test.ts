@@ -1,4 +1,4 @@
-/** A campaign through the whole program: every intended recipient gets it once, nobody else does, and the reports agree. */
+/** A campaign in the whole program: each intended recipient gets it once, no other address does, and reports agree. */
 import { Resolver } from "node:dns/promises";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -124,7 +124,7 @@ test("a campaign reaches every active member once, signed, tracked and with an u
     /list-unsubscribe.*list-unsubscribe-post|list-unsubscribe-post.*list-unsubscribe/,
   );
 
-  // What she does with it.
+  // Ada clicks a link and unsubscribes.
   const local = (url: string) => program.url.replace("/api/v1", "") + new URL(url).pathname;
   const click = /https:\/\/post\.test\/c\/[\w-]+\/0/.exec(mail.html ?? "")?.[0] ?? "";
   const browser = { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" };
@@ -198,14 +198,14 @@ test("a campaign reaches every active member once, signed, tracked and with an u
     engagement_rate: 0.5,
   });
 
-  // She gets nothing from this list again.
+  // The next campaign to this list does not reach her.
   const { id: next } = await post("/campaigns", draft(list));
   await post(`/campaigns/${next}/send`);
   expect(await campaignWhen(next, "sent")).toMatchObject({ total_recipients: 1 });
   expect(mailTo("ada@example.test")).toHaveLength(1);
 });
 
-test("a deferred recipient does not keep a campaign from being sent", async () => {
+test("a campaign becomes sent while one of its messages is deferred", async () => {
   const { id } = await post("/campaigns", draft(await newList([{ email: "greylist@example.test" }])));
   await post(`/campaigns/${id}/send`);
   expect(await campaignWhen(id, "sent")).toMatchObject({ sent_count: 1, delivered_count: 0 });
@@ -213,7 +213,7 @@ test("a deferred recipient does not keep a campaign from being sent", async () =
   expect(messages).toMatchObject([{ localpart: "greylist", attempts: 1 }]);
 });
 
-test("a pause stops within two seconds; resumed it goes on where it stopped, without those who left meanwhile", async () => {
+test("a pause takes effect within two seconds, and after resume people who unsubscribed meanwhile get no mail", async () => {
   const people = Array.from({ length: 60 }, (_, at) => ({ email: `slow${at}@narrow.test` }));
   const list = await newList(people);
   const { id } = await post("/campaigns", draft(list));

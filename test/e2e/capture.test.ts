@@ -1,4 +1,4 @@
-/** Posthaste without configuration: with the embedded PostgreSQL, and without mail that leaves the machine. */
+/** Posthaste without configuration: with the embedded PostgreSQL and in capture mode. */
 import { afterAll, expect, test } from "vitest";
 import { INBOX_TOKEN, openInbox } from "#test/support/inbox.ts";
 import { addVerifiedDomain } from "#test/support/publish.ts";
@@ -13,7 +13,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 const inbox = async (path = ""): Promise<ReturnType<typeof JSON.parse>> =>
   JSON.parse(await (await openInbox(program.url, `/inbox/messages${path}`)).text());
 
-test("a message sent through the API is in the local inbox, with the signature that a receiver would see", async () => {
+test("a message sent through the API is in the local inbox with its DKIM signature", async () => {
   await addVerifiedDomain(program.call, dns, "shop.test");
   const id = await scene.send("Ada <ada@example.test>", {
     from_email: "orders@shop.test",
@@ -36,7 +36,7 @@ test("a message sent through the API is in the local inbox, with the signature t
   expect(message.html).toContain("<p>Hello</p>");
 });
 
-test("the first mail needs no setting and no sender", async () => {
+test("the first message needs no settings and no sender", async () => {
   const { status, body } = await program.call("POST", "/emails/send", {
     to: "Ada <ada@example.com>",
     subject: "Hello from Posthaste",
@@ -47,7 +47,7 @@ test("the first mail needs no setting and no sender", async () => {
   expect((await inbox(`/${body.data.id}`)).from).toBe("posthaste@mail.posthaste.test");
 });
 
-test("the start says where inbox and docs are, and which plan is in force", async () => {
+test("the start prints the addresses of inbox and docs, and the plan", async () => {
   expect(program.lastWords).toContain(`${program.url}/inbox?token=${INBOX_TOKEN}`);
   expect(program.lastWords).toContain(`${program.url}/docs`);
   expect(program.lastWords).toContain('enterprise for the workspace "Default": unlimited');
@@ -55,7 +55,7 @@ test("the start says where inbox and docs are, and which plan is in force", asyn
   expect(opened.status).toBe(303);
 });
 
-test("the front page leads to docs and inbox, and the API has an envelope nevertheless", async () => {
+test("the front page links docs and inbox, and unknown API paths are answered with the envelope", async () => {
   const page = await fetch(program.url);
   expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
   const text = await page.text();
@@ -64,7 +64,7 @@ test("the front page leads to docs and inbox, and the API has an envelope nevert
   expect((await program.call("GET", "/nowhere")).body).toMatchObject({ success: false, code: "NOT_FOUND" });
 });
 
-test("nothing asks the DNS about a recipient", async () => {
+test("capture mode makes no DNS query about a recipient", async () => {
   await scene.messageWhen("delivered", await scene.send("ada@somewhere.test"));
   expect(dns.questions.filter(({ name }) => name.endsWith("somewhere.test"))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The demo on a new installation: the figures that it prints are those of the API. */
+/** The demo on a new installation prints the figures of the API. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -14,7 +14,7 @@ const DEMO_MS = 120_000;
 /** The demo must not use the configured database or send mail. */
 const settings = { MAIL_MODE: "direct", DATABASE_URL: "postgresql://nobody@127.0.0.1:1/nothing" };
 
-test("the demo sends to a thousand, prints the API's own figures, and leaves nothing running", async () => {
+test("the demo sends to a thousand people, prints the figures of the API, and leaves no process running", async () => {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-demo-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const demo = spawn(process.execPath, [launcher, "demo", "--stay", "--data-dir", join(folder, "data")], {
@@ -28,7 +28,7 @@ test("the demo sends to a thousand, prints the API's own figures, and leaves not
   let printed = "";
   for (const output of [demo.stdout, demo.stderr]) output.on("data", (chunk) => (printed += chunk));
   const isOver = async () => demo.exitCode !== null || printed.includes("until you press Ctrl-C");
-  await eventually("the demo to be over", isOver, DEMO_MS);
+  await eventually("the demo to end", isOver, DEMO_MS);
 
   const [, key = "", url = ""] = /KEY=(\S+) URL=(\S+)/.exec(printed) ?? [];
   const [, id] = /campaigns\/([\w-]+)"/.exec(printed) ?? [];

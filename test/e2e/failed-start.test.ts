@@ -14,7 +14,7 @@ const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url
 const db = await testDatabase();
 await db.run(sql`delete from secret_keys`);
 
-/** Starts the service, which has to end by itself. */
+/** Starts the service and waits for the process to exit. */
 async function start(settings: Readonly<Record<string, string>>) {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-failed-start-"));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
@@ -34,7 +34,7 @@ async function busyPort(): Promise<number> {
 }
 
 test.each(["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT"])(
-  "a %s that is in use ends the start with one sentence, and nothing else",
+  "a %s that is in use ends the start with one sentence and no other output",
   async (setting) => {
     const port = await busyPort();
     const { code, out, err } = await start({ SECRET_KEY: "k".repeat(32), [setting]: String(port) });
@@ -47,7 +47,7 @@ test.each(["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT"])(
   60_000,
 );
 
-test("a start without a secret key on a database that has one is refused and leaves no key behind", async () => {
+test("a start without the secret key of its database is refused and writes no key", async () => {
   await db.run(
     sql`insert into secret_keys (fingerprint, last_used_at) values (${Buffer.alloc(32, 7)}, now())`,
   );

@@ -13,7 +13,7 @@ const scene = await openScene({
   env: { SMTP_PORT: String(mx.port) },
   zone: {
     ...mailDomain("example.test"),
-    // What the operator publishes for the platform.
+    // The SPF record that the operator publishes for the platform.
     [platform.PLATFORM_SPF_DOMAIN]: { TXT: ["v=spf1 ip4:127.0.0.1 -all"] },
     [platform.BOUNCE_DOMAIN]: { TXT: [`v=spf1 include:${platform.PLATFORM_SPF_DOMAIN} -all`] },
   },
@@ -27,7 +27,7 @@ afterAll(async () => {
 const invoice = Buffer.from("%PDF-1.7 not really");
 const keyHost = "ph1._domainkey.shop.test";
 
-/** From nothing but a key to a mail in the recipient's mailbox, by the API alone. */
+/** Sends the first message with an API key only: adds a domain, publishes its records, verifies it, sends. */
 async function sendFirstMail(): Promise<ReceivedMessage> {
   const added = await program.call("POST", "/sending-domains", { domain: "shop.test" });
   const path = `/sending-domains/${added.body.data.id}`;
@@ -59,13 +59,13 @@ async function sendFirstMail(): Promise<ReceivedMessage> {
 
 const received = await sendFirstMail();
 
-test("a message is received exactly once, from a return path on the sender's own domain", () => {
+test("a message is received exactly once, with a return path on the sender's domain", () => {
   expect(mx.received).toBe(1);
   expect(received.rcptTo).toBe("ada@example.test");
   expect(received.mailFrom).toMatch(/^b\.[a-z0-9]+@bounce\.shop\.test$/);
 });
 
-test("a message says what its sender said, in text and HTML, with its attachment", async () => {
+test("a received message has the sender's subject, text, HTML and attachment", async () => {
   const { subject, from, to, html, text, attachments } = await PostalMime.parse(received.raw);
   expect(subject).toBe("Your order ✓");
   expect(from).toEqual({ name: "The Shöp", address: "orders@shop.test" });
@@ -78,7 +78,7 @@ test("a message says what its sender said, in text and HTML, with its attachment
 });
 
 describe("a receiver finds", () => {
-  test("DKIM and SPF valid and both aligned with the From domain, so DMARC passes (mailauth)", async () => {
+  test("DKIM and SPF valid and aligned with the From domain, so that DMARC passes (mailauth)", async () => {
     const resolver = new Resolver();
     resolver.setServers([dns.address]);
     const { dkim, spf, dmarc } = await authenticate(received.raw, {
@@ -107,7 +107,7 @@ describe("a receiver finds", () => {
     (program) => spawnSync(program, ["-c", "import dkim"]).status === 0,
   );
 
-  test.skipIf(python === undefined)("the signature valid, and no other content (dkimpy)", () => {
+  test.skipIf(python === undefined)("the signature valid, and invalid after a change (dkimpy)", () => {
     const entry = dns.zone[keyHost];
     const record = typeof entry === "object" && Array.isArray(entry.TXT) ? entry.TXT[0] : undefined;
     const verify = (message: Buffer) => {

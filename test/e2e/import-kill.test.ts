@@ -1,4 +1,4 @@
-/** An import whose service is killed again and again: it continues without help, and its counts are exact. */
+/** An import whose service is killed several times continues without help, and its counts are exact. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { findMiscounts } from "#test/support/audience.ts";
@@ -18,7 +18,7 @@ test("an import continues after every kill and writes every person once", async 
   for (const email of known) await program.call("POST", `/mailing-lists/${list}/subscribers`, { email });
 
   const rows = Array.from({ length: PEOPLE }, (_, at) => `p${at}@kill.example,Name ${at}`);
-  // A duplicate of the first batch in the last one, and rows that are refused all over the file.
+  // The last batch has a duplicate of the first one, and invalid rows are spread over the file.
   rows.push("p7@kill.example,Seven");
   for (let at = 0; at < 20; at++) rows.splice(at * 10_000, 0, `nobody ${at},x`);
   const form = new FormData();
@@ -29,7 +29,7 @@ test("an import continues after every kill and writes every person once", async 
     0;
 
   for (let kill = 0; kill < KILLS; kill++) {
-    // The first one while the file is read, the others while people are written.
+    // The first kill comes while the file is read, the others while people are written.
     const before = await written();
     if (kill > 0) await eventually("some batches", async () => (await written()) > before, JOB_MS);
     await program.kill("SIGKILL");

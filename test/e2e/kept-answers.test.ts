@@ -1,4 +1,4 @@
-/** What an Idempotency-Key answers, and the work that it speaks of: who dies between the two keeps both or neither. */
+/** The stored answer of an Idempotency-Key and the work of its request are committed together. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { addPeople, newList } from "#test/support/audience.ts";
@@ -19,11 +19,11 @@ const draft = await newCampaign(database, workspaceId, list);
 const content = { name: "June", from_email: "news@shop.test", mailing_list_id: list };
 const mail = { subject: "Hello", html_content: "<p>Hello</p>" };
 
-// The death of the process, as the database sees it: the answer is not stored, and nothing after it.
+// Simulates the death of the process: the answer is not stored, and no later statement runs.
 await database.run(sql`
   create function die() returns trigger language plpgsql as $$ begin raise 'the process is gone'; end $$`);
 
-/** Everything that the calls could leave behind. */
+/** All rows that the calls could write. */
 const traces = () =>
   database.row(sql`
     select (select count(*) from campaigns) as campaigns, (select count(*) from autoresponders) as autoresponders,
@@ -35,7 +35,7 @@ test.each([
   [`/campaigns/${draft}/send`, {}, 200],
   ["/autoresponders", { ...content, trigger: { type: "subscribed" }, steps: [mail] }, 201],
   ["/billing/subscription", { plan_id: "growth", billing_interval: "monthly" }, 200],
-])("%s is done with its answer, or not at all", async (path, body, done) => {
+])("%s is committed with its stored answer or not at all", async (path, body, done) => {
   const ask = () => call("POST", path, body, { headers: { "Idempotency-Key": `key-of-${path}` } });
   const before = await traces();
   await database.run(sql`

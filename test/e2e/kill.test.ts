@@ -1,4 +1,4 @@
-/** Accepted mail is delivered after the program was killed or stopped, by the next process that starts. */
+/** Accepted messages are delivered after the program was killed or stopped and started again. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
@@ -6,20 +6,20 @@ import { type FakeMx, startFakeMx } from "#test/support/fake-mx.ts";
 import { mailDomain, openScene, platform, type Scene } from "#test/support/scene.ts";
 
 const MESSAGES = 60;
-/** Connections of the default lane: as many conversations may be under way when the kill comes. */
+/** Connections of the default lane, and so the highest number of messages in flight at a kill. */
 const MOST_IN_FLIGHT = 10;
 
 function openAt(mx: FakeMx): Promise<Scene> {
   return openScene({ env: { SMTP_PORT: String(mx.port) }, zone: mailDomain("example.test") });
 }
 
-/** Sends many messages at once; gives the ids of those that were accepted before the program was gone. */
+/** Sends many messages at once; returns the ids of those that were accepted before the program ended. */
 async function sendMany(scene: Scene): Promise<string[]> {
   const sends = Array.from({ length: MESSAGES }, (_, at) => scene.send(`slow${at}@example.test`));
   return (await Promise.allSettled(sends)).flatMap((sent) => (sent.status === "fulfilled" ? sent.value : []));
 }
 
-/** Waits until the program says that all are delivered, and the receiver has them; answers the copies too many. */
+/** Waits until all messages are delivered and the receiver has them; returns the number of duplicates. */
 async function expectDelivered(scene: Scene, mx: FakeMx, ids: readonly string[]): Promise<number> {
   for (const id of ids) await scene.messageWhen("delivered", id);
   const domain = platform.PLATFORM_FROM.split("@")[1];
@@ -27,7 +27,7 @@ async function expectDelivered(scene: Scene, mx: FakeMx, ids: readonly string[])
   return mx.received - mx.copies.size;
 }
 
-test("after a kill -9 of the whole program every accepted message is delivered, and only those in flight twice", async () => {
+test("after SIGKILL to the whole program each accepted message is delivered, and only messages in flight twice", async () => {
   await using mx = await startFakeMx({ slowMs: 100 });
   await using scene = await openAt(mx);
   const sending = sendMany(scene);
@@ -40,7 +40,7 @@ test("after a kill -9 of the whole program every accepted message is delivered, 
   expect(await expectDelivered(scene, mx, accepted)).toBeLessThanOrEqual(MOST_IN_FLIGHT);
 });
 
-test("a delivery process killed in its work is started again and loses nothing", async () => {
+test("a killed delivery process is restarted and no message is lost", async () => {
   await using mx = await startFakeMx({ slowMs: 100 });
   await using scene = await openAt(mx);
   const sending = sendMany(scene);
@@ -60,7 +60,7 @@ test("a delivery process killed in its work is started again and loses nothing",
   );
 });
 
-test("SIGTERM lets an SMTP session end, and the program exits with 0", async () => {
+test("after SIGTERM the open SMTP session ends normally and the program exits with 0", async () => {
   await using mx = await startFakeMx({ slowMs: 1_500 });
   await using scene = await openAt(mx);
   const id = await scene.send("slow@example.test");
@@ -72,7 +72,7 @@ test("SIGTERM lets an SMTP session end, and the program exits with 0", async () 
   expect(await scene.database.rows(sql`select from delivery_queue`)).toEqual([]);
 });
 
-test("SIGTERM leaves what has not begun to the next start", async () => {
+test("after SIGTERM messages that were not begun are delivered by the next start", async () => {
   await using mx = await startFakeMx({ slowMs: 500 });
   await using scene = await openAt(mx);
   const accepted = await sendMany(scene);

@@ -1,4 +1,4 @@
-/** The operator's commands beside the running service. */
+/** The operator's commands while the service runs. */
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
 import { openScene } from "#test/support/scene.ts";
@@ -9,7 +9,7 @@ afterAll(() => scene[Symbol.asyncDispose]());
 
 const email = { to: "ada@example.test", subject: "Hello", body: "Hello" };
 
-test("workspace create makes a tenant whose key works at once and sees nothing of the others", async () => {
+test("workspace create gives a key that works at once and reads no data of other workspaces", async () => {
   const foreign = await scene.send("bob@example.test");
   const printed = await program.command(
     "workspace",
@@ -29,7 +29,7 @@ test("workspace create makes a tenant whose key works at once and sees nothing o
   expect((await program.call("GET", `/messages/${foreign}`, undefined, { key })).status).toBe(404);
 });
 
-test("key create makes a key that may do what it was made for and nothing else", async () => {
+test("key create gives a key with exactly the given permissions", async () => {
   const workspace = JSON.parse(await program.command("workspace", "create", "--name", "Third", "--json"));
   const options = ["--workspace", workspace.id, "--name", "Sender", "--permissions", "emails:send", "--json"];
   const { key } = JSON.parse(await program.command("key", "create", ...options));
@@ -39,7 +39,7 @@ test("key create makes a key that may do what it was made for and nothing else",
   expect(refused.body.required_scopes).toEqual(["reports:read"]);
 });
 
-test("workspace suspend stops the sending of a running service, and resume lets it go on", async () => {
+test("workspace suspend stops sending in the running service, and workspace resume starts it again", async () => {
   const { id, key } = JSON.parse(await program.command("workspace", "create", "--name", "Fourth", "--json"));
   const untilAnsweredWith = (status: number) =>
     eventually(`a message to be answered with ${status}`, async () => {

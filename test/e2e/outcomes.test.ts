@@ -1,4 +1,4 @@
-/** The outcome of a message, as GET /messages/{id} shows it, for every way a receiver can behave. */
+/** The outcome of a message in GET /messages/{id}, for each kind of receiver. */
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { startFakeMx } from "#test/support/fake-mx.ts";
@@ -22,7 +22,7 @@ afterAll(async () => {
   await mx.close();
 });
 
-test("a greylisted message waits, comes again as the same, and is delivered once", async () => {
+test("a greylisted message is retried with the same Message-ID and delivered once", async () => {
   const id = await scene.send("greylist@example.test");
   const waiting = await scene.messageWhen("deferred", id);
   expect(waiting).toMatchObject({
@@ -43,7 +43,7 @@ test("a greylisted message waits, comes again as the same, and is delivered once
   expect(new Set(senders).size).toBe(1);
 });
 
-test("an address that does not exist bounces, with the receiver's words in the log and in the timeline", async () => {
+test("an unknown recipient bounces, with the receiver's reply in the log and in the timeline", async () => {
   const id = await scene.send("unknown@example.test");
   const { timeline, ...message } = await scene.messageWhen("bounced", id);
   expect(message).toMatchObject({
@@ -64,7 +64,7 @@ test("an address that does not exist bounces, with the receiver's words in the l
 test.each([
   ["nobody-home.test", /^connect E/],
   ["broken-dns.test", /DNS look-up for broken-dns.test failed/],
-])("a message to %s waits for its next attempt", async (domain, why) => {
+])("a message to %s is deferred", async (domain, why) => {
   const message = await scene.messageWhen("deferred", await scene.send(`ada@${domain}`));
   expect(message).toMatchObject({ attempts: 1, error_message: expect.stringMatching(why) });
   expect(Date.parse(message.next_attempt_at)).toBeGreaterThan(Date.now());
@@ -79,9 +79,9 @@ test.each([
   expect(timeline.at(-1)).toMatchObject({ type: "bounced", enhanced_code: code, mx_host: null });
 });
 
-// Hosts share a port and differ by address, as in the world; macOS has one loopback address only.
+// Mail hosts share one port and differ by address, as on the Internet; macOS has only one loopback address.
 test.skipIf(process.platform === "darwin")(
-  "mail is encrypted where the receiver offers it, and in clear text where its TLS is broken",
+  "mail is encrypted if the receiver offers STARTTLS, and sent in clear text if its TLS is broken",
   async () => {
     await using encrypting = await startFakeMx({ host: "127.0.0.2", port: mx.port, tls: "offered" });
     await using brokenTls = await startFakeMx({ host: "127.0.0.3", port: mx.port, tls: "broken" });

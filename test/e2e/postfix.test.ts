@@ -4,7 +4,7 @@ import { isPostfixInstalled, startPostfix } from "#test/support/postfix.ts";
 import { mailDomain, openScene } from "#test/support/scene.ts";
 
 test.skipIf(!isPostfixInstalled)(
-  "Postfix, found by its MX, takes a message once and encrypted, and refuses whom it does not know",
+  "Postfix receives a message once and encrypted, and a message to an unknown user bounces",
   async () => {
     await using postfix = await startPostfix("postfix.test", ["ada"]);
     await using scene = await openScene({

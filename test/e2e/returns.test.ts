@@ -1,4 +1,4 @@
-/** Mail that comes back to the program: what it sent is delivered elsewhere, and the answer arrives at its own port. */
+/** Bounces, complaints and unsubscribe mails for messages of the program, received on its inbound port. */
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
@@ -18,16 +18,16 @@ afterAll(async () => {
 });
 const { program, database } = scene;
 const inboundPort = await eventually(
-  "the port for mail that comes back",
+  "the inbound port",
   async () => program.logged("listening for returned mail").at(-1)?.port,
 );
 
-/** Sends a message and gives its id and what the receiver saw of it. */
+/** Sends a message; returns its id and the copy that the receiver got. */
 async function delivered(to: string, email = {}) {
   const id = await scene.send(to, email);
   await scene.messageWhen("delivered", id);
   const received = mx.messages.find(({ rcptTo }) => rcptTo === to);
-  if (received === undefined) throw new Error(`nothing came to ${to}`);
+  if (received === undefined) throw new Error(`no message arrived for ${to}`);
   return { id, mailFrom: received.mailFrom, text: received.raw.toString() };
 }
 
@@ -39,7 +39,7 @@ async function nothingLeft(): Promise<void> {
   });
 }
 
-test("a report to the MAIL FROM that the receiver saw bounces the message and suppresses the address", async () => {
+test("a delivery report to the return path bounces the message and suppresses the address", async () => {
   const { id, mailFrom } = await delivered("gone@example.test");
   expect(await sendIn(inboundPort, mailFrom, deliveryReport("gone@example.test"))).toBe("250 2.0.0 Accepted");
   expect(await scene.messageWhen("bounced", id)).toMatchObject({
@@ -52,7 +52,7 @@ test("a report to the MAIL FROM that the receiver saw bounces the message and su
   await scene.messageWhen("suppressed", again);
 });
 
-test("a complaint with our header moves the message; our mails say where complaints may go", async () => {
+test("a complaint with the message's header marks it as complained, and mails name the address for complaints", async () => {
   const { id, text } = await delivered("annoyed@example.test");
   const token = /^X-Posthaste-Message: (\S+)\r$/m.exec(text)?.[1] ?? "";
   expect(text).toContain(`\r\nCFBL-Address: fbl@${platform.BOUNCE_DOMAIN}; report=arf\r\n`);
@@ -63,7 +63,7 @@ test("a complaint with our header moves the message; our mails say where complai
   await scene.messageWhen("complained", id);
 });
 
-test("a domain with a custom return path gets its bounces there", async () => {
+test("bounces of a domain with a custom return path arrive there", async () => {
   await addVerifiedDomain(program.call, scene.dns, "shop.test", { hasReturnPath: true });
   const { id, mailFrom, text } = await delivered("left@example.test", { from_email: "orders@shop.test" });
   expect(mailFrom).toMatch(/@bounce\.shop\.test$/);
@@ -74,7 +74,7 @@ test("a domain with a custom return path gets its bounces there", async () => {
   await scene.messageWhen("bounced", id);
 });
 
-test("a campaign's mail names an address to leave by, and who writes there has left", async () => {
+test("a mail to the List-Unsubscribe address of a campaign unsubscribes the recipient", async () => {
   const post = async (path: string, body?: object) => (await program.call("POST", path, body)).body.data;
   const list = (await post("/mailing-lists", { name: "News" })).id;
   await post(`/mailing-lists/${list}/subscribers`, { email: "reader@example.test" });
@@ -103,7 +103,7 @@ test("a campaign's mail names an address to leave by, and who writes there has l
   expect(body.data.subscribers).toEqual([expect.objectContaining({ email: "reader@example.test" })]);
 });
 
-test("a report about the mailbox that a recipient forwards to bounces the message without a suppression", async () => {
+test("a report about the target of a forwarding recipient bounces the message without a suppression", async () => {
   const { id, mailFrom } = await delivered("forwards@example.test");
   expect(await sendIn(inboundPort, mailFrom, deliveryReport("private@elsewhere.test"))).toMatch(/^250/);
   expect(await scene.messageWhen("bounced", id)).toMatchObject({
@@ -117,7 +117,7 @@ test("a report about the mailbox that a recipient forwards to bounces the messag
   await scene.messageWhen("delivered", again);
 });
 
-test("forged reports change nothing", async () => {
+test("forged reports change no message", async () => {
   const { id, mailFrom } = await delivered("safe@example.test");
   const [local = ""] = mailFrom.split("@");
   const altered = `${local.slice(0, -1)}${local.endsWith("0") ? "1" : "0"}`;
@@ -139,13 +139,13 @@ test("forged reports change nothing", async () => {
   expect(await program.command("mail", "show", "--id", quarantined[0].id)).toContain("Feedback-Type: abuse");
 });
 
-test("a kill after the 250 loses no report", async () => {
+test("a report that was answered with 250 survives a kill", async () => {
   const { id, mailFrom } = await delivered("killed@example.test");
   const answer = await sendIn(inboundPort, mailFrom, deliveryReport("killed@example.test"));
   expect(answer).toBe("250 2.0.0 Accepted");
   await program.kill("SIGKILL");
   await program.start();
-  // What the killed process held would be due again in a minute.
+  // Mails leased by the killed process would become due after a minute.
   await database.run(sql`update inbound_mails set due_at = now() where status = 'received'`);
   await scene.messageWhen("bounced", id);
 });

@@ -1,4 +1,4 @@
-/** Sending IPs, routing rules and warm-up through the whole program: what the other side sees of them. */
+/** Sending IPs, routing rules and warm-up in the whole program, as the receiver sees them. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ afterEach(async () => {
 const receivedBy = (to: string): Promise<ReceivedMessage> =>
   eventually(`mail for ${to}`, async () => mx.messages.find(({ rcptTo }) => rcptTo === to));
 
-test("without sending IPs mail leaves from the usual address, which the timeline tells", async () => {
+test("without sending IPs mail leaves from the default address, which the timeline shows", async () => {
   const id = await scene.send("usual@plain.test");
   const { timeline } = await scene.messageWhen("delivered", id);
   expect(timeline.at(-1)).toMatchObject({ type: "delivered", source_ip: "127.0.0.1" });
@@ -55,7 +55,7 @@ test("without sending IPs mail leaves from the usual address, which the timeline
   });
 });
 
-test("a rule for a domain binds its address and says its name; other domains leave as ever", async () => {
+test("a rule for a domain sets source address and EHLO name; mail to other domains keeps the default", async () => {
   const { id: source_ip_id } = await addIp("127.0.0.2", { hostname: "out2.shop.test" });
   await addRule({ source_ip_id }, { match: { recipient_domains: ["chosen.test"] } });
   const [id] = await Promise.all([scene.send("domain@chosen.test"), scene.send("domain@plain.test")]);
@@ -65,7 +65,7 @@ test("a rule for a domain binds its address and says its name; other domains lea
   expect(timeline.at(-1)).toMatchObject({ source_ip: "127.0.0.2" });
 });
 
-test("a rule for a provider applies to every domain with its mail hosts; the first match wins", async () => {
+test("a rule for a provider applies to every domain with its mail hosts, and the first matching rule wins", async () => {
   const { id: two } = await addIp("127.0.0.2");
   const { id: three } = await addIp("127.0.0.3");
   await addRule({ source_ip_id: two }, { priority: 20 });
@@ -78,7 +78,7 @@ test("a rule for a provider applies to every domain with its mail hosts; the fir
   expect(await receivedBy("provider@plain.test")).toMatchObject({ peer: "127.0.0.2" });
 });
 
-test("a change holds for the next message", async () => {
+test("a changed rule applies to the next message", async () => {
   const { id } = await addIp("127.0.0.2");
   const rule = await addRule({ source_ip_id: id });
   await scene.send("before@plain.test");
@@ -88,7 +88,7 @@ test("a change holds for the next message", async () => {
   expect(await receivedBy("after@plain.test")).toMatchObject({ peer: "127.0.0.1" });
 });
 
-test("a pool spreads its mail, and a retry leaves from the address of the first attempt", async () => {
+test("a pool spreads messages over its addresses, and a retry uses the address of the first attempt", async () => {
   for (const ip of ["127.0.0.2", "127.0.0.3"]) await addIp(ip, { pool: "main" });
   await addRule({ pool: "main" });
   const people = Array.from({ length: 24 }, (_, n) => `greylist${n}@plain.test`);
@@ -106,7 +106,7 @@ test("a pool spreads its mail, and a retry leaves from the address of the first 
   }
 });
 
-test("a rule to a smart host logs in there, also for domains without a mail host", async () => {
+test("a rule with a smart host sends there with a login, also for domains without a mail host", async () => {
   const relay_url = `smtp://shop:${encodeURIComponent(password)}@127.0.0.1:${smartHost.port}`;
   const rule = await addRule({ relay_url }, { match: { recipient_domains: ["inside.test", "plain.test"] } });
   expect(rule.action).toEqual({ relay_url: `smtp://shop:***@127.0.0.1:${smartHost.port}` });
@@ -117,7 +117,7 @@ test("a rule to a smart host logs in there, also for domains without a mail host
   );
 });
 
-test("mail for an address that no machine has waits and says so, and leaves when a machine has it", async () => {
+test("a message for a sending IP that no machine has is requeued with that reason, and sent when a machine has it", async () => {
   const { id: source_ip_id } = await addIp("192.0.2.77");
   const rule = await addRule({ source_ip_id });
   const id = await scene.send("absent@plain.test");
@@ -130,7 +130,7 @@ test("mail for an address that no machine has waits and says so, and leaves when
   expect(await receivedBy("absent@plain.test")).toMatchObject({ peer: "127.0.0.2" });
 });
 
-test("an address that is warmed up sends its ceiling, the pool's others the rest; alone it waits for tomorrow", async () => {
+test("a warm-up address sends up to its quota and the pool sends the rest; without a pool mail waits for tomorrow", async () => {
   const { id } = await addIp("127.0.0.2", { pool: "main", warm_up_enabled: true });
   await addIp("127.0.0.3", { pool: "main" });
   const pool = await addRule({ pool: "main" });
@@ -149,7 +149,7 @@ test("an address that is warmed up sends its ceiling, the pool's others the rest
       where message_id = ${held} and leased_by is null and source_ip = '127.0.0.2'`),
   );
   expect(waiting.attempts).toBe(0);
-  const state = await eventually("what was sent to be counted", async () => {
+  const state = await eventually("the sent messages to be counted", async () => {
     const { body } = await program.call("GET", `/sending-ips/${id}`);
     return body.data.warm_up.sent_today === 50 && body.data;
   });
@@ -191,7 +191,7 @@ test.describe("campaigns", () => {
     return (await mx.waitForMessages(before + 2)).slice(before).map(({ peer, ehlo }) => [peer, ehlo]);
   };
 
-  test("leave from the sending IP that they name, whatever the rules say", async () => {
+  test("leave from the sending IP in their request, even if a rule says otherwise", async () => {
     const { id } = await addIp("127.0.0.2");
     await addRule({ source_ip_id: id });
     await addIp("127.0.0.3", { hostname: "out3.shop.test" });
@@ -201,7 +201,7 @@ test.describe("campaigns", () => {
     ]);
   });
 
-  test("leave by the rule that they name, by either field", async () => {
+  test("leave by the routing rule in their request, given in either field", async () => {
     const { id } = await addIp("127.0.0.4", { hostname: "out4.shop.test" });
     const rule = await addRule({ source_ip_id: id }, { is_automatic: false });
     const out = [

@@ -7,7 +7,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { startProgram } from "#test/support/program.ts";
 import { openScene } from "#test/support/scene.ts";
 
-test("a machine with a new secret key does not start on a database with another key, and says what to do", async () => {
+test("a machine with another secret key than its database does not start and says what to do", async () => {
   await using scene = await openScene({});
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-other-key-"));
   onTestFinished(() => rm(dataDir, { recursive: true, maxRetries: 5 }));
@@ -17,7 +17,7 @@ test("a machine with a new secret key does not start on a database with another 
   expect(scene.program.isRunning).toBe(true);
 });
 
-test("the key in DATA_DIR is rotated beside the running service, through a kill, and everything still opens", async () => {
+test("secret-key rotate works while the service runs and after a kill, and all sealed values still open", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-rotation-"));
   onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
   await using scene = await openScene({ env: { DATA_DIR: dataDir, MAIL_MODE: "capture" } });
@@ -39,7 +39,7 @@ test("the key in DATA_DIR is rotated beside the running service, through a kill,
   await restart();
   const [, second] = await ring();
 
-  // Killed between two columns: the row of the webhook is held.
+  // Locks the webhook's row, so that the kill comes between two columns.
   const held = await database.openSession();
   await held.query("begin");
   await held.query("select from webhooks where id = $1 for update", [hook.body.data.id]);

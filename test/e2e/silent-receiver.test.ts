@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { mailDomain, openScene } from "#test/support/scene.ts";
 
-test("a receiver that never answers cannot hold up a stop: 30 seconds, exit code 0, and the next start tries again", async () => {
+test("with a receiver that never answers the program stops within 30 s with exit code 0, and retries after a start", async () => {
   await using mx = await startFakeMx({ slowMs: 600_000 });
   await using scene = await openScene({
     env: { SMTP_PORT: String(mx.port) },

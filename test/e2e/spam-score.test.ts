@@ -15,7 +15,7 @@ const html = `<html><body>
 </body></html>`;
 
 test.skipIf(!isSpamAssassinInstalled)(
-  "a campaign's mail scores below 2 points at SpamAssassin, with its ways out under the signature",
+  "a campaign's mail scores below 2 points in SpamAssassin and its unsubscribe headers are signed",
   async () => {
     const mx = await startFakeMx();
     await using scene = await openScene({

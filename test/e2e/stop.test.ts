@@ -9,7 +9,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { mailDomain, openScene } from "#test/support/scene.ts";
 
-test("repeated SIGTERM to every process lets an open SMTP session end", async () => {
+test("after repeated SIGTERM to every process the open SMTP session ends normally", async () => {
   await using mx = await startFakeMx({ slowMs: 3_000 });
   await using scene = await openScene({
     env: { SMTP_PORT: String(mx.port) },
@@ -27,10 +27,10 @@ test("repeated SIGTERM to every process lets an open SMTP session end", async ()
     status: "delivered",
   });
   expect(await scene.database.rows(sql`select from delivery_queue`)).toEqual([]);
-  await eventually("all of them to be gone", async () => !isThere(-pid));
+  await eventually("all processes to exit", async () => !isThere(-pid));
 });
 
-test("an upload that stalls does not hold up a stop", async () => {
+test("a stalled upload does not delay the stop", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-stop-"));
   onTestFinished(() => rm(dataDir, { recursive: true }));
   await using scene = await openScene({ env: { DATA_DIR: dataDir } });
@@ -49,7 +49,7 @@ test("an upload that stalls does not hold up a stop", async () => {
   socket.write([...headers, "", ...part].join("\r\n"));
   const answer = text(socket);
   const uploads = () => readdir(join(dataDir, "uploads")).catch(() => []);
-  await eventually("the upload to be under way", async () => (await uploads()).length === 1);
+  await eventually("the upload to begin", async () => (await uploads()).length === 1);
   const begun = performance.now();
   expect(await program.kill("SIGTERM")).toEqual([0, null]);
   expect(performance.now() - begun).toBeLessThan(15_000);

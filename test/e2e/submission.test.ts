@@ -1,4 +1,4 @@
-/** A program that hands its mail in over SMTP, with the port as the program opens it. */
+/** Mail submitted over SMTP to the port of the real program. */
 import { Resolver } from "node:dns/promises";
 import { authenticate } from "mailauth";
 import { createTransport } from "nodemailer";
@@ -28,7 +28,7 @@ function portOf({ program }: Scene): Promise<number> {
   );
 }
 
-/** A client as applications use it. */
+/** A client as applications use it (nodemailer). */
 async function clientOf(scene: Scene) {
   const port = await portOf(scene);
   const transport = createTransport({
@@ -46,7 +46,7 @@ const idIn = (response: string) => /Queued as (\S+)/.exec(response)?.[1] ?? "";
 const mx = await startFakeMx();
 afterAll(() => mx.close());
 
-test("a submitted message reaches the MX octet by octet, signed by the sender's domain", async () => {
+test("a submitted message reaches the MX unchanged and signed by the sender's domain", async () => {
   await using scene = await openScene({
     env: { ...submissionPort, SMTP_PORT: String(mx.port) },
     zone: mailDomain("example.test"),
@@ -105,7 +105,7 @@ test("a submitted message reaches the MX octet by octet, signed by the sender's 
   expect(dmarc).toMatchObject({ status: { result: "pass" } });
 });
 
-test("in capture mode a submitted mail is in the local inbox, one message for each recipient", async () => {
+test("in capture mode a submitted mail is in the local inbox as one message for each recipient", async () => {
   await using scene = await openScene({ env: { ...submissionPort, MAIL_MODE: "capture" } });
   await addDomain(scene, "shop.test");
   using client = await clientOf(scene);
@@ -133,31 +133,28 @@ test("in capture mode a submitted mail is in the local inbox, one message for ea
   ]);
 });
 
-test.skipIf(!isPostfixInstalled)(
-  "Postfix hands its mail in, with what it makes of many recipients",
-  async () => {
-    await using scene = await openScene({ env: { ...submissionPort, MAIL_MODE: "capture" } });
-    await addDomain(scene, "shop.test");
-    const port = await portOf(scene);
-    await using postfix = await startPostfix("office.test", [], { port, password: key });
-    const client = createTransport({ host: "127.0.0.1", port: postfix.port, ignoreTLS: true });
-    const names = ["ada", "grace", "j\u00f6rg"];
-    await client.sendMail({
-      envelope: { from: "app@office.test", to: names.map((name) => `${name}@example.test`) },
-      raw: "From: orders@shop.test\r\nSubject: Through Postfix\r\n\r\n.\r\nGr\u00fc\u00dfe\r\n",
-    });
-    client.close();
-    const messages = await eventually("all of them", async () => {
-      const { body } = await scene.program.call("GET", "/messages?source=smtp&status=delivered");
-      return body.data.messages.length === names.length && body.data.messages;
-    });
-    expect(messages.map(({ localpart }: { localpart: string }) => localpart).sort()).toEqual(names);
-    const source = await openInbox(scene.program.url, `/inbox/${messages[0].id}/source`);
-    expect(await source.text()).toMatch(/\r\n\r\n\.\r\nGr\u00fc\u00dfe\r\n$/);
-  },
-);
+test.skipIf(!isPostfixInstalled)("Postfix submits a mail with many recipients", async () => {
+  await using scene = await openScene({ env: { ...submissionPort, MAIL_MODE: "capture" } });
+  await addDomain(scene, "shop.test");
+  const port = await portOf(scene);
+  await using postfix = await startPostfix("office.test", [], { port, password: key });
+  const client = createTransport({ host: "127.0.0.1", port: postfix.port, ignoreTLS: true });
+  const names = ["ada", "grace", "j\u00f6rg"];
+  await client.sendMail({
+    envelope: { from: "app@office.test", to: names.map((name) => `${name}@example.test`) },
+    raw: "From: orders@shop.test\r\nSubject: Through Postfix\r\n\r\n.\r\nGr\u00fc\u00dfe\r\n",
+  });
+  client.close();
+  const messages = await eventually("all messages", async () => {
+    const { body } = await scene.program.call("GET", "/messages?source=smtp&status=delivered");
+    return body.data.messages.length === names.length && body.data.messages;
+  });
+  expect(messages.map(({ localpart }: { localpart: string }) => localpart).sort()).toEqual(names);
+  const source = await openInbox(scene.program.url, `/inbox/${messages[0].id}/source`);
+  expect(await source.text()).toMatch(/\r\n\r\n\.\r\nGr\u00fc\u00dfe\r\n$/);
+});
 
-test.skipIf(!isSwaksInstalled)("swaks hands a message in, as the documentation says", async () => {
+test.skipIf(!isSwaksInstalled)("swaks submits a message with the documented command", async () => {
   await using scene = await openScene({ env: { ...submissionPort, MAIL_MODE: "capture" } });
   await addDomain(scene, "example.org");
   const conversation = await runSwaksExample(await portOf(scene), key);
@@ -171,7 +168,7 @@ test.skipIf(!isSwaksInstalled)("swaks hands a message in, as the documentation s
   });
 });
 
-test("SIGTERM lets a message under way be finished, and says goodbye to who waits", async () => {
+test("after SIGTERM a message in progress is finished, and idle connections get 421", async () => {
   await using scene = await openScene({ env: { ...submissionPort, MAIL_MODE: "capture" } });
   await addDomain(scene, "shop.test");
   const port = await portOf(scene);

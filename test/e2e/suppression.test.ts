@@ -1,4 +1,4 @@
-/** Suppressed recipients get no mail, by lists that people keep and by the list that bounces fill. */
+/** Suppressed recipients get no mail: entries of users and entries written by bounces. */
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { startFakeMx } from "#test/support/fake-mx.ts";
@@ -23,7 +23,7 @@ const systemEntries = async () => {
 const commandsTo = (recipient: string) =>
   mx.commands.filter((line) => line.startsWith("RCPT") && line.includes(`<${recipient}>`));
 
-test("a message to a listed address is accepted, ends as suppressed, and reaches no mail server", async () => {
+test("a message to a suppressed address is accepted, ends as suppressed, and reaches no mail server", async () => {
   const { id } = (await program.call("POST", "/suppression-lists", { name: "Former customers" })).body.data;
   await program.call("POST", `/suppression-lists/${id}/entries`, { entries: "Ada@EXAMPLE.test" });
   const suppressed = await scene.messageWhen("suppressed", await scene.send("ada@example.test"));
@@ -40,7 +40,7 @@ test.each([
   ["550 5.1.1", "unknown@example.test"],
   ["550 5.2.1", "disabled@example.test"],
   ["a domain that takes no mail", "ada@no-mail.test"],
-])("%s puts the address on the list of bounces, and the second message is not sent", async (_reply, to) => {
+])("%s adds the address to the bounce list, and a second message is not sent", async (_reply, to) => {
   const first = await scene.send(to);
   await scene.messageWhen("bounced", first);
   expect(await systemEntries()).toContainEqual(
@@ -57,10 +57,10 @@ test.each([
 });
 
 test.each([
-  ["554 5.7.1 at RCPT: our address is block-listed", "blocked@example.test"],
-  ["554 5.7.1 at the end: they dislike the message", "reject-at-dot@example.test"],
+  ["554 5.7.1 at RCPT: the sending IP is block-listed", "blocked@example.test"],
+  ["554 5.7.1 after DATA: the content is rejected", "reject-at-dot@example.test"],
   ["552 5.2.2: the mailbox is full", "mailbox-full@example.test"],
-])("%s does not suppress its recipient", async (_reply, to) => {
+])("%s does not suppress the recipient", async (_reply, to) => {
   await scene.messageWhen("bounced", await scene.send(to));
   await scene.messageWhen("bounced", await scene.send(to));
   expect(
@@ -68,7 +68,7 @@ test.each([
   ).not.toContain(to);
 });
 
-test("an entry that comes while a message waits for its next attempt holds it back", async () => {
+test("an entry added while a message waits for its next attempt suppresses that message", async () => {
   const to = "greylist@example.test";
   const id = await scene.send(to);
   await scene.messageWhen("deferred", id);

@@ -1,4 +1,4 @@
-/** Transactional mail of a workspace that wants to know whether it is opened and clicked, and of one that does not. */
+/** Transactional mail of a workspace with and without open and click tracking. */
 import { Resolver } from "node:dns/promises";
 import { authenticate } from "mailauth";
 import PostalMime from "postal-mime";
@@ -29,7 +29,7 @@ const [workspace] = JSON.parse(await program.command("workspace", "list", "--jso
 const switchTracking = (word: "on" | "off") =>
   program.command("workspace", "set", "--workspace", workspace.id, "--track-transactional", word, "--json");
 
-/** The mail as it was received. */
+/** Sends a message and returns it as received. */
 async function receive(to: string, email: Readonly<Record<string, unknown>> = {}) {
   const id = await scene.send(to, { body, ...email });
   await scene.messageWhen("delivered", id);
@@ -41,16 +41,16 @@ async function receive(to: string, email: Readonly<Record<string, unknown>> = {}
 const timelineOf = async (id: string): Promise<{ type: string; detail: string | null }[]> =>
   (await program.call("GET", `/messages/${id}`)).body.data.timeline;
 
-test("is not tracked unless its workspace wants it", async () => {
+test("transactional mail is not tracked by default", async () => {
   const { raw, mail } = await receive("plain@example.test");
   expect(raw.toString()).not.toContain(PUBLIC_URL);
   expect(mail.html?.trim()).toBe(body.replaceAll(/\r?\n/g, "\n"));
 });
 
-test("switched on, its links lead back here and on, its opens and clicks are known, its signature is good", async () => {
+test("with tracking on, links redirect to their targets, opens and clicks are recorded, and the signature is valid", async () => {
   expect(JSON.parse(await switchTracking("on"))).toMatchObject({ tracks_transactional: true });
   await addVerifiedDomain(program.call, dns, "shop.test");
-  // The key was read before the switch: what is known of it holds for two seconds.
+  // Key records, with the workspace's settings, are cached for two seconds.
   const { id, raw, mail } = await eventually("a tracked mail", async () => {
     const address = `${crypto.randomUUID()}@example.test`;
     const received = await receive(address, { from_email: "orders@shop.test" });
@@ -89,7 +89,7 @@ test("switched on, its links lead back here and on, its opens and clicks are kno
   expect(await program.command("doctor", "--counters")).toContain("agree");
 });
 
-test("an address that was changed leads nowhere", async () => {
+test("a tracking URL that was changed does not redirect", async () => {
   const { mail } = await receive("changed@example.test");
   const link = (/href='([^']+)'/.exec(mail.html ?? "")?.[1] ?? "").replace(PUBLIC_URL, program.url);
   const [carried = ""] = link.split("/").slice(-1);
@@ -105,11 +105,11 @@ test("an address that was changed leads nowhere", async () => {
   for (const address of addresses) expect((await visit(address)).status).toBe(404);
 });
 
-test("a plain text has nothing to track, and switched off again no mail has", async () => {
+test("plain text mail has no tracking, and after tracking is turned off no mail has", async () => {
   const plain = await receive("text@example.test", { body: `See ${target}` });
   expect(plain.raw.toString()).not.toContain(PUBLIC_URL);
   await switchTracking("off");
-  await eventually("a mail without", async () => {
+  await eventually("a mail without tracking", async () => {
     const { mail } = await receive(`${crypto.randomUUID()}@example.test`);
     return !mail.html?.includes(PUBLIC_URL);
   });

@@ -1,4 +1,4 @@
-/** Two machines on one database: one takes files and hands them out, the other runs the jobs. Neither sees the other's disk. */
+/** Two machines on one database: one handles uploads and downloads, the other runs the jobs. They share no disk. */
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ beforeAll(async () => {
   await writeFile(join(uploads, "left behind"), "half of a file");
   await utimes(join(uploads, "left behind"), 0, 0);
   api = await startMachine("api", "api");
-  // With HTTP of its own, by which it says that it is ready; nobody asks it for anything.
+  // The role api is only for /readyz: the test sends all requests to the other machine.
   jobs = await startMachine("jobs", "api,jobs");
 }, 120_000);
 
@@ -60,11 +60,11 @@ const linesAt = async (url: string): Promise<string[]> => {
   return body.trim().split("\r\n");
 };
 
-test("a machine that only takes files removes what was left behind of them", async () => {
+test("a machine without the role jobs removes its stale uploads", async () => {
   await eventually("the file to go", async () => (await readdir(uploads)).length === 0);
 });
 
-test("an import, an export and a bulk validation begin on one machine, run on another, and are fetched from the first", async () => {
+test("an import, an export and a bulk validation start on one machine, run on another, and their files download from the first", async () => {
   const list = await newList();
   const path = `/mailing-lists/${list}/subscribers`;
   const imported = await endedJob(
@@ -91,7 +91,7 @@ test("an import, an export and a bulk validation begin on one machine, run on an
   }
 }, 60_000);
 
-test("an import whose machine is lost goes on at another, and its counts and its refused rows are exact", async () => {
+test("an import continues on another machine after its machine is lost, with exact counts and invalid rows", async () => {
   const people = 100_000;
   const list = await newList();
   const rows = Array.from({ length: people }, (_, at) => `p${at}@lost.example`);

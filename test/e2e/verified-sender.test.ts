@@ -17,7 +17,7 @@ const isVerified = async () => {
   return body.data.find((sender: { email: string }) => sender.email === email)?.is_verified;
 };
 
-test("the owner of an address confirms it with the button behind the mailed link, and mail is sent in its name only afterwards", async () => {
+test("an address is confirmed with the button behind the mailed link, and only then may mail be sent from it", async () => {
   expect((await program.call("POST", "/verified-senders", { email, from_name: "Ada" })).status).toBe(201);
   const [mail] = await mx.waitForMessages(1);
   const { from, to, text = "" } = await PostalMime.parse(mail?.raw ?? "");

@@ -1,38 +1,38 @@
-/** A campaign for the fault scripts: made, sent and judged through what a client and a receiver see, and the log. */
+/** A campaign for the fault scripts: creates it, sends it, and checks API, receiver and message log afterwards. */
 import sql from "sql-template-tag";
 import type { MailCount } from "#test/support/counting-mx.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { addVerifiedDomain } from "#test/support/publish.ts";
+import { type FaultRun, inDatabase, recipientDomain, say } from "./fault-run.ts";
 import { brokenInvariants, countStates } from "./invariants.ts";
-import { inDatabase, recipientDomain, type Stage, say } from "./stage.ts";
-import { findMiscarried } from "./tally.ts";
+import { findLostOrDuplicated } from "./lost-or-duplicated.ts";
 
 const SENDER_DOMAIN = "shop.test";
 const IMPORT_MS = 120_000;
 const SENT_MS = 600_000;
 const RETRY_MS = 250;
 
-/** A call that must succeed; gives its data. */
-async function ask({ program }: Stage, method: string, path: string, body?: unknown) {
+/** Makes a call that must succeed and returns its data. */
+async function ask({ program }: FaultRun, method: string, path: string, body?: unknown) {
   const answer = await program.call(method, path, body);
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
   return answer.body.data;
 }
 
-/** A draft to a list of so many people, from a verified domain; gives its id. */
-export async function draftCampaign(stage: Stage, recipients: number): Promise<string> {
-  await addVerifiedDomain(stage.program.call, stage.dns, SENDER_DOMAIN);
+/** Imports so many people into a list and drafts a campaign to it from a verified domain. Returns the campaign's id. */
+export async function draftCampaign(run: FaultRun, recipients: number): Promise<string> {
+  await addVerifiedDomain(run.program.call, run.dns, SENDER_DOMAIN);
 
-  const { id: list } = await ask(stage, "POST", "/mailing-lists", { name: "Everybody" });
+  const { id: list } = await ask(run, "POST", "/mailing-lists", { name: "Everybody" });
   const people = Array.from({ length: recipients }, (_, at) => `user${at}@${recipientDomain(at)},Name ${at}`);
   const form = new FormData();
   form.append("csvFile", new Blob([`Email,First\n${people.join("\n")}\n`]), "people.csv");
-  const { job_id } = await ask(stage, "POST", `/mailing-lists/${list}/subscribers/import-async`, form);
-  const isImported = async () => (await ask(stage, "GET", `/jobs/${job_id}`)).status === "completed";
+  const { job_id } = await ask(run, "POST", `/mailing-lists/${list}/subscribers/import-async`, form);
+  const isImported = async () => (await ask(run, "GET", `/jobs/${job_id}`)).status === "completed";
   await eventually("the import to end", isImported, IMPORT_MS);
-  const { id } = await ask(stage, "POST", "/campaigns", {
+  const { id } = await ask(run, "POST", "/campaigns", {
     name: "Killed",
-    subject: "News for {{ first_name }}",
+    subject: "Offers for {{ first_name }}",
     from_email: `news@${SENDER_DOMAIN}`,
     mailing_list_id: list,
     html_content: '<p>Hello {{ first_name }}, <a href="https://shop.test/sale">the sale</a></p>\n'.repeat(20),
@@ -40,12 +40,12 @@ export async function draftCampaign(stage: Stage, recipients: number): Promise<s
   return id;
 }
 
-/** Asks until there is an answer, whoever is killed meanwhile. 409: an answer that was lost had been yes. */
-export async function sendCampaign(stage: Stage, id: string): Promise<void> {
+/** Repeats the call until it is answered, because processes are being killed. 409: an earlier call had succeeded. */
+export async function sendCampaign(run: FaultRun, id: string): Promise<void> {
   await eventually(
     "the campaign to be sent",
     async () => {
-      const answer = await stage.program.call("POST", `/campaigns/${id}/send`).catch(() => null);
+      const answer = await run.program.call("POST", `/campaigns/${id}/send`).catch(() => null);
       if (answer === null || answer.status === 503) {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
         return false;
@@ -57,11 +57,11 @@ export async function sendCampaign(stage: Stage, id: string): Promise<void> {
   );
 }
 
-/** Waits for the status `sent`, for which nobody does anything; gives the sentence about it when it does not come. */
-export function waitForSent(stage: Stage, id: string): Promise<string[]> {
-  // Right after the last kill nobody may answer yet.
+/** Waits until the campaign is `sent`. Returns an error text in case of a timeout. */
+export function waitForSent(run: FaultRun, id: string): Promise<string[]> {
+  // Right after the last kill the API may not answer yet.
   const isSent = () =>
-    ask(stage, "GET", `/campaigns/${id}`).then(
+    ask(run, "GET", `/campaigns/${id}`).then(
       ({ status }) => status === "sent",
       () => false,
     );
@@ -71,22 +71,22 @@ export function waitForSent(stage: Stage, id: string): Promise<string[]> {
   );
 }
 
-/** Stops the program and tells the figures; one sentence for each promise that was not kept. */
-export async function judgeCampaign(
-  stage: Stage,
+/** Stops the program, prints the figures, and returns one sentence for each broken promise. */
+export async function checkCampaign(
+  run: FaultRun,
   id: string,
   { recipients, count, excused }: { recipients: number; count: MailCount; excused?: ReadonlySet<string> },
 ): Promise<string[]> {
-  const figures = await ask(stage, "GET", `/campaigns/${id}`);
-  const miscounts = await stage.program.command("doctor", "--counters").then(
+  const figures = await ask(run, "GET", `/campaigns/${id}`);
+  const miscounts = await run.program.command("doctor", "--counters").then(
     (text) => {
       say(`counters             ${text.trim()}`);
       return [];
     },
     (fault: Error & { stdout?: string }) => [`doctor --counters: ${fault.stdout ?? ""}${fault.message}`],
   );
-  await stage.program.kill("SIGTERM");
-  const { states, invariants, messages } = await inDatabase(stage, async (db) => ({
+  await run.program.kill("SIGTERM");
+  const { states, invariants, messages } = await inDatabase(run, async (db) => ({
     states: await countStates(db),
     invariants: await brokenInvariants(db),
     messages: await db.rows<{ id: string; email: string }>(sql`
@@ -102,7 +102,7 @@ export async function judgeCampaign(
       ? []
       : [`${messages.length} messages to ${reached} of ${recipients} recipients`]),
     ...(figures.delivered_count === recipients ? [] : [`${figures.delivered_count} counted as delivered`]),
-    ...findMiscarried(count, ids, excused),
+    ...findLostOrDuplicated(count, ids, excused),
     ...invariants,
   ];
 }

@@ -1,49 +1,51 @@
 /**
- * Freezes one of two delivery processes beyond its leases while they send a campaign, wakes it, and then counts:
+ * Stops one of two delivery processes for longer than its leases while they send a campaign, continues it, and then
+ * checks the result:
  *
  *     npm run frozen-worker -- --recipients 10000 [--pace 500] [--seed N]
  *
- * The other one takes over what the frozen one held. It exits with 1 when a message came twice whose final dot was not
- * out before the freeze, when somebody was not reached, or when what the woken one had to say changed what its
- * successor had written: then a message has two deliveries in its log, or a counter differs.
+ * The other process takes over the leased messages. The script exits with 1 if
+ * - a message arrived twice whose final dot had not been sent before the freeze,
+ * - a recipient got no message,
+ * - a late result of the continued process overwrote a newer one: two deliveries in a message's log, or wrong counters.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { draftCampaign, judgeCampaign, sendCampaign, waitForSent } from "./campaign.ts";
-import { findVictims } from "./kills.ts";
+import { checkCampaign, draftCampaign, sendCampaign, waitForSent } from "./campaign.ts";
+import { conclude, say, startFaultRun, waitForEmptyQueue } from "./fault-run.ts";
+import { findVictims } from "./kill-targets.ts";
 import { readNumbers } from "./options.ts";
 import { randomFrom } from "./random.ts";
-import { conclude, openStage, say, waitForRest } from "./stage.ts";
 
-/** A lease is 60 s; this is beyond it. */
+/** Longer than a lease (60 s). */
 const FROZEN_MS = 75_000;
-/** By then every living conversation has gone on. */
+/** In this time every live SMTP session sends its next command. */
 const SETTLED_MS = 1_000;
 
 const { recipients, pace, seed } = readNumbers({ recipients: 10_000, pace: 500 });
 say(`seed ${seed}`);
-const stage = await openStage({ workers: 2, pace });
-const { mx, program } = stage;
-const id = await draftCampaign(stage, recipients);
-await sendCampaign(stage, id);
+const run = await startFaultRun({ workers: 2, pace });
+const { mx, program } = run;
+const id = await draftCampaign(run, recipients);
+await sendCampaign(run, id);
 while ((await mx.received()) < recipients / 10) await delay(20);
 
-const [pid] = await findVictims("delivery", { pid: program.pid, dataDir: stage.dataDir }, randomFrom(seed));
-if (pid === undefined) throw new Error("there is no delivery process");
+const [pid] = await findVictims("delivery", { pid: program.pid, dataDir: run.dataDir }, randomFrom(seed));
+if (pid === undefined) throw new Error("found no delivery process");
 process.kill(pid, "SIGSTOP");
 await delay(SETTLED_MS);
 const before = await mx.count();
 say(`${pid} is frozen for ${FROZEN_MS / 1000} s, after ${before.received} messages`);
 await delay(FROZEN_MS - SETTLED_MS);
-const asleep = await mx.count();
-// What nobody has said a word about for all that time is what the frozen one may not have read an answer to.
-const unread = new Set([...before.unread].filter((one) => asleep.unread.has(one)));
+const frozen = await mx.count();
+// For messages still without a later command, the frozen process may not have read the reply: one duplicate is allowed.
+const unread = new Set([...before.unread].filter((one) => frozen.unread.has(one)));
 say(
-  `${unread.size} answers were not read, ${asleep.underWay} messages begun; ${asleep.received} received so far`,
+  `${unread.size} answers were not read, ${frozen.underWay} messages begun; ${frozen.received} received so far`,
 );
 process.kill(pid, "SIGCONT");
 
-const unrest = [...(await waitForSent(stage, id)), ...(await waitForRest(stage))];
+const timeouts = [...(await waitForSent(run, id)), ...(await waitForEmptyQueue(run))];
 const count = await mx.count();
-say(`after waking         ${count.received - asleep.received} more received`);
-const faults = await judgeCampaign(stage, id, { recipients, count, excused: unread });
-await conclude(stage, [...unrest, ...faults], seed);
+say(`after continuing     ${count.received - frozen.received} more received`);
+const faults = await checkCampaign(run, id, { recipients, count, excused: unread });
+await conclude(run, [...timeouts, ...faults], seed);

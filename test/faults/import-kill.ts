@@ -1,12 +1,14 @@
 /**
- * Kills Posthaste again and again while it imports people, and then counts:
+ * Kills Posthaste repeatedly while it imports people, and then checks the counts:
  *
  *     npm run import-kill -- --kills 10 --rows 200000 [--seed N]
  *
- * The real program runs with its own PostgreSQL. Each import has people who are new, people of the import before with
- * another name, people who left before, the same people twice and rows that cannot be read. At random moments all of the
- * program gets SIGKILL and is started again. It exits with 1 when a count of a job or a list is not exact, when somebody
- * is there twice or not at all, when somebody who left was woken, or when an import did not come to its end.
+ * The real program runs with its own PostgreSQL. Each import file has new people, people of the previous import with
+ * another name, unsubscribed people, duplicates and invalid rows. At random moments the whole program gets SIGKILL and
+ * is started again. The script exits with 1 if
+ * - an import does not complete, or a count of a job or a list is wrong,
+ * - a person is missing or stored twice,
+ * - an unsubscribed person became active.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -23,13 +25,13 @@ import { platform } from "#test/support/scene.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { randomFrom } from "./random.ts";
 
-/** Kills of one import: the fifth attempt of a job is its last. */
+/** At most four kills for one import, because the fifth attempt of a job is the last. */
 const MOST_OF_ONE = 4;
-/** The first kill of an import may come while its file is read, the others once it has gone on by itself. */
+/** The first kill may come while the file is read, later ones only after the import has continued. */
 const FIRST_MS = 3_000;
 const NEXT_MS = 1_000;
 const REST_MS = 240_000;
-/** People who left before: one in so many of an import's rows. */
+/** One in so many rows is an unsubscribed person. */
 const LEFT = 100;
 
 const { values } = parseArgs({
@@ -58,7 +60,7 @@ function say(text: string): void {
 const leaver = (number: number) => `left${number}@gone.test`;
 const newcomer = (round: number, number: number) => `person${round}.${number}@people.test`;
 
-/** The people who leave, then round by round the rows of an import. */
+/** A file of unsubscribed people, imported first. */
 function leaversFile(): string {
   return `Email,First,Status\n${Array.from({ length: people.left }, (_, at) => `${leaver(at)},Old,unsubscribed\n`).join("")}`;
 }
@@ -69,7 +71,7 @@ function importFile(round: number): string {
     ...Array.from({ length: created }, (_, at) => newcomer(round, at)),
     ...Array.from({ length: people.left }, (_, at) => leaver(at).toUpperCase()),
     ...Array.from({ length: people.known }, (_, at) => newcomer(round - 1, at)),
-    ...Array.from({ length: people.invalid }, (_, at) => `nobody${at}`),
+    ...Array.from({ length: people.invalid }, (_, at) => `invalid${at}`),
     ...Array.from({ length: people.duplicates }, (_, at) => newcomer(round, at * 7).toUpperCase()),
   ];
   return `Email,First,Status\n${rows.map((email) => `${email},${name},active\n`).join("")}`;
@@ -95,24 +97,24 @@ async function endOf(program: Program, job: string) {
   return eventually("the import to end", ended, REST_MS);
 }
 
-/** Waits for it to go on from where it was killed. */
+/** Waits until the import has continued after a kill. */
 async function goesOn(program: Program, job: string, from: number): Promise<void> {
   const further = async () => {
     const { body } = await program.call("GET", `/jobs/${job}`);
     return body.data.processed > from || body.data.status === "completed";
   };
-  await eventually("the import to go on", further, REST_MS);
+  await eventually("the import to continue", further, REST_MS);
 }
 
-/** What the tables say, against what the files said. */
-async function judge(dataDir: string, rounds: number): Promise<string[]> {
+/** Compares the tables with the contents of the files. */
+async function checkTables(dataDir: string, rounds: number): Promise<string[]> {
   const embedded = await startEmbedded({ dataDir, log: createLog("silent") });
-  const db = createDatabase(embedded.connection.url, { size: 2, name: "judge", onError: () => {} });
+  const db = createDatabase(embedded.connection.url, { size: 2, name: "checkTables", onError: () => {} });
   const found = await db.row<Record<string, number>>(sql`
     select count(*)::int as people, count(distinct email)::int as addresses,
       count(*) filter (where status = 'active')::int as active,
       count(*) filter (where status = 'unsubscribed')::int as unsubscribed,
-      count(*) filter (where email like 'left%' and status <> 'unsubscribed')::int as woken,
+      count(*) filter (where email like 'left%' and status <> 'unsubscribed')::int as resubscribed,
       (select count(*)::int from memberships) as memberships,
       (select active from list_counters) as counted_active,
       (select unsubscribed from list_counters) as counted_unsubscribed,
@@ -121,7 +123,7 @@ async function judge(dataDir: string, rounds: number): Promise<string[]> {
   const invariants = await brokenInvariants(db);
   await db.close();
   await embedded.stop();
-  // Those of round 0, whom the first import takes for known, it is the first to bring.
+  // The first import creates the "known" people too, because there is no import before it.
   const active = rounds * created + people.known;
   const total = active + people.left;
   const expected = {
@@ -129,7 +131,7 @@ async function judge(dataDir: string, rounds: number): Promise<string[]> {
     addresses: total,
     active,
     unsubscribed: people.left,
-    woken: 0,
+    resubscribed: 0,
     memberships: total,
     counted_active: active,
     counted_unsubscribed: people.left,
@@ -177,7 +179,7 @@ while (kills < settings.kills) {
   const isFirst = rounds === 1;
   const expected = {
     created: created + (isFirst ? people.known : 0),
-    // Those who left get the name as well, and stay what they are.
+    // Unsubscribed people get the new name and stay unsubscribed.
     updated: people.left + (isFirst ? 0 : people.known),
     unchanged: 0,
     duplicates: people.duplicates,
@@ -188,7 +190,7 @@ while (kills < settings.kills) {
   if (!isExact) faults.push(`import ${rounds}: ${error ?? ""} expected ${JSON.stringify(expected)}`);
 }
 await program.kill("SIGTERM");
-faults.push(...(await judge(dataDir, rounds)));
+faults.push(...(await checkTables(dataDir, rounds)));
 say(faults.length === 0 ? "every promise was kept" : `BROKEN\n${faults.join("\n")}`);
 if (faults.length === 0) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 else say(`the data is kept in ${folder}; repeat with --seed ${settings.seed}`);

@@ -1,20 +1,30 @@
 /**
- * Kills Posthaste again and again while it accepts and delivers mail, and then counts:
+ * Kills Posthaste repeatedly while it accepts and delivers mail, and then checks the result:
  *
  *     npm run kill-loop -- --kills 50 --messages 20000 [--rate 400] [--workers 2] [--seed N]
  *
- * A client sends without pause, and at random moments a random part of the program gets SIGKILL (kills.ts). At the end
- * everything must have come to rest by itself. It exits with 1 when a message that was accepted never came, when one
- * came twice that was not in flight, when an Idempotency-Key got two ids, or when the database is not as it must be.
+ * A client sends without pause, and at random moments a random part of the program gets SIGKILL (kill-targets.ts). At
+ * the end the queue must become empty without help. The script exits with 1 if
+ * - an accepted message did not arrive, or arrived twice without being in flight at a kill,
+ * - an Idempotency-Key got two message ids,
+ * - an invariant of the database is broken (invariants.ts).
  */
 import { platform } from "#test/support/scene.ts";
+import {
+  apiKey,
+  conclude,
+  inDatabase,
+  recipientDomain,
+  say,
+  startFaultRun,
+  waitForEmptyQueue,
+} from "./fault-run.ts";
 import { brokenInvariants, countStates } from "./invariants.ts";
-import { killAgainAndAgain } from "./kill-again.ts";
+import { findLostOrDuplicated } from "./lost-or-duplicated.ts";
 import { readNumbers } from "./options.ts";
 import { randomFrom } from "./random.ts";
-import { startSender } from "./sender.ts";
-import { apiKey, conclude, inDatabase, openStage, recipientDomain, say, waitForRest } from "./stage.ts";
-import { findMiscarried } from "./tally.ts";
+import { killRepeatedly } from "./repeated-kills.ts";
+import { startRetryingClient } from "./retrying-client.ts";
 
 const { kills, messages, rate, workers, seed } = readNumbers({
   kills: 50,
@@ -23,9 +33,9 @@ const { kills, messages, rate, workers, seed } = readNumbers({
   workers: 1,
 });
 say(`seed ${seed}, ${workers} delivery processes`);
-const stage = await openStage({ workers });
-const sender = startSender({
-  url: () => stage.program.url,
+const run = await startFaultRun({ workers });
+const client = startRetryingClient({
+  url: () => run.program.url,
   apiKey,
   rate,
   emailFor: (number) => ({
@@ -34,38 +44,38 @@ const sender = startSender({
     body: `<p>This is message ${number}.</p>\n`.repeat(1 + (number % 50)),
   }),
 });
-const { failedStarts } = await killAgainAndAgain(stage, {
+const { failedStarts } = await killRepeatedly(run, {
   kills,
   random: randomFrom(seed),
-  goesOn: (done) => done < kills || sender.accepted.size < messages,
-  progress: () => `${sender.accepted.size} accepted`,
+  goesOn: (done) => done < kills || client.accepted.size < messages,
+  progress: () => `${client.accepted.size} accepted`,
 });
-await sender.finish();
-const unrest = await waitForRest(stage);
-await stage.program.kill("SIGTERM");
+await client.finish();
+const timeouts = await waitForEmptyQueue(run);
+await run.program.kill("SIGTERM");
 
-const count = await stage.mx.count();
-const { states, invariants } = await inDatabase(stage, async (db) => ({
+const count = await run.mx.count();
+const { states, invariants } = await inDatabase(run, async (db) => ({
   states: await countStates(db),
   invariants: await brokenInvariants(db),
 }));
-const ids = [...sender.accepted.values()];
-say(`accepted             ${ids.length} (${sender.unanswered} requests without an answer, sent again)`);
+const ids = [...client.accepted.values()];
+say(`accepted             ${ids.length} (${client.unanswered} requests without an answer, retried)`);
 say(`in the database      ${JSON.stringify(states)}`);
 const domain = platform.PLATFORM_FROM.split("@")[1];
-const miscarried = findMiscarried(
+const faulty = findLostOrDuplicated(
   count,
   ids.map((id) => `${id}@${domain}`),
 );
 const stored = Object.values(states).reduce((sum, amount) => sum + amount, 0);
 await conclude(
-  stage,
+  run,
   [
     ...failedStarts,
-    ...unrest,
-    ...miscarried,
-    ...sender.contradicted.map((key) => `two ids for the Idempotency-Key ${key}`),
-    ...sender.refused.slice(0, 3).map((answer) => `an answer that no client should get: ${answer}`),
+    ...timeouts,
+    ...faulty,
+    ...client.contradicted.map((key) => `two ids for the Idempotency-Key ${key}`),
+    ...client.refused.slice(0, 3).map((answer) => `an answer that a correct client must not get: ${answer}`),
     ...(stored === ids.length ? [] : [`${stored} messages in the database for ${ids.length} accepted`]),
     ...invariants,
   ],

@@ -1,4 +1,4 @@
-/** The books that the ledger simulation compares, and what the model says they are. */
+/** The figures that the ledger simulation compares, and their values in the model. */
 import {
   type Interval,
   includedIn,
@@ -9,12 +9,12 @@ import {
   type PlanId,
 } from "./ledger-model.ts";
 
-/** All of it can be seen from outside, or follows from what can be (included: from `emails_remaining`). */
+/** All figures are visible in the API or derived from visible ones (`included` from `emails_remaining`). */
 export interface Books {
   readonly balance: string;
   readonly plan: PlanId;
   readonly used: Readonly<Record<Kind, number>>;
-  /** What two operations left included depends on their order, also where they left the same use. */
+  /** The allowance left; it shows the order of two concurrent operations even if both orders give the same usage. */
   readonly included: Readonly<Record<Kind, number | null>>;
   readonly subscription: {
     readonly plan: PlanId;

@@ -1,6 +1,7 @@
 /**
- * What billing comes to, written a second time and plainly: one unit after the other, money in millionths of a dollar,
- * months counted on fingers. It shares no line with the product, so that the two can only agree by both being right.
+ * A second, simple implementation of billing for the ledger simulation: it charges unit by unit, counts money in
+ * millionths of a dollar, and finds months by counting. It shares no code with the product, so that a bug in one of them
+ * shows as a difference.
  */
 
 export type Kind = "email" | "validation";
@@ -11,7 +12,7 @@ export type Interval = "monthly" | "yearly";
 export const modelPlans: Readonly<Record<PlanId, { monthly: bigint; allowance: Record<Kind, number> }>> = {
   free: { monthly: 0n, allowance: { email: 6, validation: 3 } },
   growth: { monthly: 3_500n, allowance: { email: 20, validation: 8 } },
-  // So many that its workspaces are often far from every limit.
+  // So many that the workspace is often far from every limit.
   scale: { monthly: 9_500n, allowance: { email: 30_000, validation: 12 } },
 };
 const rates: Readonly<Record<Kind, bigint>> = { email: 800n, validation: 800n };
@@ -30,7 +31,7 @@ export interface ModelSubscription {
   retry: number | null;
 }
 
-/** Beyond `covered`, or what the plan includes if that is more, use costs. */
+/** Usage beyond the greater of `covered` and the plan's allowance is charged. */
 interface Meter {
   used: number;
   paid: bigint;
@@ -40,12 +41,12 @@ interface Meter {
 export interface Model {
   balance: bigint;
   isPrepaid: boolean;
-  /** What the operator set. */
+  /** The plan set by the operator. */
   plan: PlanId;
   subscription: ModelSubscription | null;
-  /** By kind and beginning of the period. */
+  /** Keys are the kind and the beginning of the period. */
   meters: Map<string, Meter>;
-  /** Emails that may still be given back. */
+  /** Metered emails that can still be refunded. */
   outstanding: number;
 }
 
@@ -72,14 +73,14 @@ export function newModel(): Model {
   };
 }
 
-/** Does it, and says what the caller hears. */
+/** Applies the operation and returns the answer that a caller gets. */
 export function apply(model: Model, operation: Operation, now: number): string {
   const answer = perform(model, operation, now);
   for (const kind of ["email", "validation"] as const) keepCovered(model, kind, now);
   return answer;
 }
 
-/** Under a smaller plan, what was used in the period and is not paid for stays free, and is so again if it comes back. */
+/** After a downgrade, unpaid usage of the period stays free, also when it is refunded and used again. */
 function keepCovered(model: Model, kind: Kind, now: number): void {
   const meter = meterOf(model, kind, now);
   const free = meter.used - Number(meter.paid / rates[kind]);
@@ -137,7 +138,7 @@ function perform(model: Model, operation: Operation, now: number): string {
   }
 }
 
-/** The beginning of the allowance's period, and its end. */
+/** Beginning and end of the allowance's period. */
 export function allowancePeriod(model: Model, now: number): [number, number] {
   const subscription = inForce(model, now);
   if (subscription !== null) return periodOf(subscription.anchor, 1, now);
@@ -153,7 +154,7 @@ export function meterOf(model: Model, kind: Kind, now: number): Meter {
   return meter;
 }
 
-/** What the plan includes, and what a bigger one has covered in the period. */
+/** The allowance of the period: that of the plan, or more if a bigger plan has covered more. */
 export function includedIn(model: Model, kind: Kind, now: number): number {
   return Math.max(
     modelPlans[inForce(model, now)?.plan ?? model.plan].allowance[kind],
@@ -190,7 +191,7 @@ function giveBackOne(model: Model, now: number): void {
   if (meter.used > includedIn(model, "email", now)) {
     model.balance += rates.email;
     meter.paid -= rates.email;
-    if (meter.paid < 0n) throw new Error("what was never paid is paid back");
+    if (meter.paid < 0n) throw new Error("a refund exceeds the payment");
   }
   meter.used -= 1;
 }
@@ -277,7 +278,7 @@ function periodOf(anchor: number, months: number, now: number): [number, number]
   return [addMonths(anchor, count * months), addMonths(anchor, (count + 1) * months)];
 }
 
-/** The same day and time in UTC; the last day of a month that lacks it. */
+/** The same day and time in UTC so many months later; the last day of the month if it has no such day. */
 function addMonths(time: number, months: number): number {
   const date = new Date(time);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + months];

@@ -1,4 +1,4 @@
-/** The product's side of the ledger simulation: operations as its callers do them, and what its books say then. */
+/** The product's side of the ledger simulation: runs operations as callers do, and reads the figures. */
 
 import sql from "sql-template-tag";
 import { type MovedMessage, unclassified } from "#messages/message/outcome.ts";
@@ -19,7 +19,7 @@ import { changeWorkspace } from "#workspace/change-workspace.ts";
 import type { Books } from "./ledger-books.ts";
 import { type Kind, modelPlans, type Operation, type PlanId } from "./ledger-model.ts";
 
-/** The product's plans, with allowances that are used up quickly. */
+/** The product's plans with small allowances. */
 const withAllowances = (id: PlanId): Plan => ({
   ...realPlans[id],
   allowances: { ...realPlans[id].allowances, ...modelPlans[id].allowance },
@@ -53,7 +53,7 @@ export async function insertWorkspace(db: Database): Promise<WorkspaceId> {
   return id;
 }
 
-/** Does it to the product, and says what the caller hears. */
+/** Runs the operation in the product and returns the answer that a caller gets. */
 export async function perform({ db, workspaceId, now }: Session, operation: Operation): Promise<string> {
   const within = (work: (tx: Transaction) => Promise<unknown>) => db.transaction(work);
   try {
@@ -63,7 +63,7 @@ export async function perform({ db, workspaceId, now }: Session, operation: Oper
         const to = [...Array(suppressed).fill(SUPPRESSED), ...Array(billable).fill("ada@taken.test")];
         if (to.length === 0) return "accepted";
         const acceptor = createAcceptor({ db, clock: stubClock(now), plans, onCommitted: () => {} });
-        // What was made before midnight may be accepted after it.
+        // A draft created before midnight may be accepted after it.
         const createdAt = new Date(now.getTime() - 1);
         await acceptor.acceptTogether(to.map((address) => draft(workspaceId, address, { createdAt })));
         return "accepted";
@@ -143,7 +143,7 @@ function unsent(workspaceId: WorkspaceId, time: Date): MovedMessage {
   };
 }
 
-/** What the product says; throws where its own figures do not fit together. */
+/** The figures of the product. @throws if they contradict each other */
 export async function booksOf({ db, workspaceId, now }: Session): Promise<Books> {
   const reading = await getMeterReading(db, plans, workspaceId, now);
   const ledger = await db.row<{ fault: string | null }>(sql`

@@ -1,22 +1,22 @@
 /**
- * One seed of the ledger simulation: operations by chance (ledger-chance.ts) on a workspace of its own, with crashes and
- * with two sessions at once, each done to the product (ledger-product.ts) and to the model (ledger-model.ts), whose books
- * are compared then.
+ * Runs one seed of the ledger simulation: random operations (ledger-random.ts) on a new workspace, with crashes and
+ * concurrent sessions. Each operation runs in the product (ledger-product.ts) and in the model (ledger-model.ts), whose
+ * figures are compared afterwards.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { modelBooks } from "./ledger-books.ts";
-import { advance, beginning, choose, opening } from "./ledger-chance.ts";
 import { apply, type Model, newModel, type Operation } from "./ledger-model.ts";
 import { booksOf, insertWorkspace, perform, type Session } from "./ledger-product.ts";
+import { advance, beginning, choose, opening } from "./ledger-random.ts";
 import { randomFrom } from "./random.ts";
 
-/** A transaction that is to crash does so before one of its first statements, or not at all. */
+/** A simulated crash happens before one of the first nine statements; a shorter operation completes. */
 const MOST_STATEMENTS = 9;
 
 class Crash extends Error {}
 
-/** @throws an error that says what differed, and after which operations */
+/** @throws an error with the difference and the operations that led to it */
 export async function runLedgerSeed(db: Database, seed: number, steps: number): Promise<void> {
   const random = randomFrom(seed);
   const workspaceId = await insertWorkspace(db);
@@ -62,7 +62,7 @@ function told({ name, ...rest }: Operation): string {
   return `${name} ${JSON.stringify(rest)}`;
 }
 
-/** All of it has happened, or nothing. */
+/** Runs an operation with a crash: it must have happened completely or not at all. */
 async function crash(
   session: Session,
   model: Model,
@@ -78,7 +78,7 @@ async function crash(
   return model;
 }
 
-/** The database, until the given statement: what is open then is rolled back. */
+/** A database that throws at the given statement, which rolls back an open transaction. */
 function crashing(db: Database, statement: number): Database {
   let left = statement;
   const counted = (of: Queryable): Queryable => {
@@ -100,7 +100,7 @@ function crashing(db: Database, statement: number): Database {
   };
 }
 
-/** Two sessions: it is as if one had come after the other. */
+/** Runs two operations concurrently: the result must be that of one of the two orders. */
 async function atOnce(session: Session, model: Model, both: readonly [Operation, Operation]): Promise<Model> {
   const answers = await Promise.all(both.map((operation) => perform(session, operation)));
   const books = await booksOf(session);
@@ -119,7 +119,9 @@ async function atOnce(session: Session, model: Model, both: readonly [Operation,
   );
   if (fitting === undefined) {
     const expected = outcomes.map((outcome) => ({ heard: outcome.heard, books: outcome.books }));
-    throw new Error(`no order explains ${shown({ heard: answers, books })}, but ${shown(expected)}`);
+    throw new Error(
+      `the result is that of no order: ${shown({ heard: answers, books })}, expected one of ${shown(expected)}`,
+    );
   }
   return fitting.tried;
 }

@@ -1,11 +1,11 @@
 /**
- * Deterministic simulation of money: sends, refusals, validations, top-ups, subscriptions, changes, cancellations,
- * renewals, plans that the operator sets, what is given back, leaps over month ends, crashes, and two sessions at once,
- * beside a plain model:
+ * Deterministic simulation of billing, compared with a simple model: sends, refusals, validations, top-ups,
+ * subscriptions, changes, cancellations, renewals, plans set by the operator, refunds, jumps over month ends, crashes,
+ * and concurrent sessions:
  *
  *     npm run ledger-simulation -- --seeds 10000 [--seed N] [--steps 12]
  *
- * Seeds count up from --seed. A failure is printed with its seed and its story; it exits with 1 then.
+ * Seeds count up from --seed. A failure is printed with its seed and its operations, and the script exits with 1.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ import { createLog } from "#platform/log/log.ts";
 import { runLedgerSeed } from "./ledger-run.ts";
 import { readNumbers } from "./options.ts";
 
-/** Seeds that run beside each other, each on a workspace of its own. */
+/** Seeds that run concurrently, each with its own workspace. */
 const AT_ONCE = 4;
 const EVERY = 500;
 
@@ -31,7 +31,7 @@ const options = { size: 2 * AT_ONCE, name: "simulation", onError: () => {} };
 const admin = createDatabase(url, options);
 await prepareSchema(admin, createLog("silent"));
 await ensurePartitions(admin, new Date());
-// The crashes are those of transactions, not of the machine: nothing has to wait for the disk.
+// Only transactions crash, not the machine, so commits need not wait for the disk.
 await admin.run(sql`alter system set synchronous_commit = off`);
 await admin.run(sql`select pg_reload_conf()`);
 await admin.close();

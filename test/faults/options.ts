@@ -1,7 +1,7 @@
-/** The command line of the fault scripts: numbers with a default each, and the seed of chance. */
+/** Reads the command line of the fault scripts: whole numbers with defaults, and the random seed. */
 import { parseArgs } from "node:util";
 
-/** Reads `--kills 50` and the like; a `--` in front of them, as npm takes it away, does no harm. Wrong usage ends with 2. */
+/** Reads options such as `--kills 50` and ignores a leading `--`. Wrong usage exits with 2. */
 export function readNumbers<Name extends string>(
   defaults: Readonly<Record<Name, number>>,
 ): Record<Name | "seed", number> {

@@ -1,4 +1,4 @@
-/** Chance that can be repeated: the same seed makes the same choices. */
+/** Seeded random choices: the same seed gives the same choices. */
 
 export interface Random {
   /** A whole number from `least` to `most`, both included. */

@@ -1,6 +1,7 @@
 /**
- * Eight ways to take what others need, each bounded in time and amount, and each against loopback alone. A tenant has a
- * key of its own on the plan `free`; an unknown client has none. Runs in a process of its own (`startMisbehaviour`).
+ * Eight kinds of resource abuse, each limited in time and amount and restricted to loopback. A misbehaving tenant has an
+ * API key of a workspace on the plan `free`; an anonymous client has no key. Each runs in a separate process
+ * (`startMisbehaviour`).
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -13,21 +14,21 @@ import { type RawAnswer, rawRequest } from "./raw-request.ts";
 export interface Target {
   readonly port: number;
   readonly inboundPort: number;
-  /** Key of the misbehaving tenant. */
+  /** API key of the misbehaving tenant. */
   readonly key: string;
-  /** An address on its verified domain. */
+  /** An address on the tenant's verified domain. */
   readonly sender: string;
   /** A domain whose receiver takes all mail. */
   readonly domain: string;
   readonly bounceDomain: string;
 }
 
-/** How often each answer came, by what it says. */
+/** Number of answers by their text. */
 export type Answers = Readonly<Record<string, number>>;
 
 export interface Misbehaviour {
   readonly about: string;
-  /** @param isOver whether to begin nothing more */
+  /** @param isOver true when no more work may be started */
   readonly run: (target: Target, note: (answer: RawAnswer) => void, isOver: () => boolean) => Promise<void>;
 }
 
@@ -35,7 +36,7 @@ const TENANT = "127.0.0.3";
 const MiB = 1024 * 1024;
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** Runs `work` again and again on `lines` lines at the same time until the phase ends. */
+/** Repeats `work` on `lines` concurrent lines until the phase ends. */
 async function onLines(
   lines: number,
   isOver: () => boolean,
@@ -47,7 +48,7 @@ async function onLines(
   await Promise.all(Array.from({ length: lines }, line));
 }
 
-/** Ends the sockets that are still open when the phase ends. */
+/** Closes the sockets that are still open at the end of the phase. */
 async function untilOver(sockets: ReadonlySet<Socket>, isOver: () => boolean): Promise<void> {
   while (!isOver()) await delay(100);
   for (const socket of sockets) socket.destroy();
@@ -58,7 +59,7 @@ function bomb(begin: string, piece: string, end: string, bytes: number): Buffer 
   return Buffer.concat([Buffer.from(begin), Buffer.alloc(count * piece.length, piece), Buffer.from(end)]);
 }
 
-/** Bodies of 29 MB of the smallest elements that JSON has. */
+/** Bodies of 29 MB of the smallest JSON elements. */
 function bombs(): Buffer[] {
   const mail = '{"to":"a@b.test","subject":"s","body":"b","x":';
   return [
@@ -69,7 +70,7 @@ function bombs(): Buffer[] {
   ];
 }
 
-/** Opens requests whose body stops early, and keeps so many of them open. */
+/** Keeps `open` requests open whose bodies are incomplete. */
 async function stall(
   {
     open,
@@ -95,7 +96,7 @@ async function stall(
 
 export const misbehaviours = {
   "json-bombs": {
-    about: "a tenant sends four bodies of 29 MB of tiny JSON elements at once, again and again",
+    about: "a tenant repeatedly sends four concurrent bodies of 29 MB of tiny JSON elements",
     async run({ port, key }, note, isOver) {
       const bodies = bombs();
       await onLines(bodies.length, isOver, async (line) => {
@@ -107,9 +108,9 @@ export const misbehaviours = {
       });
     },
   },
-  "strangers-bodies": {
+  "incomplete-bodies": {
     about:
-      "a client without a key posts 1 MB of JSON to no path, and keeps 1,500 bodies open that stop before their end",
+      "a client without a key posts 1 MB of JSON to an unknown path, and keeps 1,500 requests with incomplete bodies open",
     async run({ port }, note, isOver) {
       const body = bomb("[", "{},", "{}]", MiB - 10);
       const from = "127.0.0.2";
@@ -148,7 +149,7 @@ export const misbehaviours = {
     },
   },
   "large-mails": {
-    about: "a tenant queues 15 mails of the longest text and 40 with 20 MB attached",
+    about: "a tenant queues 15 mails with the longest allowed text and 40 with attachments of 20 MB",
     async run({ port, key, domain }, note, isOver) {
       const headers = { ...JSON_TYPE, "X-API-Key": key };
       const send = async (number: number, fields: object) => {
@@ -189,7 +190,7 @@ export const misbehaviours = {
     },
   },
   "stored-drafts": {
-    about: "a tenant makes campaign drafts with 20 MB attached until it is refused",
+    about: "a tenant creates campaign drafts with attachments of 20 MB until it is refused",
     async run({ port, key, sender }, note, isOver) {
       const content = Buffer.alloc(20 * MiB, "attachment").toString("base64");
       const draft = {
@@ -209,8 +210,7 @@ export const misbehaviours = {
     },
   },
   "junk-mail": {
-    about:
-      "a mail client without a key sends 400 times 1 MB of empty lines to an address that is open to all",
+    about: "a mail client sends 400 mails of 1 MB of empty lines to the public address for complaints",
     async run({ inboundPort, bounceDomain }, note, isOver) {
       const data = `Subject: junk\r\n\r\n${"\r\n".repeat(MiB / 2)}.\r\n`;
       let sent = 0;
@@ -227,7 +227,7 @@ export const misbehaviours = {
   },
   connections: {
     about:
-      "a client without a key opens 10,000 connections and fills in a tenant's sign-up form without pause",
+      "a client without a key opens 10,000 connections and submits a tenant's sign-up form without pause",
     async run({ port, key }, note, isOver) {
       const api = apiCaller(() => `http://127.0.0.1:${port}`, key);
       const list = (await api("POST", "/mailing-lists", { name: "List" })).body.data.id;
@@ -263,7 +263,7 @@ export const misbehaviours = {
 
 export type MisbehaviourName = keyof typeof misbehaviours;
 
-/** One mail over SMTP from a network of the unknown client; the answer's code as its status. */
+/** Sends one mail over SMTP from an anonymous network; the status is the SMTP reply code. */
 function junkMail(port: number, to: string, data: string): Promise<RawAnswer> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", localAddress: "127.0.0.4" });
@@ -291,7 +291,7 @@ function junkMail(port: number, to: string, data: string): Promise<RawAnswer> {
 }
 
 export interface RunningMisbehaviour {
-  /** Ends it; what it was answered. */
+  /** Ends the misbehaviour and returns the answers that it got. */
   end(): Promise<Answers>;
 }
 
@@ -312,7 +312,7 @@ export async function startMisbehaviour(
   };
 }
 
-/** An answer as one line: what a refusal says, without its numbers. */
+/** An answer as one line: status, and for a refusal its code and text. */
 function lineOf({ status, headers, body }: RawAnswer): string {
   if (status === 0) return "connection closed";
   if (status < 400) return String(status);
@@ -339,7 +339,7 @@ if (import.meta.main) {
   const running = misbehaviour.run(target, note, () => isOver);
   process.send?.("begun");
   await running.catch((fault: unknown) => {
-    answers[`broke off: ${String(fault)}`] = 1;
+    answers[`script failed: ${String(fault)}`] = 1;
   });
   while (!isOver) await delay(50);
   process.send?.(answers);

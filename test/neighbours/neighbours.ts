@@ -1,24 +1,25 @@
 /**
- * What a well-behaved tenant sees while a neighbour misbehaves:
+ * Measures the service for a well-behaved tenant while another tenant misbehaves (the "noisy neighbour" problem):
  *
  *     npm run neighbours -- [--seconds 20] [--only json-bombs]
  *
- * The real program delivers for a good tenant, first undisturbed and then beside each misbehaviour in turn, with the
- * rate limit off. It prints what the good tenant sees, and exits with 1 when a promise is broken: the 95th percentile of
- * `POST /emails/send` at most five times the undisturbed one, mail delivered within 3 s, an upload and an import of one
- * row done within 15 s, the API process under 600 MiB, no refusal for the good tenant, and every refusal of the
- * misbehaving one in the contract's envelope.
+ * The real program serves the well-behaved tenant first undisturbed and then with each misbehaviour in turn, with the
+ * rate limit off. The script prints the measurements and exits with 1 if one of these is not true:
+ * - the 95th percentile of `POST /emails/send` is at most five times the undisturbed one
+ * - mail is delivered within 3 s; an upload and an import of one row take at most 15 s
+ * - the API process uses less than 600 MiB
+ * - the well-behaved tenant gets no refusal, and each refusal of the misbehaving one has the envelope of the API
  */
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { conclude, apiKey as goodKey, openStage, say } from "#test/faults/stage.ts";
+import { conclude, apiKey as goodKey, say, startFaultRun } from "#test/faults/fault-run.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { addVerifiedDomain } from "#test/support/publish.ts";
 import { mailDomain, platform } from "#test/support/scene.ts";
-import { type Seen, startGoodTenant } from "./good-tenant.ts";
 import { type Answers, type MisbehaviourName, misbehaviours, startMisbehaviour } from "./misbehaviours.ts";
+import { type Seen, startWellBehavedTenant } from "./well-behaved-tenant.ts";
 
 const { values } = parseArgs({
   options: { seconds: { type: "string", default: "20" }, only: { type: "string" } },
@@ -27,23 +28,23 @@ const SECONDS = Number(values.seconds);
 const names = (Object.keys(misbehaviours) as MisbehaviourName[]).filter(
   (name) => values.only === undefined || values.only === name,
 );
-/** Between two phases, so that one does not pay for the one before. */
+/** Pause between two phases, so that the work of one does not slow the next. */
 const REST_MS = 5_000;
 const MOST = { timesUndisturbed: 5, mailMs: 3_000, uploadMs: 15_000, jobMs: 15_000, rssMiB: 600 };
-/** Where the good tenant's receiver listens; the other one takes the misbehaving tenant's mail. */
+/** Address of the well-behaved tenant's receiver; mail of the misbehaving tenant goes to another one. */
 const GOOD_RECEIVER = "127.0.0.9";
 
-const stage = await openStage({ workers: 1, env: { INBOUND_PORT: "0" } });
-Object.assign(stage.dns.zone, mailDomain("good.test", GOOD_RECEIVER), mailDomain("bad.test"));
-const { program } = stage;
+const run = await startFaultRun({ workers: 1, env: { INBOUND_PORT: "0" } });
+Object.assign(run.dns.zone, mailDomain("good.test", GOOD_RECEIVER), mailDomain("bad.test"));
+const { program } = run;
 const inboundPort = await eventually(
-  "the port for mail that comes back",
+  "the inbound port",
   async () => program.logged("listening for returned mail").at(-1)?.port,
 );
-const good = await startGoodTenant({
+const good = await startWellBehavedTenant({
   url: program.url,
   key: goodKey,
-  receiver: { host: GOOD_RECEIVER, port: stage.mx.port },
+  receiver: { host: GOOD_RECEIVER, port: run.mx.port },
   domain: "good.test",
 });
 
@@ -63,13 +64,13 @@ interface Phase {
   readonly answers: Answers;
 }
 
-/** A misbehaving tenant on the plan `free`, with a verified sending domain; gives its key. */
+/** Creates a misbehaving tenant on the plan `free` with a verified sending domain; returns its key. */
 async function newTenant(name: MisbehaviourName): Promise<string> {
   const printed = await program.command("workspace", "create", "--name", name, "--plan", "free", "--json");
   const { key } = JSON.parse(printed);
   await addVerifiedDomain(
     apiCaller(() => program.url, key),
-    stage.dns,
+    run.dns,
     senderDomain(name),
   );
   return key;
@@ -116,20 +117,17 @@ function broken(name: string, { seen, rss, answers }: Phase, undisturbedP95: num
   const checks: readonly [isBroken: boolean, sentence: string][] = [
     [
       p95 > MOST.timesUndisturbed * undisturbedP95,
-      `p95 ${Math.round(p95)} ms is over ${MOST.timesUndisturbed} × ${Math.round(undisturbedP95)} ms`,
+      `p95 ${Math.round(p95)} ms is more than ${MOST.timesUndisturbed} × ${Math.round(undisturbedP95)} ms`,
     ],
     [most(seen.mails) > MOST.mailMs, `a mail took ${Math.round(most(seen.mails))} ms`],
     [most(seen.uploads) > MOST.uploadMs, `an upload took ${Math.round(most(seen.uploads))} ms`],
     [most(seen.jobs) > MOST.jobMs, `an import of one row took ${Math.round(most(seen.jobs))} ms`],
     [rss > MOST.rssMiB, `the API process has ${Math.round(rss)} MiB`],
-    ...seen.faults
-      .slice(0, 5)
-      .map((fault) => [true, fault] as const)
-      .map(([, fault]) => [true, fault] as [boolean, string]),
+    ...seen.faults.slice(0, 5).map((fault): [boolean, string] => [true, fault]),
     ...Object.keys(answers)
       .filter(
         (answer) =>
-          answer.includes("NOT AN ENVELOPE") || answer.startsWith("broke off") || /^5(?!03)/.test(answer),
+          answer.includes("NOT AN ENVELOPE") || answer.startsWith("script failed") || /^5(?!03)/.test(answer),
       )
       .map((answer): [boolean, string] => [true, answer]),
   ];
@@ -149,4 +147,4 @@ for (const name of names) {
 }
 good.stop();
 await program.kill("SIGTERM");
-await conclude(stage, faults, 0);
+await conclude(run, faults, 0);

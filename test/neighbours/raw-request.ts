@@ -1,23 +1,23 @@
 /**
- * HTTP requests as a misbehaving client sends them: from a chosen loopback address (each is a network of its own), with
- * a body that may stop early.
+ * HTTP requests of a misbehaving client: from a chosen loopback address (the service counts each as a separate network),
+ * with a body that may be incomplete.
  */
 import { connect, type Socket } from "node:net";
 
 export interface RawRequest {
   readonly port: number;
-  /** The client's address, in 127.0.0.0/8. */
+  /** The client's IP address, in 127.0.0.0/8. */
   readonly from: string;
   readonly method?: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Buffer;
-  /** How many bytes of the body are sent; the rest is announced and never comes. All of them unless said. */
+  /** Number of bytes of the body to send; Content-Length announces all of them. Default: all. */
   readonly sentBytes?: number;
 }
 
 export interface RawAnswer {
-  /** 0 where the connection ended without an answer. */
+  /** 0 if the connection ended without an answer. */
   readonly status: number;
   readonly headers: string;
   readonly body: string;
@@ -25,7 +25,7 @@ export interface RawAnswer {
 
 const END_OF_HEAD = "\r\n\r\n";
 
-/** Sends one request on a connection of its own; resolves with the answer, or with status 0 when there is none. */
+/** Sends one request on a new connection; resolves to the answer, or to status 0 if there is none. */
 export function rawRequest(
   request: RawRequest,
   onSocket: (socket: Socket) => void = () => {},
@@ -59,7 +59,7 @@ export function rawRequest(
   });
 }
 
-/** Octets of the whole answer, once its head has come and says so; infinite before. */
+/** Length of the whole answer in octets; infinite until its head with Content-Length has arrived. */
 function lengthOf(begin: Buffer): number {
   const head = begin.indexOf(END_OF_HEAD);
   const length = /\r\ncontent-length: *(\d+)/i.exec(begin.toString("latin1", 0, head + 2))?.[1];

@@ -1,19 +1,19 @@
-/** Calls of the API as a client makes them. */
+/** Calls the HTTP API as a client does. */
 
 export interface ApiAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON; the text where it is none. A test knows what it asked for. */
+  /** Parsed JSON, or the text if it is not JSON. Untyped: each test knows which shape it asked for. */
   readonly body: ReturnType<typeof JSON.parse>;
 }
 
 export interface CallOptions {
-  /** Another key; null sends none. */
+  /** Another API key; null sends no key. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Calls `/api/v1<path>` with a JSON body (a string and a form are sent as they are). */
+/** Calls `/api/v1<path>` with a JSON body. A string and a form are sent as they are. */
 export type CallApi = (
   method: string,
   path: string,
@@ -21,7 +21,7 @@ export type CallApi = (
   options?: CallOptions,
 ) => Promise<ApiAnswer>;
 
-/** @param url asked at every call: a program that was started again has another port */
+/** @param url called for each request, because the port changes when the program restarts */
 export function apiCaller(url: () => string, ownKey: string): CallApi {
   return async (method, path, body, { key = ownKey, headers = {} } = {}) => {
     const response = await fetch(`${url()}/api/v1${path}`, {
@@ -43,7 +43,7 @@ function asSent(body: unknown): string | FormData {
   return typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body);
 }
 
-/** Of calls that were under way at once: who was first does not matter. */
+/** The sorted status codes of concurrent calls, for tests where the order does not matter. */
 export function statusesOf(answers: readonly { readonly status: number }[]): number[] {
   return answers.map(({ status }) => status).toSorted((one, other) => one - other);
 }

@@ -1,4 +1,4 @@
-/** Lists and people without HTTP, and a recount of everything that the membership door keeps. */
+/** Creates mailing lists and members without HTTP, and recounts the stored member counters. */
 import sql, { type Sql } from "sql-template-tag";
 import { insertMailingList, lockMailingList } from "#audience/mailing-lists/store.ts";
 import { type AddedMembers, insertMembers } from "#audience/subscribers/memberships/add-members.ts";
@@ -7,7 +7,7 @@ import type { SubscriberStatus } from "#audience/subscribers/memberships/status.
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 
-/** A mailing list; answers its id. */
+/** Creates a mailing list and returns its id. */
 export async function newList(db: Queryable, workspaceId: WorkspaceId, name = "News"): Promise<string> {
   const id = newId();
   const now = new Date();
@@ -38,7 +38,7 @@ export interface Newcomer {
   readonly custom_fields?: Readonly<Record<string, unknown>>;
 }
 
-/** People as the door takes them. */
+/** People as a SQL relation, in the shape that membership changes read. */
 export function relationOf(people: readonly Newcomer[]): Sql {
   const column = (read: (person: Newcomer) => string | null | undefined) =>
     people.map((person) => read(person) ?? null);
@@ -50,7 +50,7 @@ export function relationOf(people: readonly Newcomer[]): Sql {
       as p (id, email, first_name, last_name, source, status, custom_fields))`;
 }
 
-/** Puts people on a list in a transaction of its own. */
+/** Adds people to a list in one transaction. */
 export function addPeople(
   db: Database,
   workspaceId: WorkspaceId,
@@ -73,7 +73,7 @@ export function addPeople(
   });
 }
 
-/** What the door keeps and a recount finds otherwise; empty when all is well. */
+/** Counters that differ from a recount of the rows; empty if all are right. */
 export async function findMiscounts(db: Queryable): Promise<unknown[]> {
   const counts = sql`count(*) filter (where status = 'active')::int as active,
     count(*) filter (where status = 'unsubscribed')::int as unsubscribed,

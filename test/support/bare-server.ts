@@ -1,4 +1,4 @@
-/** The HTTP edge alone, around endpoints that a test makes up, with keys that are looked up in a plain table. */
+/** The HTTP server with endpoints that a test defines and API keys from an in-memory map. */
 import { hash, randomBytes } from "node:crypto";
 import { tmpdir } from "node:os";
 import type { FastifyInstance } from "fastify";
@@ -18,7 +18,7 @@ export interface BareServer {
   readonly server: FastifyInstance;
   readonly url: string;
   readonly port: number;
-  /** A key of `workspaceId`, usable at once. */
+  /** Creates an API key of `workspaceId` that works at once. */
   newKey(workspaceId: WorkspaceId, changes?: Partial<KeyRecord>): string;
   /** Calls `/api/v1<path>`; a string is sent as it is, anything else as JSON. */
   call(
@@ -85,7 +85,7 @@ export async function startBareServer(
   };
 }
 
-/** A workspace's row and nothing else. */
+/** Inserts the row of a workspace and nothing else. */
 export async function insertBareWorkspace(database: Database): Promise<WorkspaceId> {
   const id = asWorkspaceId(newId());
   await database.run(sql`insert into workspaces (id, name) values (${id}, 'Test')`);

@@ -1,6 +1,6 @@
 /**
- * A DNS server for look-ups by the thousand, in a process of its own so that it costs the process under test nothing. It
- * knows any number of domains: each has one MX, `mx.<domain>`, at 127.0.0.1, and nothing else.
+ * A DNS server for thousands of look-ups, in a separate process so that it takes no CPU time from the process under
+ * test. Every domain exists: it has one MX, `mx.<domain>`, at 127.0.0.1, and no other record.
  */
 import { fork } from "node:child_process";
 import { createSocket, type RemoteInfo } from "node:dgram";
@@ -9,31 +9,31 @@ import { fileURLToPath } from "node:url";
 import { type Answer, decode, encode, type Packet, type Question, RECURSION_AVAILABLE } from "dns-packet";
 
 export interface BusyDnsOptions {
-  /** Each answer comes so much later. */
+  /** Delay of each answer. */
   readonly delayMs?: number;
-  /** Of a hundred packets to the server and of a hundred answers, so many are lost. */
+  /** Share of the packets that is dropped, in each direction. */
   readonly lossPercent?: number;
   readonly isSilent?: boolean;
-  /** More questions at one time than this are answered REFUSED, as dnsmasq does. */
+  /** Concurrent queries above this number are answered with REFUSED, as dnsmasq does. */
   readonly mostAtOnce?: number;
 }
 
 export interface BusyDns extends AsyncDisposable {
-  /** As DNS_SERVERS takes it. */
+  /** In the form that DNS_SERVERS takes. */
   readonly address: string;
   counts(): Promise<Counts>;
 }
 
 export interface Counts {
   readonly questions: number;
-  /** Most questions that waited for their answer at one time. */
+  /** The highest number of concurrent queries. */
   readonly mostAtOnce: number;
 }
 
 const HOST = "127.0.0.1";
 const TTL_SECONDS = 300;
 const REFUSED = 5;
-/** So that losses are those that were asked for. */
+/** Large enough that only the configured losses occur. */
 const RECEIVE_BUFFER = 8 * 1024 * 1024;
 
 export async function startBusyDns(options: BusyDnsOptions = {}): Promise<BusyDns> {
@@ -57,7 +57,7 @@ async function serve({ delayMs = 0, lossPercent = 0, isSilent = false, mostAtOnc
   const socket = createSocket({ type: "udp4", recvBufferSize: RECEIVE_BUFFER });
   const counts = { questions: 0, mostAtOnce: 0 };
   let atOnce = 0;
-  // The same losses in every run: a linear congruential generator (Numerical Recipes).
+  // A linear congruential generator (Numerical Recipes) loses the same packets in every run.
   let lot = 1;
   const isLost = () => {
     lot = (Math.imul(lot, 1_664_525) + 1_013_904_223) >>> 0;

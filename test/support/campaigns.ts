@@ -1,11 +1,11 @@
-/** Campaigns without HTTP, and a recount of everything that is kept of them. */
+/** Creates campaigns without HTTP, and reads their recipients. */
 import sql from "sql-template-tag";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
 import { insertCampaign } from "#sending/campaigns/store.ts";
 
-/** Whom a campaign goes to as far as it is expanded, in order. */
+/** The sorted addresses of the recipients that have been written for a campaign so far. */
 export async function addressesOf(db: Database, campaignId: string): Promise<string[]> {
   const rows = await db.rows<{ email: string }>(sql`
     select s.email from campaign_recipients r
@@ -14,7 +14,7 @@ export async function addressesOf(db: Database, campaignId: string): Promise<str
   return rows.map(({ email }) => email);
 }
 
-/** From a verified sender, to a list; every field may be replaced. Answers its id. */
+/** Creates a campaign from a verified sender to a list and returns its id. `change` may replace every field. */
 export async function newCampaign(
   db: Database,
   workspaceId: WorkspaceId,
@@ -55,7 +55,7 @@ export async function newCampaign(
   return id;
 }
 
-/** shop.test belongs to the workspace. */
+/** Makes shop.test a verified domain of the workspace. */
 export async function verifyShop(db: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await db.run(sql`
     insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)

@@ -1,8 +1,8 @@
-/** A clock that stands still until a test moves it. */
+/** A clock that changes only when a test advances it. */
 import type { Clock } from "#platform/clock.ts";
 
 export interface StubClock extends Clock {
-  /** Moves it forward (or, with a negative number, back). */
+  /** Moves the time forward, or back with a negative number. */
   advance(milliseconds: number): void;
   set(time: Date): void;
 }

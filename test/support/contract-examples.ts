@@ -1,6 +1,6 @@
 /**
- * What the generic contract test cannot read from the endpoints: how a thing under a path id comes to be, and a body
- * that works. A new noun adds an entry for each kind of path id and for each body; the test fails until it has.
+ * Examples for the generic contract test that it cannot derive from the endpoints: how to create the resource of a path
+ * id, and a valid body. A new noun adds an entry for each kind of path id and for each body. The test fails until then.
  */
 import { randomBytes } from "node:crypto";
 import sql from "sql-template-tag";
@@ -15,7 +15,7 @@ import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 import { writeJobFile } from "./job-files.ts";
 
-/** A workspace whose key may do everything. */
+/** A workspace and a key with every permission. */
 export interface Owner {
   readonly workspaceId: WorkspaceId;
   readonly call: CallApi;
@@ -23,10 +23,10 @@ export interface Owner {
   readonly clock: StubClock;
 }
 
-/** A name that nothing has yet. */
+/** A name that is not in use. */
 const unique = () => `n${randomBytes(6).toString("hex")}`;
 
-/** Makes the thing and answers the id it made. */
+/** Creates a resource and returns its id. */
 async function create(owner: Owner, path: string, body: object): Promise<string> {
   const answer = await owner.call("POST", path, body);
   if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status} ${answer.body.error}`);
@@ -59,7 +59,7 @@ const suppressionList = () => ({ name: unique() });
 const entries = () => ({ entries: `${unique()}@example.net` });
 const verifiedSender = () => ({ email: `${unique()}@example.org`, from_name: "Ada" });
 
-/** A workspace has room for few: those of earlier tests make it. */
+/** Deletes older webhooks first, because a workspace may have only a few. */
 async function webhook({ database, workspaceId }: Owner) {
   await database.run(sql`
     update webhooks set deleted_at = now() where workspace_id = ${workspaceId} and id not in (
@@ -67,14 +67,14 @@ async function webhook({ database, workspaceId }: Owner) {
   return { url: `https://${unique()}.example.net/hooks`, events: ["*"] };
 }
 
-/** Those of earlier tests, which nobody runs: fields stay while they wait. */
+/** Cancels the imports of earlier tests, which no runner takes. A custom field cannot be deleted while one waits. */
 async function endImports({ database, workspaceId }: Owner) {
   await database.run(sql`
     update jobs set status = 'cancelled' where workspace_id = ${workspaceId} and type = ${IMPORT_JOB}`);
 }
 const monitor = () => ({ target: `${unique()}.example.net` });
 
-/** By the path up to the id, or by the whole path of an act; `parents` are the ids to the left. */
+/** By the path up to the id, or by the whole path of an action. `parents` are the ids further left in the path. */
 export const things: Readonly<Record<string, (owner: Owner, parents: readonly string[]) => Promise<string>>> =
   {
     "/api-keys/{id}": (owner) => create(owner, "/api-keys", apiKey()),
@@ -140,7 +140,7 @@ async function newMember(owner: Owner, [list]: readonly string[]): Promise<strin
   return answer.body.data.subscriber_id;
 }
 
-/** The resource whose permissions cover the job above. */
+/** The resource whose permissions apply to the example job. */
 export const jobResource = "examples";
 
 async function dkimKey(owner: Owner) {
@@ -149,7 +149,7 @@ async function dkimKey(owner: Owner) {
   return { ...body, selector: unique(), bits: 1024 };
 }
 
-/** From a sending domain that is made to be verified: the contract test asks no DNS. */
+/** A message from a domain that is marked as verified, because the contract test has no DNS. */
 async function email(owner: Owner) {
   const { domain } = sendingDomain();
   const id = await create(owner, "/sending-domains", { domain });
@@ -158,7 +158,7 @@ async function email(owner: Owner) {
   return { to: "ada@example.net", subject: "Hello", body: "A line.", from_email: `news@${domain}` };
 }
 
-/** Of a workspace that can pay for it, and has none. */
+/** A plan for a workspace that has enough balance and no subscription. */
 async function plan({ database, workspaceId, clock }: Owner) {
   await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
   const given = { amount: "1000.00", gateway: "manual", description: "Example" } as const;
@@ -190,7 +190,7 @@ async function autoresponder(owner: Owner) {
   };
 }
 
-/** Ready to be sent, or in the state that an act starts from. */
+/** Creates a campaign in the state that the action requires. */
 const campaignIn =
   (state = "draft") =>
   async (owner: Owner): Promise<string> => {
@@ -199,14 +199,14 @@ const campaignIn =
     return id;
   };
 
-/** A form with one CSV file. */
+/** A multipart form with one CSV file. */
 function fileForm(field: string, content: string): FormData {
   const form = new FormData();
   form.set(field, new Blob([content], { type: "text/csv" }), "example.csv");
   return form;
 }
 
-/** Bodies that work, by operation id. */
+/** Valid bodies by operation id. */
 export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<object>>> = {
   createApiKey: apiKey,
   updateApiKey: () => ({ name: unique() }),

@@ -1,35 +1,35 @@
 /**
- * A mail exchanger that takes everything and only counts, in a process of its own: it survives whatever happens to the
- * service, and costs a benchmark little. Its parent asks it over IPC.
+ * A mail exchanger that accepts and counts every message, in a separate process: it survives kills of the service and
+ * takes little CPU time from a benchmark. The parent process reads the counts over IPC.
  *
- * It also knows what may rightly come twice. A message is *in doubt* when its connection ended right after the final dot
- * without another word from the client: our 250 may not have been read. A client that sends the next message on the same
- * connection, or keeps it idle, has read it and, in this service, written it down. The next envelope proves nothing: it
- * may have travelled behind the body, before our answer (RFC 2920 section 3.1).
+ * It also records which messages may correctly arrive twice. A message is *in doubt* if its connection ended right after
+ * the final dot without another command: the client may not have read the 250. A client that sends the next message on
+ * the same connection, or keeps it idle, has read the 250 and, in this service, has written it to the journal. The next
+ * envelope proves nothing: with pipelining it may be sent before our reply (RFC 2920 section 3.1).
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 
-/** What has come so far. */
+/** Counts since the start or the last reset. */
 export interface MailCount {
-  /** Messages, every copy counted. */
+  /** Messages, including copies. */
   readonly received: number;
   /** Copies by Message-ID. */
   readonly copies: ReadonlyMap<string, number>;
-  /** How often a connection ended that left this Message-ID in doubt. */
+  /** By Message-ID: how often a connection ended that left it in doubt. */
   readonly inDoubt: ReadonlyMap<string, number>;
-  /** Messages whose answer nothing has followed yet, on connections that are open. */
+  /** Message-IDs on open connections whose reply has not been followed by another command yet. */
   readonly unread: ReadonlySet<string>;
-  /** Open conversations between MAIL and the final dot. */
+  /** Open transactions between MAIL and the final dot. */
   readonly underWay: number;
 }
 
 export interface CountingMx {
   readonly port: number;
   readonly pid: number;
-  /** The count as it is now; it begins anew where `reset` says so. */
+  /** The counts now; `reset` then sets them to zero. */
   count(options?: { readonly reset: boolean }): Promise<MailCount>;
   /** How many messages have come since the last reset. */
   received(): Promise<number>;
@@ -41,11 +41,11 @@ interface Question {
   readonly reset: boolean;
 }
 
-/** Starts one on a free loopback port. `answerMs` holds back each answer to the final dot. */
+/** Starts a server on a free loopback port. `answerMs` delays each reply to the final dot. */
 export async function startCountingMx(options: { readonly answerMs?: number } = {}): Promise<CountingMx> {
   const child = fork(fileURLToPath(import.meta.url), [String(options.answerMs ?? 0)], {
     serialization: "advanced",
-    // The parent's own flags (profiling, say) are not meant for this one.
+    // Flags of the parent process, such as profiling, must not apply to this process.
     execArgv: [],
   });
   const [port] = (await once(child, "message")) as [number];
@@ -76,23 +76,23 @@ const END_OF_LINE = Buffer.from("\r\n");
 const END_OF_HEADER = Buffer.from("\r\n\r\n");
 const END_OF_DATA = Buffer.from("\r\n.\r\n");
 const nothing = Buffer.alloc(0);
-/** Long enough for any client that lives to read an answer. */
+/** In this time every living client has read a reply. */
 const READ_MS = 2_000;
 
-/** One connection, from the server's side. Of a message only the header section is ever made text. */
+/** The server side of one connection. It decodes only the header section of a message. */
 class Conversation {
   readonly #socket: Socket;
   readonly #counter: Counter;
-  /** What is still to be read; of a message under way only what may be the beginning of its end. */
+  /** Octets that are not parsed yet. During a message: only the octets that may begin the end-of-data mark. */
   #input: Buffer = nothing;
   #isBody = false;
   #isOpen = false;
-  /** Of the message under way: as much of it as has come, while its header section is not complete. */
+  /** The first octets of the current message, until its header section is complete. */
   #head: Buffer | null = nothing;
   #messageId = "";
-  /** An answer is held back, and whatever comes behind it waits: it was sent before that answer could be read. */
+  /** A reply is being delayed. Input that arrives meanwhile is not parsed: it was sent before the reply was read. */
   #isHolding = false;
-  /** The message taken last, while nothing has come after it, and since when. */
+  /** The last accepted message until another command arrives, and the time of its reply. */
   #unread: string | null = null;
   #takenAt = 0;
 
@@ -112,7 +112,7 @@ class Conversation {
     this.#say("220 counting-mx.example.test ESMTP\r\n");
   }
 
-  /** Between MAIL and the final dot. */
+  /** True between MAIL and the final dot. */
   get isUnderWay(): boolean {
     return this.#isOpen;
   }
@@ -121,7 +121,7 @@ class Conversation {
     return this.#unread;
   }
 
-  /** Takes what is complete; gives the answers to it. */
+  /** Parses complete commands and returns the replies. */
   #read(): string {
     let output = "";
     while (!this.#isHolding) {
@@ -144,7 +144,7 @@ class Conversation {
     return output;
   }
 
-  /** Leaves so many octets of a message behind, in which its Message-ID may have stood. */
+  /** Consumes `length` octets of a message and looks for its Message-ID in them. */
   #pass(length: number): void {
     if (this.#head !== null) {
       const passed = this.#input.subarray(0, length);
@@ -215,7 +215,7 @@ class Counter {
     this.#conversations.add(new Conversation(socket, this));
   }
 
-  /** A conversation has ended, perhaps with a message whose answer may not have been read. */
+  /** Called when a connection ends. `unread` is the Message-ID whose reply the client may not have read. */
   forget(conversation: Conversation, unread: string | null): void {
     this.#conversations.delete(conversation);
     if (unread !== null) this.#inDoubt.set(unread, (this.#inDoubt.get(unread) ?? 0) + 1);

@@ -1,4 +1,4 @@
-/** How long this thread has worked, in milliseconds: what else the machine does meanwhile does not count. */
+/** CPU time of this thread in milliseconds; independent of other load on the machine. */
 export function workedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

@@ -1,11 +1,11 @@
-/** A database of its own for a test file: a clone of the migrated template, dropped when the file is done. */
+/** A separate database for each test file: a clone of the migrated template, dropped after the file. */
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, inject } from "vitest";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { withDatabase } from "./global-setup.ts";
 
-/** Requests of a test share four connections: on a slow machine a hundred at once wait longer than a service may. */
+/** A hundred concurrent requests of a test share four connections; on a slow machine they wait long for one. */
 const CONNECT_MS = 60_000;
 
 /** Call at the top of a test file or in beforeAll. */
@@ -15,7 +15,7 @@ export async function testDatabase(): Promise<Database> {
   return database;
 }
 
-/** A database for a part of a test file; without a template it is empty, as an operator makes it. */
+/** A database for a part of a test file. The default template gives an empty one, as an operator creates it. */
 export async function newDatabase(template = "template1"): Promise<Database & AsyncDisposable> {
   const serverUrl = inject("serverUrl");
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;

@@ -1,13 +1,13 @@
-/** Messages to accept without going through HTTP. */
+/** Drafts of messages to accept without HTTP. */
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { NewMessage } from "#messages/store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Draft } from "#sending/acceptance/statement.ts";
 
-/** For outcomes of which nobody else has to hear. */
+/** An `OnMoved` that does nothing. */
 export const nobodyElse: OnMoved = async () => {};
 
-/** A small message to `to`; every field may be replaced. */
+/** A small message to `to`. `change` may replace every field. */
 export function draft(workspaceId: WorkspaceId, to: string, change: Partial<NewMessage> = {}): Draft {
   const at = to.lastIndexOf("@");
   return {

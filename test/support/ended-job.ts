@@ -1,11 +1,11 @@
-/** Jobs of real programs: their end, and what another machine takes for the end of one that was killed. */
+/** Background jobs in end-to-end tests: waits for their end, and makes the jobs of killed runners due at once. */
 import sql from "sql-template-tag";
 import type { Database } from "#platform/database/pool.ts";
 import type { ApiAnswer } from "./api-caller.ts";
 import { eventually } from "./eventually.ts";
 import type { Program } from "./program.ts";
 
-/** The job of an answer, when it has ended. */
+/** Waits until the job named in an answer has ended, and returns it. */
 export async function endedJob(
   program: Pick<Program, "call">,
   { status, body: started }: Pick<ApiAnswer, "status" | "body">,
@@ -22,7 +22,7 @@ export async function endedJob(
   );
 }
 
-/** Runners are dead for long, as far as the next one knows: half a minute would pass otherwise. */
+/** Ages the heartbeats of all runners, so that the next runner takes over their jobs now and not after 30 s. */
 export async function forgetDeadRunners(database: Database): Promise<void> {
   await database.run(sql`update job_runners set seen_at = now() - interval '1 hour'`);
   await database.run(sql`

@@ -1,10 +1,10 @@
-/** Waiting for something that another process or timer brings about. */
+/** Waits for the effect of another process or of a timer. */
 import { setTimeout as delay } from "node:timers/promises";
 
 const DEADLINE_MS = 20_000;
 const LOOK_MS = 20;
 
-/** Looks again and again until `look` gives something; fails with what it waited for. */
+/** Calls `look` until it returns something. @throws after `deadlineMs`, with `what` in the message */
 export async function eventually<Found>(
   what: string,
   look: () => Promise<Found | undefined | false>,
@@ -14,5 +14,5 @@ export async function eventually<Found>(
     const found = await look();
     if (found !== undefined && found !== false) return found;
   }
-  throw new Error(`waited ${deadlineMs} ms in vain for ${what}`);
+  throw new Error(`timed out after ${deadlineMs} ms waiting for ${what}`);
 }

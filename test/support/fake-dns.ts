@@ -1,6 +1,6 @@
 /**
- * A real DNS server on loopback (UDP and TCP, one port of its own) that answers from a plain object, so that tests
- * and benchmarks ask over the network and steer every answer:
+ * A DNS server on loopback (UDP and TCP on one free port) that answers from a plain object, so that tests and benchmarks
+ * make real queries and control every answer:
  *
  *     await using dns = await startFakeDns({
  *       "example.test": { MX: [[10, "mx.example.test"]], TXT: ["v=spf1 -all"] },
@@ -11,7 +11,7 @@
  *     });
  *     await dns.resolver.mx("example.test");   // a program takes DNS_SERVERS=dns.address
  *
- * The zone may be changed while the server runs; `questions` holds what was asked.
+ * A test may change the zone while the server runs. `questions` lists the queries.
  */
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { once } from "node:events";
@@ -32,10 +32,10 @@ import {
 import type { Resolver } from "#dns/resolver.ts";
 import { createResolver } from "#dns/system.ts";
 
-/** What goes wrong: SERVFAIL, REFUSED, silence, or NXDOMAIN. */
+/** A failing answer: SERVFAIL, REFUSED, no answer, or NXDOMAIN. */
 export type DnsFault = "servfail" | "refuse" | "timeout" | "nxdomain";
 
-/** The records of one name. A fault in the place of a list concerns that type alone. */
+/** The records of one name. A fault in place of a list applies to that record type only. */
 export interface DnsRecords {
   A?: string[] | DnsFault;
   AAAA?: string[] | DnsFault;
@@ -46,30 +46,30 @@ export interface DnsRecords {
   CNAME?: string;
   NS?: string[] | DnsFault;
   TLSA?: TlsaData[] | DnsFault;
-  /** Of a name below in-addr.arpa or ip6.arpa. */
+  /** For names below in-addr.arpa or ip6.arpa. */
   PTR?: string[] | DnsFault;
 }
 
-/** By name in lower case without the trailing dot; "*." in front is a wildcard (RFC 4592). */
+/** Keys are names in lower case without the trailing dot. A leading "*." is a wildcard (RFC 4592). */
 export type DnsZone = Record<string, DnsRecords | DnsFault>;
 
 export interface FakeDns extends AsyncDisposable {
-  /** "127.0.0.1:PORT", as DNS_SERVERS takes it. */
+  /** "127.0.0.1:PORT", the form that DNS_SERVERS takes. */
   readonly address: string;
-  /** The service's own resolver, asking this server and waiting half a second. */
+  /** The service's resolver with this server and a timeout of half a second. */
   readonly resolver: Resolver;
   zone: DnsZone;
-  /** Of every answer, absences included. 0: nothing is kept, so that a change of the zone is seen by the next question. */
+  /** TTL of every answer, including NXDOMAIN and NODATA. With 0, nothing is cached: a zone change applies at once. */
   ttlSeconds: number;
-  /** Signed names: an answer is vouched for (the AD bit) when every name on the way to it is one. */
+  /** DNSSEC-signed names. An answer has the AD bit if every name in its CNAME chain is in this set. */
   readonly secure: Set<string>;
-  /** Every question since the start, in order, names in lower case; a test may empty it. */
+  /** All queries since the start, in order, names in lower case. A test may empty the array. */
   readonly questions: { name: string; type: string }[];
   close(): Promise<void>;
 }
 
 const HOST = "127.0.0.1";
-/** Of records on their way to the answer, which gives them that of the server. */
+/** A placeholder; the answer gets `ttlSeconds`. */
 const TTL_SECONDS = 0;
 const LONGEST_CHAIN = 8;
 /** RFC 1035 sections 2.3.4 and 3.3.14. */
@@ -135,19 +135,19 @@ export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
   return server;
 }
 
-/** How long an absence lasts (RFC 2308 section 5). */
+/** The SOA record that gives the TTL of a negative answer (RFC 2308 section 5). */
 function soaWith(ttl: number): Answer {
   const times = { serial: 1, refresh: 3_600, retry: 600, expire: 86_400, minimum: ttl };
   return { type: "SOA", name: "test", ttl, data: { mname: "ns.test", rname: "hostmaster.test", ...times } };
 }
 
-/** The names that an answer rests on: an alias asked for as such rests on itself. */
+/** The names of the CNAME chain of an answer. A query for CNAME itself involves only its name. */
 function passed(name: string, type: string, answers: readonly Answer[]): string[] {
   if (type === "CNAME") return [name];
   return [name, ...answers.flatMap((answer) => (answer.type === "CNAME" ? [answer.data.toLowerCase()] : []))];
 }
 
-/** Answers as an authoritative server does: CNAMEs followed, NXDOMAIN told from NODATA. Null is silence. */
+/** Answers as an authoritative server: follows CNAMEs and distinguishes NXDOMAIN from NODATA. Null: no answer. */
 function resolve(
   zone: DnsZone,
   name: string,
@@ -168,7 +168,7 @@ function resolve(
   return { rcode: "servfail", answers: [] };
 }
 
-/** The entry of a name, or of the wildcard under its closest encloser (RFC 4592 section 3.3.1). */
+/** The records of a name, or of the wildcard under its closest encloser (RFC 4592 section 3.3.1). */
 function entryOf(zone: DnsZone, name: string): DnsRecords | DnsFault {
   const exists = (other: string) =>
     other in zone || Object.keys(zone).some((key) => key.endsWith(`.${other}`));
@@ -219,7 +219,7 @@ function characterStrings(text: string): Buffer[] {
   );
 }
 
-/** How much the asker takes by UDP (RFC 6891 section 6.2.3); a longer answer is for TCP. */
+/** The largest UDP answer that the client accepts (RFC 6891 section 6.2.3). A longer answer is truncated. */
 function udpOctets(query: Packet): number {
   const option = query.additionals?.find((record) => record.type === "OPT");
   return Math.max(PLAIN_UDP_OCTETS, option?.udpPayloadSize ?? 0);
@@ -240,7 +240,7 @@ function serveStream(socket: Socket, reply: (query: Packet) => Packet | null): v
   });
 }
 
-/** The message, or null where there is none: a server does not answer noise. */
+/** The decoded message, or null if it is malformed: the server does not answer it. */
 function decoded(message: Buffer, decoder: (message: Buffer) => Packet): Packet | null {
   try {
     return decoder(message);
@@ -249,7 +249,7 @@ function decoded(message: Buffer, decoder: (message: Buffer) => Packet): Packet 
   }
 }
 
-/** The system chooses the port for TCP; for UDP it may be taken, and then another one is tried. */
+/** Lets the system choose a TCP port and opens UDP on the same number; tries again if that one is in use. */
 async function openOnOnePort(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
   for (let attempt = 1; ; attempt += 1) {
     const tcp = createServer().listen(0, HOST);

@@ -1,13 +1,15 @@
 /**
- * The part of Google that Postmaster Tools needs, on a port of its own: the token endpoint, which checks a service
- * account's signature with its public key, and domains.domainStats.query of version 2.
+ * A fake of the Google APIs for Postmaster Tools, on a free port: the token endpoint, which verifies a service account's
+ * signature with its public key, and domains.domainStats.query of version 2.
  */
+
 import { generateKeyPairSync, randomUUID, verify } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
+import { DAY_MS } from "#platform/time.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/postmaster.traffic.readonly";
 const CLIENT_EMAIL = "posthaste@project.iam.gserviceaccount.test";
@@ -18,31 +20,30 @@ const PERSON = {
   client_secret: "GOCSPX-of-a-local-server",
   refresh_token: "1//of-a-local-server",
 };
-const DAY_MS = 86_400_000;
-/** What the API takes only with a filter. */
+/** Metrics that the API accepts only with a filter. */
 const filters: Readonly<Record<string, RegExp | undefined>> = {
   AUTH_SUCCESS_RATE: /^auth_type = "(spf|dkim|dmarc)"$/,
   TLS_ENCRYPTION_RATE: /^traffic_direction = "(inbound|outbound)"$/,
 };
 
-/** Rates by metric, with its filter if it has one, by day. */
+/** Rates by metric (with its filter, if it has one), then by day. */
 export type FakeFigures = Readonly<Record<string, Readonly<Record<string, number>>>>;
 export type Misbehaviour = (response: ServerResponse) => void;
 
 export interface FakeGoogle {
   readonly apiUrl: URL;
-  /** The two files that operators have. */
+  /** The two credential files that an operator may have. */
   readonly serviceAccount: Readonly<Record<string, string>>;
   readonly person: Readonly<Record<string, string>>;
-  /** What it knows by domain, of the account whose credentials these are. */
+  /** Figures of the account by domain. */
   readonly domains: Map<string, FakeFigures>;
-  /** Domains that it was asked about, also in vain, in order. */
+  /** Domains of all requests in order, including unknown domains. */
   readonly asked: string[];
-  /** Claims of the last assertion. */
+  /** Claims of the last JWT assertion. */
   readonly claims: () => Readonly<Record<string, unknown>>;
-  /** Figures to a page; no more than were asked for. */
+  /** Figures per page, if the request does not ask for fewer. */
   pageSize: number;
-  /** What the token endpoint or the API does instead, until it is taken back. */
+  /** Replaces the answers of the token endpoint or of the API; null restores them. */
   misbehave(where: "token" | "api", how: Misbehaviour | null): void;
 }
 
@@ -69,7 +70,7 @@ export function answerWith(status: number, value: unknown): Misbehaviour {
     response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(value));
 }
 
-/** As every API of Google says it; `domain` is that of the ErrorInfo. */
+/** An error in the format of all Google APIs. `domain` is the domain of its ErrorInfo. */
 export function refuseWith(status: number, code: string, domain?: string): Misbehaviour {
   const details = domain && [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "ANY", domain }];
   return answerWith(status, {
@@ -77,7 +78,7 @@ export function refuseWith(status: number, code: string, domain?: string): Misbe
   });
 }
 
-/** Stopped when the test file is done. @param now as it thinks */
+/** Starts the fake; it stops after the test file. @param now its clock */
 export async function startFakeGoogle(now: () => Date): Promise<FakeGoogle> {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
   const domains = new Map<string, FakeFigures>();

@@ -3,64 +3,64 @@ import type { Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
 import { DROP, ENDLESS, RESET, type Script, SLOW, type Stage, scriptFor } from "./fake-mx-scripts.ts";
 
-/** What the server offers, and how it behaves towards everybody. */
+/** The extensions that the server offers, and its behaviour for all clients. */
 export interface Behaviour {
-  /** False: EHLO is an unknown command. */
+  /** False: EHLO is refused as an unknown command. */
   readonly esmtp: boolean;
-  /** False: commands that do not wait for the reply before them are refused with 421. */
+  /** False: a command sent before the previous reply is refused with 421. */
   readonly pipelining: boolean;
   readonly eightBitMime: boolean;
   readonly smtpUtf8: boolean;
-  /** The SIZE limit in octets; null offers no SIZE. */
+  /** The SIZE limit in octets; null: SIZE is not offered. */
   readonly size: number | null;
   /**
-   * "refused" answers 454, "broken" speaks nonsense in place of TLS, and "injected" sends replies in the clear behind
-   * the 220, as somebody on the path would (RFC 3207 section 6).
+   * "refused" answers 454, "broken" sends text in place of TLS, and "injected" sends clear-text replies after the 220,
+   * as an attacker on the path would (RFC 3207 section 6).
    */
   readonly tls: "none" | "offered" | "refused" | "broken" | "injected";
   readonly secureContext: SecureContext;
-  /** What is done after the 220 to STARTTLS in place of a TLS handshake; null for a handshake. */
+  /** Called after the 220 to STARTTLS in place of a TLS handshake; null: a normal handshake. */
   readonly insteadOfTls: ((socket: Socket) => void) | null;
-  /** Answers to everybody at a stage, in front of the recipient's script. */
+  /** Replies by stage for all clients; they win over the recipient's script. */
   readonly answers: Script;
-  /** Those under TLS, in front of `answers`. */
+  /** The same under TLS; they win over `answers`. */
   readonly answersUnderTls: Script;
-  /** How long a SLOW answer takes. */
+  /** Delay of a SLOW reply. */
   readonly slowMs: number;
 }
 
-/** One message as it arrived. */
+/** One received message. */
 export interface Delivery {
   readonly mailFrom: string;
   readonly rcptTo: string;
-  /** What stood behind the address in MAIL, such as "SIZE=120 BODY=8BITMIME". */
+  /** The parameters of MAIL, such as "SIZE=120 BODY=8BITMIME". */
   readonly parameters: string;
-  /** The message, dots unstuffed. */
+  /** The message without dot-stuffing. */
   readonly data: string;
   readonly tls: boolean;
 }
 
-/** The server a conversation belongs to. */
+/** The server that a connection belongs to. */
 export interface Listener {
   command(line: string): void;
-  /** Notes that a recipient appears; answers how often it has by now. */
+  /** Counts a recipient and returns how often it has been seen. */
   meet(recipient: string): number;
   deliver(delivery: Delivery): void;
 }
 
 const END_OF_DATA = "\r\n.\r\n";
-/** A whole reply and half of another. */
+/** One complete reply and half of another. */
 const INJECTED = "250-injected.example.test\r\n250 SIZE 1\r\n250-SIZE 1\r\n250-PIPE";
 
 export class Conversation {
   readonly #behaviour: Behaviour;
   readonly #listener: Listener;
-  /** Below TLS. */
+  /** The connection below TLS. */
   readonly #tcp: Socket;
   #socket: Socket;
   #input = "";
   #output = "";
-  /** A reply is being held back, and everything behind it waits. */
+  /** A reply is being delayed; later input waits. */
   #paused = false;
   #closed = false;
   #secured = false;
@@ -162,7 +162,7 @@ export class Conversation {
     else if (this.#answer("rcpt", "250 2.1.5 Recipient ok")) this.#accepted = true;
   }
 
-  /** Finds the recipient's script; called at MAIL already when RCPT came in the same segment. */
+  /** Selects the recipient's script; called at MAIL if RCPT arrived in the same segment. */
   #meet(octets: string): void {
     const recipient = Buffer.from(octets, "latin1").toString("utf8");
     if (this.#recipient === recipient) return;
@@ -184,7 +184,7 @@ export class Conversation {
     if (this.#input.length > 2 && this.#planned("body") !== undefined) return this.#answer("body", "");
     const end = this.#input.indexOf(END_OF_DATA);
     if (end < 0) {
-      // The mark may be cut in two: its first half stays in the input.
+      // The end-of-data mark may be split over two segments: keep its possible first part.
       pieces.push(this.#input.slice(0, -END_OF_DATA.length));
       this.#input = this.#input.slice(-END_OF_DATA.length);
       return false;
@@ -246,7 +246,7 @@ export class Conversation {
     }
   }
 
-  /** Gives the answer of the stage; true when it was the usual one, so that the conversation may move on. */
+  /** Sends the reply of the stage. True if it was the usual one, so that the dialogue continues. */
   #answer(stage: Stage, usual: string): boolean {
     const answer = this.#planned(stage) ?? usual;
     if (answer === DROP) this.#drop();

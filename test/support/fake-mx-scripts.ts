@@ -1,27 +1,27 @@
 /**
- * What the fake MX does to whom: the recipient's local part picks a script.
+ * Scripts of the fake MX: the recipient's local part selects one.
  *
  * The name is the local part up to the first character that is neither a lower-case letter nor an inner hyphen, so
- * `tempfail7@`, `tempfail+a@` and `tempfail.x@` are all `tempfail`; a local part without a script is delivered.
- * With `-once` behind it (`drop-after-dot-once@`) a script plays only the first time a recipient is seen.
+ * `tempfail7@`, `tempfail+a@` and `tempfail.x@` are all `tempfail`. A local part without a script is accepted.
+ * With the suffix `-once` (`drop-after-dot-once@`) a script applies only to the first attempt of a recipient.
  */
 
-/** The peer vanishes without a word. */
+/** Closes the connection without a reply. */
 export const DROP = "(drop)";
-/** The peer resets the connection. */
+/** Resets the connection. */
 export const RESET = "(reset)";
-/** The peer talks until it is hung up on. */
+/** Sends reply lines until the client disconnects. */
 export const ENDLESS = "(endless)";
-/** The reply comes after FakeMxOptions.slowMs. */
+/** Sends the usual reply after FakeMxOptions.slowMs. */
 export const SLOW = "(slow)";
 
-/** The reply lines to send, or one of the four words above. A 421 also closes the connection. */
+/** The reply lines to send, or one of the four constants above. A 421 also closes the connection. */
 export type Answer = string;
 
-/** "body" is when the first octets of the message have come. */
+/** "body" is the moment when the first octets of the message have arrived. */
 export type Stage = "banner" | "ehlo" | "starttls" | "mail" | "rcpt" | "data" | "body" | "dot" | "rset";
 
-/** Answers in place of the friendly ones. */
+/** Replies in place of the usual ones. */
 export type Script = { readonly [stage in Stage]?: Answer };
 
 const scripts = new Map<string, Script>(
@@ -42,15 +42,15 @@ const scripts = new Map<string, Script>(
     "tempfail-at-dot": { dot: "451 4.3.0 Temporary failure" },
     "busy-at-dot": { dot: "421 4.3.2 Shutting down" },
     slow: { dot: SLOW },
-    // Connections that die. At MAIL the recipient is known only if RCPT came in the same segment.
+    // Broken connections. At MAIL the recipient is known only if RCPT arrived in the same segment.
     "drop-at-mail": { mail: DROP, rcpt: DROP },
     "drop-at-rcpt": { rcpt: DROP },
     "drop-at-data": { data: DROP },
     "drop-in-data": { body: DROP },
     "drop-after-dot": { dot: DROP },
-    // One reply, two codes.
+    // One reply with two codes.
     "two-classes": { rcpt: "550-5.1.1 User unknown\r\n450 4.2.0 Try again" },
-    // Nonsense.
+    // Malformed replies.
     "endless-reply": { rcpt: ENDLESS },
     "long-line": { rcpt: `550 ${"x".repeat(1_048_576)}` },
     garbage: { rcpt: "\x00\x01\xff\xfe garbage \x1b[31m" },
@@ -63,8 +63,8 @@ const scripts = new Map<string, Script>(
 );
 
 /**
- * The script for a recipient that is seen for the n-th time; an empty one delivers. A greylist plays once
- * by its nature.
+ * The script for the n-th attempt of a recipient; an empty script accepts. A greylist applies to the first attempt
+ * only.
  */
 export function scriptFor(recipient: string, timesSeen: number): Script {
   const [name = ""] = /^[a-z]+(?:-[a-z]+)*/.exec(recipient) ?? [];

@@ -2,7 +2,7 @@ import { createTransport } from "nodemailer";
 import { expect, onTestFinished, test } from "vitest";
 import { type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
 
-/** A fake MX and a client that we did not write. */
+/** A fake MX and an independent client (nodemailer). */
 const startWithClient = async (options: FakeMxOptions = {}) => {
   const mx = await startFakeMx(options);
   const client = createTransport({
@@ -23,7 +23,7 @@ const startWithClient = async (options: FakeMxOptions = {}) => {
   return { mx, send };
 };
 
-test("another client's message is kept as it was before the wire", async () => {
+test("a message from an independent client is kept as it was before dot-stuffing", async () => {
   const { mx, send } = await startWithClient({ tls: "offered" });
   const [messages] = await Promise.all([mx.waitForMessages(1), send("ann")]);
   expect(messages).toMatchObject([
@@ -32,7 +32,7 @@ test("another client's message is kept as it was before the wire", async () => {
   expect(messages[0]?.raw.toString()).toBe("Message-ID: <ann@x.test>\r\n\r\n.dots\r\n..\r\n.\r\n");
 });
 
-test("without keeping, messages are counted by Message-ID", async () => {
+test("with keep: false messages are counted by Message-ID", async () => {
   const { mx, send } = await startWithClient({ keep: false });
   for (const name of ["ann", "bob", "ann"]) await send(name);
   await mx.waitForMessages(3);
@@ -55,14 +55,14 @@ test.each([
   expect(mx.received).toBe(0);
 });
 
-test.each(["tempfailure", "constructor", "x-unknown"])("%s@ has no script and is delivered", async (name) => {
+test.each(["tempfailure", "constructor", "x-unknown"])("%s@ has no script and is accepted", async (name) => {
   const { mx, send } = await startWithClient();
   await send(name);
   expect(mx.received).toBe(1);
 });
 
 test.each(["greylist", "greylist+7", "unknown-once", "reject-at-dot-once"])(
-  "%s@ is refused once for each recipient",
+  "%s@ is refused at the first attempt of each recipient",
   async (name) => {
     const { mx, send } = await startWithClient();
     await expect(send(name)).rejects.toThrow();

@@ -1,9 +1,9 @@
 /**
- * A mail exchanger on loopback for tests and benchmarks. It takes what it is sent, keeps or counts it, and misbehaves
- * on request: towards everybody (FakeMxOptions) or towards single recipients, whose local parts pick a script
- * (fake-mx-scripts.ts). Everything is event-driven; `waitForMessages` replaces sleeping.
+ * A mail exchanger on loopback for tests and benchmarks. It accepts messages, keeps or counts them, and misbehaves on
+ * request: for all clients (FakeMxOptions) or for single recipients, whose local parts select a script
+ * (fake-mx-scripts.ts). Tests use `waitForMessages` and never sleep.
  *
- * Alone: `node test/support/fake-mx.ts --port 2525` counts messages without keeping them.
+ * Run by hand, `node test/support/fake-mx.ts --port 2525` counts messages without keeping them.
  */
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
@@ -16,28 +16,28 @@ export interface FakeMxOptions extends Partial<Omit<Behaviour, "secureContext">>
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** False for benchmarks: messages are counted by Message-ID, not kept. */
+  /** False, for benchmarks: counts messages by Message-ID without keeping them. */
   readonly keep?: boolean;
-  /** Its certificate: vouched for by itself (the default), or by an authority that comes along (issuedChain). */
+  /** Its certificate: self-signed ("own", the default), or issued by an authority that is sent along (issuedChain). */
   readonly certificate?: "own" | "issued";
-  /** The newest TLS version it can speak. */
+  /** The newest TLS version that it supports. */
   readonly tlsVersion?: SecureVersion;
-  /** Its TLS beyond that, in front of the two above. */
+  /** More TLS options; they win over the two above. */
   readonly tlsOptions?: SecureContextOptions;
 }
 
-/** A message that the fake MX has taken responsibility for. */
+/** A message that the fake MX has accepted with 250. */
 export interface ReceivedMessage {
   readonly mailFrom: string;
   readonly rcptTo: string;
-  /** What stood behind the address in MAIL, such as "SIZE=120 BODY=8BITMIME". */
+  /** The parameters of MAIL, such as "SIZE=120 BODY=8BITMIME". */
   readonly parameters: string;
-  /** The message, dots unstuffed. */
+  /** The message without dot-stuffing. */
   readonly raw: Buffer;
   readonly tls: boolean;
-  /** The how-manieth connection it came over, from 1. */
+  /** The number of its connection, counted from 1. */
   readonly connection: number;
-  /** The address the client came from, and the name it gave. */
+  /** The IP address of the client; below, its EHLO name. */
   readonly peer: string;
   readonly ehlo: string;
 }
@@ -46,26 +46,26 @@ export interface FakeMx {
   readonly port: number;
   /** In the order of arrival; empty with `keep: false`. */
   readonly messages: readonly ReceivedMessage[];
-  /** How many messages have been taken. */
+  /** Number of accepted messages. */
   readonly received: number;
-  /** How many copies came of each Message-ID. */
+  /** Copies by Message-ID. */
   readonly copies: ReadonlyMap<string, number>;
-  /** Every command line of every connection; empty with `keep: false`. */
+  /** All command lines of all connections; empty with `keep: false`. */
   readonly commands: readonly string[];
-  /** How many connections there have been, and how many there are. */
+  /** Number of connections since the start; below, the open ones. */
   readonly connections: number;
   readonly openConnections: number;
-  /** Resolves, with all messages so far, once that many have been taken. */
+  /** Resolves to all messages so far once `count` have been accepted. */
   waitForMessages(count: number): Promise<readonly ReceivedMessage[]>;
-  /** Hangs up on everybody and stops listening. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The certificate names mx.example.test and *.example.test; it and its key are for tests only. */
+/** A self-signed certificate for mx.example.test and *.example.test; it and its key are for tests only. */
 export const fakeMxCertificate = pem("fake-mx-certificate");
 export const fakeMxKey = pem("fake-mx-key");
-/** The other one names mx.example.test and mta-sts.example.test, and is followed by the authority's. */
+/** A certificate for mx.example.test and mta-sts.example.test, followed by the certificate of its authority. */
 export const issuedChain = pem("issued-certificate");
 export const issuedKey = pem("issued-key");
 
@@ -73,7 +73,7 @@ export function pem(name: string): string {
   return readFileSync(new URL(`${name}.pem`, import.meta.url), "utf8");
 }
 
-/** Starts a fake MX; it listens when the promise resolves. */
+/** Starts a fake MX. It listens when the promise resolves. */
 export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> {
   const {
     port = 0,
@@ -100,7 +100,7 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
       ...(certificate === "issued"
         ? { key: issuedKey, cert: issuedChain }
         : { key: fakeMxKey, cert: fakeMxCertificate }),
-      // OpenSSL 3 speaks the versions before 1.2 only at its lowest security level.
+      // OpenSSL 3 supports TLS versions before 1.2 only at its lowest security level.
       ...(tlsVersion && { minVersion: "TLSv1", maxVersion: tlsVersion, ciphers: "DEFAULT@SECLEVEL=0" }),
       ...tlsOptions,
     }),

@@ -1,5 +1,5 @@
 /**
- * The part of Stripe that is in use, on a port of its own: POST /v1/checkout/sessions, which it checks as Stripe does,
+ * A fake of the Stripe API that the service uses, on a free port: POST /v1/checkout/sessions, validated as Stripe does,
  * and events about those sessions, signed by Stripe's own library.
  */
 import { once } from "node:events";
@@ -14,27 +14,27 @@ const WEBHOOK_SECRET = "whsec_of_a_local_server";
 const library = new Stripe(SECRET_KEY);
 
 export interface FakeStripe {
-  /** Settings with which the service uses it. */
+  /** Settings that point the service to the fake. */
   readonly env: Readonly<Record<string, string>>;
-  /** What was asked for, by Idempotency-Key, as the form had it. */
+  /** The form of each request, by Idempotency-Key. */
   readonly asked: ReadonlyMap<string, Readonly<Record<string, string>>>;
-  /** What it answers instead of a session, until it is taken back. */
+  /** Answers with this status instead of a session; null restores the sessions. */
   refuse(status: number | null): void;
-  /** The body of an event about the session of a transaction. */
+  /** The body of an event about the checkout session of a transaction. */
   event(transactionId: string, change?: EventChange): string;
-  /** Its header; by another secret, or as of another time. */
+  /** The signature header of an event; `secret` may be a wrong one. */
   sign(body: string, at: Date, secret?: string): string;
 }
 
 export interface EventChange {
   readonly id?: string;
   readonly type?: string;
-  /** Without it the event is of the fake's own mode, test. */
+  /** Default: false, an event of test mode. */
   readonly livemode?: boolean;
   readonly session?: Readonly<Record<string, unknown>>;
 }
 
-/** Stopped when the test file is done. */
+/** Starts the fake; it stops after the test file. */
 export async function startFakeStripe(): Promise<FakeStripe> {
   const asked = new Map<string, Record<string, string>>();
   let refusal: number | null = null;

@@ -1,6 +1,7 @@
 /**
- * One PostgreSQL for the whole test run (DATABASE_URL, or the embedded one in a temporary folder) with one migrated
- * template database, which every test file clones; and one temporary folder, with which goes whatever tests leave there.
+ * Starts one PostgreSQL for the whole test run (DATABASE_URL, or the embedded one in a temporary folder) with one
+ * migrated template database, which every test file clones. All temporary files of tests are in one folder, which is
+ * removed at the end.
  */
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -16,18 +17,19 @@ import { createLog } from "#platform/log/log.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The server's URL, with the database's name left to the caller. */
+    /** The URL of the server; callers replace the database name. */
     serverUrl: string;
     template: string;
   }
 }
 
-/** Two services in processes of their own, and the test that looks at them. */
+/** Enough for two services in separate processes and the test itself. */
 const CONNECTIONS_OF_WORKER = 40;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-test-"));
-  // A short name: sockets are below it. Open as /tmp is: started as root, programs of the tests run as others.
+  // The name is short because paths of sockets have a length limit. The mode is that of /tmp: if the tests run as root,
+  // some of their programs run as other users.
   const scratch = await mkdtemp(join(tmpdir(), "ph-"));
   await chmod(scratch, 0o1777);
   process.env.TMPDIR = scratch;
@@ -57,9 +59,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
 }
 
 /**
- * The server of the tests is thrown away with its folder, so it does not wait for the disk: dropping a database would
- * write out and sync what all others have changed. Commits, locks, kills of the server and its recovery stay as they
- * are. Tests of the embedded PostgreSQL start servers of their own, which sync.
+ * Turns fsync off: the server's folder is deleted afterwards, and with fsync the drop of one database would write the
+ * changes of all others to disk. Commits, locks, kills of the server and its recovery work as usual. Tests of the
+ * embedded PostgreSQL start separate servers, with fsync.
  */
 async function startServer(dataDir: string, workers: number): Promise<Embedded> {
   const settings = {
@@ -74,12 +76,12 @@ async function startServer(dataDir: string, workers: number): Promise<Embedded> 
   for (const [name, value] of Object.entries(settings))
     await admin.query(`alter system set ${name} = ${value}`);
   await admin.end();
-  // The number of connections is fixed when the server starts.
+  // max_connections takes effect only at a restart.
   await first.stop();
   return start();
 }
 
-/** The same server, another database. */
+/** The URL with another database name. */
 export function withDatabase(serverUrl: string, name: string): string {
   const url = new URL(serverUrl);
   url.pathname = `/${name}`;

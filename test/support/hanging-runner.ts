@@ -1,6 +1,6 @@
 /**
- * A process that takes up jobs of type `hang`, or the recurring task of that name, and never finishes them, to be killed.
- * Arguments: database URL, DATA_DIR, `job` or `task`.
+ * A process that a test kills: it runs jobs of type `hang`, or the recurring task of that name, and never finishes
+ * them. Arguments: database URL, DATA_DIR, `job` or `task`.
  */
 import { createDatabase } from "#platform/database/pool.ts";
 import { startRunner } from "#platform/jobs/runner.ts";

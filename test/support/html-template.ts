@@ -1,4 +1,4 @@
-/** HTML with merge tags, as the program reads it. */
+/** Parses HTML with merge tags. @throws if it has too much markup */
 import { type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html-template.ts";
 import { readTemplate } from "#mail/merge-tags/read-template.ts";
 

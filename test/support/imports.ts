@@ -1,4 +1,4 @@
-/** Imports and exports as a caller sees them: the real API, the real runner, a file in and a job to its end. */
+/** Imports and exports over HTTP with the real job runner: uploads a file and waits for the end of its job. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,24 +14,24 @@ import { startService, type TestService } from "./service.ts";
 
 export interface ImportService extends TestService {
   readonly dataDir: string;
-  /** Uploads a file to a list; the answer. */
+  /** Uploads a file to a list and returns the answer. */
   readonly upload: (
     list: string,
     content: string | Uint8Array,
     fields?: Record<string, string | readonly string[]>,
   ) => Promise<ApiAnswer>;
-  /** The same, and the job when it has ended. */
+  /** Uploads a file and returns the job when it has ended. */
   readonly importFile: (
     list: string,
     content: string | Uint8Array,
     fields?: Record<string, string | readonly string[]>,
   ) => Promise<ApiAnswer["body"]>;
-  /** The job of an answer, when it has ended. */
+  /** Waits until the job named in an answer has ended, and returns it. */
   readonly ended: (answer: ApiAnswer) => Promise<ApiAnswer["body"]>;
   readonly newList: () => Promise<string>;
 }
 
-/** For the test file that calls this. */
+/** Starts the service and the runner; both stop after the test file. */
 export async function startImportService(): Promise<ImportService> {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-imports-"));
   const service = await startService({ env: { DATA_DIR: dataDir } });

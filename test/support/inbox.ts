@@ -1,6 +1,6 @@
-/** The local inbox of a program that a scene has started. */
+/** The token of the local inbox in end-to-end tests. */
 
-/** Opens it; only tests know it. */
+/** Grants access to the local inbox; used in tests only. */
 export const INBOX_TOKEN = "the-inbox-token-of-a-scene";
 
 export function openInbox(url: string, path: string): Promise<Response> {

@@ -1,8 +1,8 @@
-/** Counts the key pairs that this process makes: nothing outside tells of one that was made in vain. */
+/** Counts the key pairs that this process generates, because a needless one has no other visible effect. */
 import { createHook } from "node:async_hooks";
 import { afterAll } from "vitest";
 
-/** Counts for the test file that calls this; says how many were begun during some work. */
+/** Starts counting for the test file. The returned function runs `work` and returns the number of generated key pairs. */
 export function countKeyPairs(): (work: () => Promise<unknown>) => Promise<number> {
   let begun = 0;
   const hook = createHook({

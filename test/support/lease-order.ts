@@ -1,8 +1,8 @@
-/** What a worker asks for, in tests that look at the queue themselves. */
+/** Lease orders of a worker, for tests of the queue. */
 import type { LeaseOrder } from "#delivery/queue/lease-store.ts";
 import { newId } from "#platform/ids.ts";
 
-/** A new worker's order for ten urgent messages; every field may be replaced. */
+/** The order of a new worker for ten urgent messages. `change` may replace every field. */
 export function leaseOrder(change: Partial<LeaseOrder> = {}): LeaseOrder {
   return {
     workerId: newId(),

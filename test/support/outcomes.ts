@@ -1,7 +1,7 @@
-/** Outcomes as the engine tells the message door of them. */
+/** Outcomes as the delivery engine records them. */
 import { type Outcome, unclassified } from "#messages/message/outcome.ts";
 
-/** Of a first attempt, of which the other side said little. */
+/** The outcome of a first attempt with a short, unclassified reply. */
 export function outcomeOf(
   message: Pick<Outcome, "workspaceId" | "messageId">,
   status: Outcome["status"],

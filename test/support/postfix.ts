@@ -1,6 +1,6 @@
 /**
- * A real Postfix as the receiving side, or as a client of the submission port: a private instance with configuration, queue and mailboxes in a folder of its
- * own, which nothing outside that folder knows of. It needs root, as every Postfix does.
+ * A real Postfix as a receiving server or as a client of the submission port: a private instance whose configuration,
+ * queue and mailboxes are in one temporary folder. Like every Postfix it needs root.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,9 +12,9 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "./eventually.ts";
 
 export interface Postfix extends AsyncDisposable {
-  /** On 127.0.0.1. */
+  /** Of the SMTP listener on 127.0.0.1. */
   readonly port: number;
-  /** The mail of one local part, as Postfix has delivered it. */
+  /** The delivered messages of one local part. */
   mailbox(localpart: string): Promise<string[]>;
 }
 
@@ -24,7 +24,7 @@ const ADDRESS = "127.0.0.1";
 
 const pem = (name: string) => fileURLToPath(new URL(`fake-mx-${name}.pem`, import.meta.url));
 
-/** The services that receiving and delivering takes; everything else of a usual master.cf stays out. */
+/** The services of master.cf that receiving and delivering needs. */
 const services = [
   "cleanup   unix n - n - 0 cleanup",
   "qmgr      unix n - n 300 1 qmgr",
@@ -42,13 +42,13 @@ const services = [
   "postlog   unix-dgram n - n - 1 postlogd",
 ];
 
-/** Where all other mail of this machine goes, with a login and over TLS. */
+/** A smart host for mail to other domains, with a login and over TLS. */
 export interface SmartHost {
   readonly port: number;
   readonly password: string;
 }
 
-/** Starts one that takes the mail of `domain` for these local parts, and other mail where there is a smart host for it. */
+/** Starts a Postfix that accepts mail of `domain` for these local parts, and relays other mail if it has a smart host. */
 export async function startPostfix(
   domain: string,
   localparts: readonly string[],
@@ -58,7 +58,7 @@ export async function startPostfix(
   const folder = await mkdtemp(join(tmpdir(), "posthaste-postfix-"));
   const at = (name: string) => join(folder, name);
   for (const name of ["conf", "queue", "data", "mail"]) await mkdir(at(name));
-  // The mailboxes belong to the user whom Postfix runs as; mkdtemp's folder is closed to everybody but root.
+  // The mailboxes belong to the user of Postfix, and the folder of mkdtemp is accessible to root only.
   const [uid, gid] = [idOfPostfix("-u"), idOfPostfix("-g")];
   await chmod(folder, 0o755);
   for (const name of ["data", "mail"]) await chown(at(name), uid, gid);

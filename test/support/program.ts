@@ -1,6 +1,6 @@
 /**
- * The real program as a process: `node bin/posthaste.js serve`, in a process group of its own, so that one signal can
- * take the whole of it, delivery process included. It listens on a free port and is followed through its log.
+ * Runs the real program: `node bin/posthaste.js serve` in a separate process group, so that one signal reaches all its
+ * processes, delivery included. It listens on a free port; tests read its log.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { eventually } from "./eventually.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const START_MS = 60_000;
-/** What a failed start shows of the output. */
+/** How many lines of output the error of a failed start shows. */
 const LAST_LINES = 20;
 
 export interface LogLine {
@@ -22,40 +22,40 @@ export interface LogLine {
   readonly port?: number;
 }
 
-/** The environment; the key makes the API ours to call. */
+/** The environment of the program. Tests call the API with the bootstrap key. */
 export type ProgramSettings = Readonly<Record<string, string>> & { readonly BOOTSTRAP_API_KEY: string };
 
-/** How a process ended: its code, or the signal that ended it. */
+/** How a process ended: its exit code, or the signal that ended it. */
 export type Ending = readonly [code: number | null, signal: NodeJS.Signals | null];
 
 export interface Program extends AsyncDisposable {
-  /** Where it listens now; another port after every start. */
+  /** The URL of the API; the port changes with every start. */
   readonly url: string;
-  /** The process started last, which is also its group. */
+  /** Id of the current process and of its group. */
   readonly pid: number;
   readonly isRunning: boolean;
-  /** What it wrote last, log and errors alike. */
+  /** The last lines of stdout and stderr. */
   readonly lastWords: string;
-  /** With the bootstrap key. */
+  /** Calls the API with the bootstrap key. */
   readonly call: CallApi;
-  /** What it logged under this message since the first start, in order. */
+  /** All log lines with this message since the first start, in order. */
   logged(message: string): readonly LogLine[];
-  /** Starts it again; resolves when it is ready. */
+  /** Starts the program again; resolves when it is ready. */
   start(): Promise<void>;
-  /** SIGKILL goes to all of its processes at once, any other signal to the first; resolves when that has ended. */
+  /** Sends SIGKILL to all processes, any other signal to the first one. Resolves when the first one has ended. */
   kill(signal: NodeJS.Signals): Promise<Ending>;
-  /** Runs an operator's command with the same settings; resolves to what it printed. */
+  /** Runs a command of the operator with the same settings; resolves to its output. */
   command(...words: string[]): Promise<string>;
 }
 
-/** Nobody would end these if this process ended before them. */
+/** Running programs, which are killed if this process exits first. */
 const running = new Set<ChildProcess>();
 process.once("exit", () => running.forEach(killGroup));
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
 
 /**
- * @param settings the environment; of our own only PATH reaches the program
- * @param words its command line
+ * @param settings the environment; of this process's environment only PATH is passed on
+ * @param words arguments of the command line
  */
 export async function startProgram(
   settings: ProgramSettings,
@@ -100,7 +100,7 @@ export async function startProgram(
         });
       }
       const address = async () => {
-        if (!running.has(started)) throw new Error("it has ended");
+        if (!running.has(started)) throw new Error("the program has ended");
         return logged("Posthaste listens")[starts]?.address;
       };
       try {
@@ -112,7 +112,7 @@ export async function startProgram(
       }
     },
     async kill(signal) {
-      if (child === undefined || !program.isRunning) throw new Error("the program does not run");
+      if (child === undefined || !program.isRunning) throw new Error("the program is not running");
       const ended = once(child, "exit");
       if (signal === "SIGKILL") killGroup(child);
       else child.kill(signal);
@@ -122,7 +122,7 @@ export async function startProgram(
       return (await promisify(execFile)(process.execPath, [launcher, ...words], { env })).stdout;
     },
     async [Symbol.asyncDispose]() {
-      // In good order, because an embedded PostgreSQL has a process group of its own.
+      // SIGTERM, because the embedded PostgreSQL has a separate process group and must be stopped by the program.
       if (program.isRunning) await program.kill("SIGTERM");
     },
   };
@@ -134,6 +134,6 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
   } catch {
-    // There is nobody left in it.
+    // The process group is empty.
   }
 }

@@ -1,4 +1,4 @@
-/** A workspace of its own for a test of reports, its API, and a way to have messages that came to something. */
+/** A workspace for tests of reports, its API, and messages with given outcomes. */
 
 import { type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
@@ -12,20 +12,20 @@ import type { TestService } from "./service.ts";
 
 export interface Told extends Partial<Outcome> {
   readonly to?: string;
-  /** What the message is otherwise. */
+  /** Fields of the message to replace. */
   readonly message?: Partial<NewMessage>;
-  /** When it was accepted; `time`, and by default now, is when the outcome came. */
+  /** Time of acceptance. `time` is the time of the outcome. Default of both: now. */
   readonly acceptedAt?: Date;
 }
 
 export interface ReportScene {
   readonly workspaceId: WorkspaceId;
   readonly call: CallApi;
-  /** The `data` of a GET that succeeds. */
+  /** Sends a GET request, which must succeed, and returns `data`. */
   readonly get: (path: string) => Promise<ApiAnswer["body"]>;
-  /** Accepts a message and, unless it stays queued, tells what became of it. @returns its id */
+  /** Accepts a message and records its outcome, unless it stays queued. @returns its id */
   readonly send: (status: Outcome["status"] | "queued", told?: Told) => Promise<string>;
-  /** What becomes of it later, such as a bounce of what was delivered. */
+  /** Records a later outcome, such as a bounce after delivery. */
   readonly tell: (
     messageId: string,
     status: Outcome["status"],

@@ -1,4 +1,4 @@
-/** The port for mail that comes back, on a test service, with the program's own wiring (src/processes/inbound.ts). */
+/** The inbound SMTP port for returned mail on a test service, wired by src/processes/inbound.ts like the program. */
 import type { KeyObject } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -26,15 +26,15 @@ export const BOUNCE_DOMAIN = "bounce.posthaste.test";
 export interface TestReturns {
   readonly service: TestService;
   readonly port: number;
-  /** A delivered message to this address; gives its id. */
+  /** Sends and delivers a message to this address; returns its id. */
   readonly deliver: (to: string, email?: object) => Promise<string>;
   /** Records how a message ended. */
   readonly settle: (id: string, status: Exclude<OutcomeStatus, "deferred">, type?: "soft") => Promise<void>;
   readonly returnPathKey: KeyObject;
-  /** The return path of a message, and its local part. */
+  /** The return path of a message; below, its local part. */
   readonly returnPath: (id: string) => string;
   readonly token: (id: string) => string;
-  /** Sends a mail in and waits until it has been processed; gives what became of it. */
+  /** Sends a mail to the inbound port, waits until it has been processed, and returns its state. */
   readonly receive: (
     rcptTo: string,
     raw: string | Buffer,
@@ -45,7 +45,7 @@ export interface TestReturns {
   ) => Promise<{ status: string; timeline: { type: string; detail: string | null }[] }>;
 }
 
-/** Anybody at shop.test may send. */
+/** Starts the service. Its workspace may send as any address at shop.test. */
 export async function startReturns(
   change: (database: Database) => Database = (database) => database,
   secretKeys: readonly [string, ...string[]] = [SECRET_KEY],
@@ -146,7 +146,7 @@ async function newestMail(database: Database): Promise<string> {
   return row?.id ?? "00000000-0000-0000-0000-000000000000";
 }
 
-/** One mail as another server sends it; gives the reply to the final dot, or to whatever was refused before. */
+/** Sends one mail as another server does; returns the reply to the final dot, or to the command that was refused. */
 export async function sendIn(
   port: number,
   rcptTo: string,
@@ -212,7 +212,7 @@ export function deliveryReport(
   ].join("\n");
 }
 
-/** A complaint (RFC 5965) about a message whose header bears this token. */
+/** A feedback report (RFC 5965) about a message with this token in its header. */
 export function complaintReport(token: string, feedbackType = "abuse", more: readonly string[] = []): string {
   return [
     "From: Feedback <fbl@provider.test>",

@@ -1,6 +1,6 @@
 /**
- * A scene for end-to-end tests: the real program with an empty database, a folder and a DNS of its own. What happens
- * in it goes through what any operator, client or mail server sees of the program.
+ * The setting of an end-to-end test: the real program with an empty database, a temporary folder and a fake DNS. Tests
+ * use the program as operators, API clients and mail servers do.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,16 +15,16 @@ import { type Program, startProgram } from "./program.ts";
 
 export interface Scene extends AsyncDisposable {
   readonly program: Program;
-  /** To look at, and to make due now what is due in minutes. */
+  /** For reading, and for making scheduled work due now. */
   readonly database: Database;
   readonly dns: FakeDns;
-  /** Sends a small message from the platform's address; every field may be replaced. Gives the message's id. */
+  /** Sends a small message from the platform's address and returns its id. `email` may replace every field. */
   send(to: string, email?: Readonly<Record<string, unknown>>): Promise<string>;
-  /** GET /messages/{id}, once the message is in this state. */
+  /** Waits until the message is in this state; returns the `data` of GET /messages/{id}. */
   messageWhen(status: string, id: string): Promise<ApiAnswer["body"]>;
 }
 
-/** Settings of the scene's own; EHLO name, return paths and SPF record follow from the first. */
+/** Settings of every scene. EHLO name, return paths and SPF record are derived from the first. */
 export const platform = {
   MAIL_HOSTNAME: "mail.posthaste.test",
   BOUNCE_DOMAIN: "bounce.mail.posthaste.test",
@@ -76,7 +76,7 @@ export async function openScene(options: {
   };
 }
 
-/** A domain whose mail goes to the host at this address. */
+/** The zone of a domain whose mail host has this address. */
 export function mailDomain(domain: string, address = "127.0.0.1"): DnsZone {
   return { [domain]: { MX: [[10, `mx.${domain}`]] }, [`mx.${domain}`]: { A: [address] } };
 }

@@ -1,4 +1,4 @@
-/** The schema as readable SQL, from PostgreSQL's own catalogue (the embedded server ships no pg_dump). */
+/** The schema as readable SQL, from the system catalogue: the embedded PostgreSQL ships no pg_dump. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 
@@ -11,7 +11,7 @@ interface Table {
   readonly partition_key: string | null;
 }
 
-/** Every table of ours with its columns, constraints and indexes; monthly partitions are left out. */
+/** All tables of the service with their columns, constraints and indexes, without monthly partitions. */
 export async function schemaText(db: Queryable): Promise<string> {
   const tables = await db.rows<Table>(sql`
     select c.relname as name,

@@ -1,9 +1,9 @@
-/** A server on loopback that plays one written part, for conversations too odd for the fake MX. */
+/** A server on loopback that follows a script, for dialogues that the fake MX cannot produce. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
 
-/** The peer's end of the one connection that a script is played on. */
+/** The server's end of a connection. */
 export interface Peer {
-  /** Resolves with everything heard since the last call once that contains `text`; never if it does not come. */
+  /** Resolves to all input since the last call as soon as it contains `text`. Without `text` it never resolves. */
   hear(text: string): Promise<string>;
   /** Sends octets (latin1) as one segment. */
   say(octets: string): void;
@@ -15,7 +15,7 @@ export interface ScriptedPeer {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Listens on a free port and plays the part on every connection. */
+/** Listens on a free port and runs the script on every connection. */
 export async function startScriptedPeer(play: (peer: Peer) => Promise<void>): Promise<ScriptedPeer> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {

@@ -1,4 +1,5 @@
-/** People of every description on three lists, in the database and as conditions see them. */
+/** Generates many different people on three lists, and reads them in the form that conditions use. */
+
 import sql from "sql-template-tag";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Membership, Person } from "#audience/segments/conditions/person.ts";
@@ -6,11 +7,10 @@ import { updateStatuses } from "#audience/subscribers/memberships/membership-cha
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time.ts";
 import { addPeople, newList } from "./audience.ts";
 
-const DAY_MS = 86_400_000;
-
-/** The same numbers for the same seed: from 0 up to `below`. */
+/** A seeded generator of integers from 0 to `below` - 1. */
 export function dice(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -54,7 +54,7 @@ export const cities = [
   "\n",
   "\u212aİel ",
 ];
-/** In Santiago 6 September 2026 begins at one, which is 04:00 in UTC. */
+/** In Santiago 6 September 2026 begins at 01:00 local time, which is 04:00 UTC. */
 export const days = [
   "2026-09-05",
   "2026-09-06",
@@ -74,7 +74,7 @@ export const instants = [
 ];
 export const colours = ["red", "Green", "BLUE"];
 
-/** Values of custom fields, odd ones among them; the key stays away where there is none. */
+/** Random values of custom fields, including edge cases. A field without a value has no key. */
 function customFieldsOf(roll: (below: number) => number): Record<string, unknown> {
   const one = <Value>(values: readonly Value[]) => values[roll(values.length)];
   const fields: Record<string, unknown> = {
@@ -95,7 +95,7 @@ export interface SegmentPeople {
   readonly people: ReadonlyMap<string, Person>;
 }
 
-/** Makes them; each list has about two in three. */
+/** Inserts the people. Each list has about two thirds of them. */
 export async function insertSegmentPeople(
   db: Database,
   workspaceId: WorkspaceId,
@@ -127,7 +127,7 @@ export async function insertSegmentPeople(
   return { lists, people: await readPeople(db, workspaceId) };
 }
 
-/** Some have left, bounced or complained; and some of these are active again on one list. */
+/** Sets some people to unsubscribed, bounced or complained, and some of these to active again on one list. */
 async function scatterStatuses(
   db: Database,
   workspaceId: WorkspaceId,
@@ -150,7 +150,7 @@ async function scatterStatuses(
   }
 }
 
-/** What campaigns and time leave behind. */
+/** Sets random dates of engagement, creation and membership. */
 async function scatterHistory(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -176,7 +176,7 @@ async function scatterHistory(
   }
 }
 
-/** Everybody of a workspace, by their ids. */
+/** All people of a workspace, by id. */
 export async function readPeople(
   db: Queryable,
   workspaceId: WorkspaceId,

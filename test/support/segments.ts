@@ -1,17 +1,17 @@
-/** What tests of segments share: a service, two mailing lists that are new for each test, and short ways to ask. */
+/** Set-up of segment tests: a service, two new mailing lists for each test, and short calls. */
 import { beforeEach, expect } from "vitest";
 import { addPeople, newList } from "./audience.ts";
 import { startService } from "./service.ts";
 
 export type Rule = readonly [field: string, operator: string, value: unknown];
 export const rule = ([field, operator, value]: Rule) => ({ field, operator, value });
-/** Conditions that must all hold. */
+/** Conditions joined by AND. */
 export const all = (...rules: Rule[]) => ({ logic: "and", rules: rules.map(rule) });
 
 export const emails = (page: { subscribers: { email: string }[] }) =>
   page.subscribers.map(({ email }) => email);
 
-/** Call at the top of a test file. Without a list the others speak of the news. */
+/** Call at the top of a test file. The default list of the returned functions is `news`. */
 export async function segmentService() {
   const service = await startService();
   const { database, workspaceId, clock } = service;
@@ -32,7 +32,7 @@ export async function segmentService() {
     lists,
     segmentsOf,
     save,
-    /** The segment. */
+    /** Creates a segment and returns it. */
     saved: async (body: object, of = lists.news) => {
       const answer = await save({ name: "Readers", ...body }, of);
       expect(answer.status, answer.body.error).toBe(201);

@@ -1,4 +1,4 @@
-/** A sending domain ready for use, without the DNS: what remains when its records have been published and seen. */
+/** A verified sending domain without DNS: inserts the rows that a successful verification writes. */
 import { automaticKey, newDkimKey } from "#identity/dkims/generate-key.ts";
 import { insertDkimKey, updateDkimKeyVerification } from "#identity/dkims/store.ts";
 import {

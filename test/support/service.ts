@@ -1,6 +1,6 @@
 /**
- * The real API in this process, on a port of its own, with a database, a fake DNS and a clock of its own. It is the
- * program's own wiring (src/processes/api.ts): only the clock, the DNS servers and the log differ from a machine's.
+ * The real API in the test process, on a free port, with a separate database, a fake DNS and a manual clock. It is wired
+ * by src/processes/api.ts like the program: only the clock, the DNS servers and the log differ.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,36 +19,36 @@ import { type StubClock, stubClock } from "./clock.ts";
 import { testDatabase } from "./database.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
 
-/** Many calls at once wait for four connections: how long depends on the machine. */
+/** Concurrent calls wait for one of four connections; on a slow machine that takes long. */
 const REQUEST_MS = 60_000;
 
 export const SECRET_KEY = "a secret key that only tests use, ever";
 
 export interface TestService {
   readonly url: string;
-  /** A key of `workspaceId` with every permission. */
+  /** An API key of `workspaceId` with every permission. */
   readonly key: string;
   readonly workspaceId: WorkspaceId;
   readonly api: Api;
   readonly database: Database;
   readonly dns: FakeDns;
   readonly clock: StubClock;
-  /** With `key`. */
+  /** Calls the API with `key`. */
   readonly call: CallApi;
-  /** Another workspace with a key that may do everything. */
+  /** Creates another workspace, and a key with every permission. */
   newWorkspace(): Promise<{ workspaceId: WorkspaceId; key: string }>;
-  /** Another key of the first workspace. */
+  /** Creates another key of the first workspace. */
   newKey(permissions: readonly string[], name?: string): Promise<string>;
 }
 
-/** Starts it for the test file that calls this; stopped when the file is done. */
+/** Starts the service; it stops after the test file. */
 export async function startService(
   options: {
     readonly env?: Readonly<Record<string, string>>;
     readonly zone?: DnsZone;
-    /** The ring; without it SECRET_KEY alone. */
+    /** Secret keys, newest first. Default: SECRET_KEY alone. */
     readonly secretKeys?: readonly [string, ...string[]];
-    /** The database that requests ask; closed with the service. Unless said, the one that tests ask. */
+    /** Connects the database of requests, closed with the service. Default: the database of the test. */
     readonly requests?: (url: string) => Promise<Database>;
   } = {},
 ): Promise<TestService> {
@@ -58,7 +58,7 @@ export async function startService(
     mkdtemp(join(tmpdir(), "posthaste-service-")),
   ]);
   const requests = (await options.requests?.(database.url)) ?? database;
-  // A test of a database that gives no answer has the time that a service has.
+  // Tests of an unresponsive database keep the real timeouts.
   const patience = requests === database ? { requestMs: REQUEST_MS } : {};
   const clock = stubClock();
   const config = readConfig({

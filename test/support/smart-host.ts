@@ -1,4 +1,4 @@
-/** A smart host of somebody else's making, whose one account is "shop". */
+/** An independent smart host (smtp-server) with one account, "shop". */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

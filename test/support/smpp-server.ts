@@ -1,6 +1,5 @@
 /**
- * A real SMPP 3.4 service centre on loopback, steered by the end of the destination number, which takes receipts when a
- * test says so.
+ * An SMPP 3.4 service centre on loopback. A test sets its answers by destination number, and sends receipts through it.
  */
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -15,13 +14,13 @@ export interface Submitted {
 export interface SmppServer extends AsyncDisposable {
   readonly port: number;
   readonly submitted: readonly Submitted[];
-  /** How often somebody has bound. */
+  /** Number of successful binds. */
   readonly binds: number;
-  /** Answers the next messages to this number with a status, one after the other; "drop" closes the connection. */
+  /** Answers the next messages to this number with these statuses, in order; "drop" closes the connection. */
   answer(to: string, ...answers: (number | "drop" | "silence")[]): void;
-  /** Tells somebody who is bound, or the one of this index; resolves to the status of the answer. */
+  /** Sends a receipt to a bound client, or to the one with this index; resolves to the status of its answer. */
   receipt(fields: Readonly<Record<string, unknown>>): Promise<number>;
-  /** Ends every connection. */
+  /** Closes all connections. */
   hangUp(): void;
 }
 
@@ -37,7 +36,7 @@ export async function startSmppServer(port = 0): Promise<SmppServer> {
     session.on("close", () => bound.delete(session));
     session.on("bind_transceiver", (pdu: Pdu) => {
       const isKnown = pdu.password === PASSWORD;
-      // ESME_RBINDFAIL
+      // 0x0d is ESME_RBINDFAIL
       session.send(pdu.response(isKnown ? { system_id: "centre" } : { command_status: 0x0d }));
       if (!isKnown) return;
       binds += 1;
@@ -71,7 +70,7 @@ export async function startSmppServer(port = 0): Promise<SmppServer> {
     answer: (to, ...answers) => void script.set(to, answers),
     receipt(fields) {
       const [session] = bound;
-      if (session === undefined) throw new Error("nobody is bound");
+      if (session === undefined) throw new Error("no client is bound");
       return new Promise((resolve) => {
         session.send(new smpp.PDU("deliver_sm", { esm_class: 4, ...fields }), (answer) =>
           resolve(answer.command_status),

@@ -1,25 +1,25 @@
-/** An SMTP client that says exactly what a test tells it to, at once or line by line, and hands every reply out. */
+/** An SMTP client that sends exactly the octets of a test, at once or by line, and returns every reply. */
 import { connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 
 export interface SmtpClient {
-  /** Writes these octets and nothing else. */
+  /** Writes exactly these octets. */
   write(octets: string | Buffer): void;
-  /** The next reply, all of its lines, without the last CRLF; "" when the connection is over. */
+  /** The next reply with all its lines, without the last CRLF; "" if the connection has ended. */
   reply(): Promise<string>;
-  /** One command and its reply. */
+  /** Sends one command and returns its reply. */
   say(command: string): Promise<string>;
-  /** STARTTLS, with something in the same packet behind it, and EHLO once more; gives the answer to EHLO. */
+  /** Sends STARTTLS, with `injected` in the same packet, and EHLO again; returns the reply to EHLO. */
   startTls(injected?: string): Promise<string>;
   login(secret: string): Promise<string>;
-  /** Resolves when the other side has hung up. */
+  /** Resolves when the server has closed the connection. */
   readonly ended: Promise<void>;
   close(): void;
 }
 
 /**
- * Connects and reads the greeting; over TLS from the first byte when told so.
- * @param localAddress in 127.0.0.0/8: each is a network of its own
+ * Connects and reads the greeting; optionally with implicit TLS.
+ * @param localAddress an address in 127.0.0.0/8; the service counts each as a separate network
  */
 export async function openSmtp(
   port: number,

@@ -1,4 +1,4 @@
-/** The real SMTP transport, with a mail server that misbehaves on request at the end of every route. */
+/** The real SMTP transport, with the fake MX as the destination of every route. */
 import { createSecretKey } from "node:crypto";
 import { onTestFinished } from "vitest";
 import { defaultLane, type Lane } from "#delivery/lanes/default-lanes.ts";
@@ -9,7 +9,7 @@ import { SmtpTransport } from "#delivery/smtp-transport.ts";
 import { type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
 import { recordTransport } from "./transport-recorder.ts";
 
-/** Every domain's route: the mail server, by a lane of its own. */
+/** A route to the fake MX for every domain, each with a separate lane. */
 export function routeTo(change: Partial<Lane>): FindRoute {
   const lane = { ...defaultLane, ...change };
   return async () => ({
@@ -19,7 +19,7 @@ export function routeTo(change: Partial<Lane>): FindRoute {
   });
 }
 
-/** Ends with the test. */
+/** Starts the transport; it stops after the test. */
 export async function startSmtpTransport(
   findRoute: FindRoute,
   {

@@ -1,16 +1,16 @@
-/** SpamAssassin as a judge of mail: its own rules alone, without DNS, block lists, Bayes and the rest of the network. */
+/** Scores mail with SpamAssassin: local rules only, without DNS, block lists, Bayes and other network tests. */
 import { execFileSync, spawnSync } from "node:child_process";
 
 export interface SpamVerdict {
-  /** Receivers usually refuse from 5 on. */
+  /** Receivers usually refuse mail with 5 or more. */
   readonly score: number;
-  /** Names of the rules that counted. */
+  /** Names of the rules that matched. */
   readonly rules: readonly string[];
 }
 
 export const isSpamAssassinInstalled = canRun();
 
-/** As a receiver would ask it, that was connected to from a public address. */
+/** Scores a message as a receiver would, which got it from a public address. */
 export function judgeSpam(message: Buffer, from: string): SpamVerdict {
   const received = `Received: from ${from} (${from} [192.0.43.7])\r\n\tby mx.example.test with ESMTPS id 1;\r\n\t${new Date().toUTCString().replace("GMT", "+0000")}\r\n`;
   const { stdout, stderr } = spawnSync("spamassassin", ["--local", "--test-mode"], {
@@ -19,7 +19,7 @@ export function judgeSpam(message: Buffer, from: string): SpamVerdict {
     timeout: 60_000,
   });
   const status = /^X-Spam-Status: .*?score=(-?[\d.]+).*?tests=(.*?)(?: autolearn|\r?\n\S)/ms.exec(stdout);
-  if (status === null) throw new Error(`SpamAssassin says nothing: ${stderr}`);
+  if (status === null) throw new Error(`SpamAssassin printed no result: ${stderr}`);
   const [, score, rules = ""] = status;
   return { score: Number(score), rules: rules.split(/[\s,]+/).filter((rule) => rule !== "") };
 }

@@ -1,4 +1,4 @@
-/** The submission ports of a test service, with the program's own wiring (src/processes/inbound.ts). */
+/** The submission ports of a test service, wired by src/processes/inbound.ts like the program. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,15 +14,15 @@ import { openSmtp, type SmtpClient } from "./smtp-client.ts";
 
 export interface TestSubmission {
   readonly service: TestService;
-  /** With STARTTLS. */
+  /** The port with STARTTLS. */
   readonly port: number;
-  /** With TLS from the first byte. */
+  /** The port with implicit TLS. */
   readonly tlsPort: number;
-  /** A client that has logged in over STARTTLS; with the service's key unless told otherwise. */
+  /** A client that has logged in over STARTTLS. Default secret: the API key of the service. */
   readonly loggedIn: (secret?: string) => Promise<SmtpClient>;
 }
 
-/** Senders of the first workspace may be anybody at shop.test, and me@elsewhere.test. */
+/** Starts the service. Its workspace may send as any address at shop.test, and as me@elsewhere.test. */
 export async function startSubmission(
   change: (database: Database) => Database | Promise<Database> = (database) => database,
 ): Promise<TestSubmission> {
@@ -64,13 +64,13 @@ export async function startSubmission(
       await client.say("EHLO client.test");
       await client.startTls();
       const answer = await client.login(secret);
-      if (!answer.startsWith("235")) throw new Error(`no login: ${answer}`);
+      if (!answer.startsWith("235")) throw new Error(`login refused: ${answer}`);
       return client;
     },
   };
 }
 
-/** Hands a message in over an open session and gives the reply to it, or to whatever was refused before. */
+/** Submits a message over an open session; returns the reply to it, or to the command that was refused. */
 export async function handIn(
   client: SmtpClient,
   message: string | Buffer,

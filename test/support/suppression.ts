@@ -1,11 +1,11 @@
-/** What tests of suppression need beside its endpoints. */
+/** Set-up of suppression tests. */
 import sql from "sql-template-tag";
 import { expect } from "vitest";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { startService } from "./service.ts";
 
-/** A segment of a mailing list; answers its id. */
+/** Inserts a segment of a mailing list and returns its id. */
 export async function insertSegment(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -20,7 +20,7 @@ export async function insertSegment(
   return id;
 }
 
-/** A service, and short ways to speak of its suppression lists. Call at the top of a test file. */
+/** Starts a service with short calls for suppression lists. Call at the top of a test file. */
 export async function suppressionService() {
   const service = await startService();
   const { database, workspaceId, clock, call } = service;
@@ -45,7 +45,7 @@ export async function suppressionService() {
     form.set("csvFile", new Blob([content]), "list.csv");
     return call("POST", `/suppression-lists/${id}/import`, form);
   };
-  /** The counter, the rows, and whether they agree. */
+  /** The entry count of a list; fails if counter and rows differ. */
   const countOf = async (id: string) => {
     const { entry_count } = await find(id);
     const counted = await database.row<{ rows: number }>(

@@ -1,11 +1,11 @@
-/** swaks, the SMTP client that operators try servers with, as docs/submission.md calls it. */
+/** Runs swaks, an SMTP test client, with the command line of docs/submission.md. */
 import { execFile, execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 
 export const isSwaksInstalled = canRun();
 
-/** Runs the example of the page, at another port, and gives the whole conversation. Rejects when swaks is not content. */
+/** Runs the example of that page with another port; resolves to the whole dialogue. Rejects if swaks fails. */
 export async function runSwaksExample(port: number, key: string): Promise<string> {
   const page = readFileSync(new URL("../../docs/submission.md", import.meta.url), "utf8");
   const example = /^```sh\n(swaks [^`]*)```/m.exec(page)?.[1];
@@ -15,7 +15,7 @@ export async function runSwaksExample(port: number, key: string): Promise<string
   return (await promisify(execFile)("sh", ["-c", command], { env, timeout: 60_000 })).stdout;
 }
 
-/** TLS takes a Perl module that may be missing. */
+/** True if swaks and its optional Perl module for TLS are installed. */
 function canRun(): boolean {
   try {
     return execFileSync("swaks", ["--support"], { encoding: "utf8", stdio: "pipe" }).includes(

@@ -1,6 +1,6 @@
 /**
- * Mail servers whose TLS fails before the first answer under it, each in its own way. All of them offer STARTTLS and
- * take mail in clear text. `row` is the first column of the table "When TLS fails" in docs/delivery.md.
+ * Mail servers whose TLS fails before the first reply under TLS, each in a different way. All offer STARTTLS and accept
+ * mail in clear text. `row` is the first column of the table "When TLS fails" in docs/delivery.md.
  */
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
@@ -13,12 +13,12 @@ export interface TlsFault {
   readonly row: string;
   readonly what: string;
   readonly mx: FakeMxOptions;
-  /** What the timeline says. */
+  /** Matches the text in the message's timeline. */
   readonly reason: RegExp;
 }
 
 const rsa = { key: pem("rsa-key"), cert: pem("rsa-certificate") };
-/** Of 1,024 bits; made for tests. */
+/** Diffie-Hellman parameters of 1,024 bits. */
 const SMALL_DH = `-----BEGIN DH PARAMETERS-----
 MIGHAoGBAPUlIqVEmtkOuSRP80yd1AWcFpO7OXaKL+dkw0yp4HNEETR/aqRgKORn
 ldyqjnPxLE9Rmz792SPDIKxMoPEVxHxIUlemTONAgBUr6HK01/me0pZpT5wzhEAk
@@ -31,7 +31,7 @@ const SERVER_HELLO = 2;
 const CERTIFICATE = 11;
 const RC4_SHA = 0x0005;
 const ECDHE_RSA_AES128 = 0xc02f;
-/** RFC 5746, in a list of extensions. */
+/** The renegotiation_info extension (RFC 5746). */
 const SECURE_RENEGOTIATION = Buffer.from([0, 5, 0xff, 0x01, 0, 1, 0]);
 
 const uint16 = (value: number) => Buffer.from([value >> 8, value & 0xff]);
@@ -63,7 +63,7 @@ const SSL_3_HELLO = Buffer.concat([
 ]);
 const fatalAlert = (number: number) => record(ALERT, Buffer.from([2, number]));
 
-/** Says it in answer to the client's hello. */
+/** Sends these octets in reply to the ClientHello. */
 const saying =
   (...octets: (Buffer | string)[]) =>
   (socket: Socket) => {
@@ -79,7 +79,7 @@ const then =
 
 interface ServerTls {
   readonly maxVersion?: SecureVersion;
-  /** A client without a certificate is refused: in TLS 1.3 only after its handshake has ended. */
+  /** Requires a client certificate. In TLS 1.3 the refusal arrives after the handshake. */
   readonly requestCert?: boolean;
 }
 
@@ -93,7 +93,7 @@ function secured(socket: Duplex, { maxVersion, requestCert = false }: ServerTls 
   return new TLSSocket(socket as Socket, options).on("error", () => {}).resume();
 }
 
-/** Something on the way that changes an octet of each piece that the server says in TLS. */
+/** Changes one octet in each TLS segment from the server. */
 function distorted(socket: Socket): void {
   const [server, wire] = duplexPair();
   secured(server);
@@ -107,7 +107,7 @@ function distorted(socket: Socket): void {
   socket.on("close", () => wire.destroy());
 }
 
-/** An octet of a record each 20 ms: never silent, and never done. */
+/** Sends one octet of an endless record every 20 ms. */
 function dribble(socket: Socket): void {
   socket.write(Buffer.from([HANDSHAKE, 3, 3, 2, 0, SERVER_HELLO]));
   const timer = setInterval(() => socket.write(Buffer.from([0])), 20);
@@ -186,7 +186,7 @@ const rows: Readonly<Record<string, readonly (readonly [string, FakeMxOptions, R
   "has only ciphers or keys that are too weak": [
     ["Camellia with SHA-1", only("TLSv1.2", "CAMELLIA128-SHA"), /no cipher/],
     ["no encryption", only("TLSv1.2", "NULL-SHA256"), /no cipher/],
-    ["nothing that vouches for the server", only("TLSv1.2", "ADH-AES128-SHA256"), /no cipher/],
+    ["no authentication of the server", only("TLSv1.2", "ADH-AES128-SHA256"), /no cipher/],
     ["RC4", insteadOfTls(saying(serverHello(RC4_SHA, SECURE_RENEGOTIATION))), /no cipher/],
     [
       "a Diffie-Hellman group of 1,024 bits",
@@ -240,13 +240,9 @@ const rows: Readonly<Record<string, readonly (readonly [string, FakeMxOptions, R
     ],
     ["internal error", insteadOfTls(saying(fatalAlert(80))), /alert "internal error"/],
     ["unrecognized name", insteadOfTls(saying(fatalAlert(112))), /alert "unrecognized name"/],
+    ["an undefined number", insteadOfTls(then((socket) => socket.end(fatalAlert(199)))), /handshake failed/],
     [
-      "a number that there is not",
-      insteadOfTls(then((socket) => socket.end(fatalAlert(199)))),
-      /handshake failed/,
-    ],
-    [
-      "a certificate of ours",
+      "a client certificate",
       insteadOfTls((socket) => secured(socket, { maxVersion: "TLSv1.2", requestCert: true })),
       /TLS handshake failed: .*(?:certificate of ours|closed|reset)/,
     ],
@@ -263,7 +259,7 @@ const rows: Readonly<Record<string, readonly (readonly [string, FakeMxOptions, R
       /EHLO under TLS failed: .*(?:closed|reset)|handshake failed: .*(?:closed|reset)/,
     ],
     [
-      "wants a certificate of ours",
+      "requires a client certificate",
       insteadOfTls((socket) => secured(socket, { requestCert: true })),
       /EHLO under TLS failed: .*alert "certificate required"/,
     ],

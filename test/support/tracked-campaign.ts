@@ -1,4 +1,4 @@
-/** A campaign that was sent, without anybody having sent it: people, messages, links, and the addresses in the mails. */
+/** Inserts a sent campaign without sending it: people, messages, links, and the tracking URLs of the mails. */
 import sql from "sql-template-tag";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
 import { unclassified } from "#messages/message/outcome.ts";
@@ -27,9 +27,9 @@ export interface TrackedCampaign {
 }
 
 /**
- * Mails to `people` new members of a new list, delivered at `deliveredAt`.
- * @param urls of the links, by index
- * @param isToList false: to an audience without a list
+ * Inserts mails to `people` new members of a new list, delivered at `deliveredAt`.
+ * @param urls targets of the links, by index
+ * @param isToList false: the campaign has an audience without a list
  */
 export async function sentCampaign(
   database: Database,

@@ -1,5 +1,7 @@
-/** Mails that were sent, and people and programs who follow the addresses in them. */
+/** Sent mails, and requests for their tracking URLs by people and programs. */
+
 import sql from "sql-template-tag";
+import { HOUR_MS } from "#platform/time.ts";
 import { startService, type TestService } from "./service.ts";
 import { type SentMail, sentCampaign, type TrackedCampaign } from "./tracked-campaign.ts";
 
@@ -25,7 +27,7 @@ export const form = "application/x-www-form-urlencoded";
 export const post = (address: string, body?: string): Promise<Response> =>
   visit(address, { method: "POST", ...(body !== undefined && { body, type: form }) });
 
-/** A campaign's counters when nobody did anything. */
+/** The counters of a campaign without any opens, clicks or unsubscribes. */
 export const none = {
   opens: 0,
   unique_opens: 0,
@@ -41,12 +43,12 @@ type Options = Partial<Parameters<typeof sentCampaign>[2]>;
 
 export interface TrackingScene {
   readonly service: TestService;
-  /** Delivered an hour ago, unless said otherwise. */
+  /** Inserts a campaign. Default delivery time: one hour ago. */
   readonly campaign: (options?: Options) => Promise<TrackedCampaign>;
-  /** A campaign to one person. */
+  /** Inserts a campaign to one person. */
   readonly oneMail: (options?: Options) => Promise<SentMail & TrackedCampaign>;
   readonly countersOf: (campaignId: string) => Promise<Record<string, number> | undefined>;
-  /** What is kept of somebody's engagement. */
+  /** The stored engagement of a person. */
   readonly person: (email: string) => Promise<Record<string, unknown> | undefined>;
   readonly listDay: (listId: string) => Promise<object | undefined>;
 }
@@ -55,7 +57,7 @@ export async function trackingScene(): Promise<TrackingScene> {
   const service = await startService();
   const { database, workspaceId, url: base, clock } = service;
   const campaign: TrackingScene["campaign"] = (options = {}) => {
-    const deliveredAt = new Date(clock.now().getTime() - 3_600_000);
+    const deliveredAt = new Date(clock.now().getTime() - HOUR_MS);
     return sentCampaign(database, workspaceId, { base, deliveredAt, ...options });
   };
   return {

@@ -1,11 +1,13 @@
-/** The delivery worker's side of a transport, for tests: it records how each message ends. */
+/** Stands in for the delivery worker in transport tests: records the ending of each message. */
+
 import type { AttemptResult, Ending, SmsAttempt, SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { LeasedMessage, ReadyMessage } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
+import { HOUR_MS } from "#platform/time.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
 
-/** How one message ended, named by its local part. */
+/** The ending of one message, with its local part. */
 export type Heard =
   | {
       readonly kind: "attempted";
@@ -57,11 +59,11 @@ function overSmtp(attempt: SmtpAttempt | SmsAttempt): SmtpAttempt {
 
 export interface TransportRecorder extends TransportEvents {
   readonly heard: readonly Heard[];
-  /** Answers mayStart; a test may replace it. */
+  /** The answer of mayStart; a test may replace it. */
   answer: (message: LeasedMessage) => boolean;
-  /** Who was delivered, in order. */
+  /** Local parts of delivered messages, in order. */
   readonly delivered: readonly string[];
-  /** Resolves, with everything heard so far, once that much has been heard. */
+  /** Resolves to all endings so far once there are `count`. */
   waitFor(count: number): Promise<readonly Heard[]>;
 }
 
@@ -93,7 +95,7 @@ export function recordTransport(): TransportRecorder {
 
 const workspaceId = asWorkspaceId(newId());
 
-/** A message as it is leased; every field may be replaced. */
+/** A leased message. `change` may replace every field. */
 export function leased(localpart: string, change: Partial<ReadyMessage> = {}): ReadyMessage {
   const created = new Date();
   return {
@@ -103,8 +105,8 @@ export function leased(localpart: string, change: Partial<ReadyMessage> = {}): R
     priority: 1,
     attempts: 0,
     bytes: 100,
-    expires_at: new Date(created.getTime() + 72 * 3_600_000),
-    lives_ms: 72 * 3_600_000,
+    expires_at: new Date(created.getTime() + 72 * HOUR_MS),
+    lives_ms: 72 * HOUR_MS,
     first_attempt_at: null,
     created_at: created,
     source: "api",

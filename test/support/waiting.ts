@@ -1,4 +1,4 @@
-/** Who waits for whom in the database of a test. */
+/** Lock waits in the database of a test. */
 import sql from "sql-template-tag";
 import { expect } from "vitest";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -6,12 +6,12 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 const waiting = sql`
   select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
 
-/** Until so many wait for locks. */
+/** Resolves when `count` sessions wait for locks. */
 export async function untilWaiting(db: Database, count: number): Promise<void> {
   await expect.poll(() => db.rows(waiting), { timeout: 5_000 }).toHaveLength(count);
 }
 
-/** Calls that wait for this transaction one behind the other, and how they end once it has committed. */
+/** Starts calls that wait for this transaction one after the other, and returns their results after its commit. */
 export async function callsBehind<Answer>(
   db: Database,
   work: (tx: Queryable) => Promise<unknown>,

@@ -1,4 +1,4 @@
-/** A receiver of webhooks on loopback: keeps what arrives, answers as a test says. */
+/** A webhook receiver on loopback: keeps the requests and answers as a test sets. */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ export interface WebhookReceiver extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   readonly arrived: Arrived[];
-  /** Answers; 204 until a test says something else. */
+  /** Sends the response; 204 until a test replaces it. */
   answer: (response: ServerResponse, arrived: Arrived) => void;
   close(): Promise<void>;
 }

@@ -5,12 +5,12 @@ import sql from "sql-template-tag";
 import { expect, inject, test } from "vitest";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import { newDatabase } from "#test/support/database.ts";
-import { openExaminations } from "#test/support/examination.ts";
+import { prepareDoctor } from "#test/support/doctor-run.ts";
 import { startService } from "#test/support/service.ts";
 import { checkClock } from "./machine.ts";
 
 const service = await startService();
-const examine = await openExaminations(service);
+const examine = await prepareDoctor(service);
 
 test("an installation that is in order is told so, and its mail hosts hear a greeting and no more", async () => {
   const { code, findings, of, mx } = await examine({ mx: { tls: "offered" } });

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { mailHostname, openExaminations } from "#test/support/examination.ts";
+import { mailHostname, prepareDoctor } from "#test/support/doctor-run.ts";
 import type { DnsZone } from "#test/support/fake-dns.ts";
 import { startService } from "#test/support/service.ts";
 import { password, startSmartHost } from "#test/support/smart-host.ts";
 
-const examine = await openExaminations(await startService());
+const examine = await prepareDoctor(await startService());
 
 test("a port at which no host answers is a fault; a host that refuses the session is reachable and no fault", async () => {
   const shut = await examine({ mx: null });

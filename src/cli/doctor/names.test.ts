@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { mailHostname, openExaminations } from "#test/support/examination.ts";
+import { mailHostname, prepareDoctor } from "#test/support/doctor-run.ts";
 import type { DnsZone } from "#test/support/fake-dns.ts";
 import { startService } from "#test/support/service.ts";
 
 const service = await startService();
-const examine = await openExaminations(service);
+const examine = await prepareDoctor(service);
 
 test.each<[string, DnsZone, string, string]>([
   ["no SPF record", { [`spf.${mailHostname}`]: { TXT: ["hello"] } }, "SPF", "has no SPF record"],

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { createServer, getCACertificates, setDefaultCACertificates } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
-import { openExaminations } from "#test/support/examination.ts";
+import { prepareDoctor } from "#test/support/doctor-run.ts";
 import type { DnsZone } from "#test/support/fake-dns.ts";
 import { fakeMxCertificate, fakeMxKey } from "#test/support/fake-mx.ts";
 import { startService } from "#test/support/service.ts";
 
-const examineAll = await openExaminations(await startService());
+const examineAll = await prepareDoctor(await startService());
 
 async function examine(url: string, change: DnsZone = {}) {
   const { of } = await examineAll({ change, env: () => ({ PUBLIC_URL: url }) });

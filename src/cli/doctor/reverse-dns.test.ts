@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
-import { mailHostname, openExaminations } from "#test/support/examination.ts";
+import { mailHostname, prepareDoctor } from "#test/support/doctor-run.ts";
 import type { DnsZone } from "#test/support/fake-dns.ts";
 import { startService } from "#test/support/service.ts";
 
 const service = await startService();
-const examineAll = await openExaminations(service);
+const examineAll = await prepareDoctor(service);
 
 /** The doctor's findings on reverse names, one line each. */
 async function examine(change: DnsZone, env: Readonly<Record<string, string>> = {}): Promise<string[]> {

@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { markHolder, takeMark } from "#test/support/take-mark.ts";
 import { holdWorkerLock, tryWorkerLock } from "./worker-lock.ts";
+import { takeWorkerLock, workerLockHolder } from "#test/support/take-worker-lock.ts";
 
 const db = await testDatabase();
 
@@ -16,7 +16,7 @@ test("a lock whose session went silent is lost, and taken again", async () => {
   onTestFinished(() => mark.end());
   await mark.check();
   expect([mark.isHeld, renewals]).toEqual([true, 0]);
-  const { pid } = await markHolder(db);
+  const { pid } = await workerLockHolder(db);
   process.kill(pid, "SIGSTOP");
   try {
     await mark.check();
@@ -31,7 +31,7 @@ test("a lock whose session went silent is lost, and taken again", async () => {
 
 test("a lock that waits for a recovery of its worker is given up when the worker stops", async () => {
   const mark = await holdWorkerLock(db, newId());
-  const giveBack = await takeMark(db);
+  const giveBack = await takeWorkerLock(db);
   onTestFinished(giveBack);
   expect(mark.isHeld).toBe(false);
   await mark.end();

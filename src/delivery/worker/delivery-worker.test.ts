@@ -25,7 +25,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { type FakeMx, startFakeMx } from "#test/support/fake-mx.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { takeMark } from "#test/support/take-mark.ts";
+import { takeWorkerLock } from "#test/support/take-worker-lock.ts";
 import { recordTransport } from "#test/support/transport-recorder.ts";
 import type { DeliveryWorkerOptions } from "./delivery-worker.ts";
 import { Journal, removeJournal } from "./journal.ts";
@@ -466,7 +466,7 @@ test("the results of a killed worker are read from its journal: no message is se
 
 test("a worker without its lock starts nothing, and continues with a journal when it holds the lock again", async () => {
   const { workerId } = await startWorker();
-  const giveBack = await takeMark(db);
+  const giveBack = await takeWorkerLock(db);
   const journals = join(dataDir, "journals");
   removeJournal(journals, { workerId, pid: process.pid });
   const id = await accept("ada@example.test");
@@ -492,7 +492,7 @@ test("a worker whose leasing is blocked does not query the queue more often than
     return new Map();
   });
   await leased.promise;
-  const giveBack = await takeMark(db);
+  const giveBack = await takeWorkerLock(db);
   examined.resolve();
   const held = sql`select from delivery_queue where leased_by is not null`;
   await eventually("what it holds to be dropped", async () => (await db.rows(held)).length === 0);

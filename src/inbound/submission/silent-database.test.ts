@@ -2,15 +2,15 @@
 import sql from "sql-template-tag";
 import { afterEach, expect, test } from "vitest";
 import { createRequestDatabase } from "#platform/database/request-database.ts";
-import { type DatabaseWay, openWay } from "#test/support/database-way.ts";
+import { type DatabaseProxy, openDatabaseProxy } from "#test/support/database-proxy.ts";
 import type { SmtpClient } from "#test/support/smtp-client.ts";
 import { handIn, startSubmission } from "#test/support/submission.ts";
 
 const REPLY_MS = 5_500;
 
-let way: DatabaseWay | undefined;
+let way: DatabaseProxy | undefined;
 const submission = await startSubmission(async (database) => {
-  way = await openWay(database.url);
+  way = await openDatabaseProxy(database.url);
   return createRequestDatabase(way.url, { size: 4, name: "silent submission", onError: () => {} });
 });
 const { database } = submission.service;

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
 import { testDatabase } from "#test/support/database.ts";
-import { openWay } from "#test/support/database-way.ts";
+import { openDatabaseProxy } from "#test/support/database-proxy.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { createDatabase, type Database, type Deadlines, listen, type Queryable } from "./pool.ts";
 
@@ -138,7 +138,7 @@ describe("a transaction", () => {
 
 describe("a server that no longer answers", () => {
   test("fails the statement in time, and the next one gets a new connection", async () => {
-    const way = await openWay(db.url);
+    const way = await openDatabaseProxy(db.url);
     const database = open({ answerMs: 300 }, way.url);
     expect(await database.run(sql`select 1`)).toBe(1);
     way.lost = "everything";
@@ -148,7 +148,7 @@ describe("a server that no longer answers", () => {
   });
 
   test("fails the transaction in time, without a rollback that would not be answered", async () => {
-    const way = await openWay(db.url);
+    const way = await openDatabaseProxy(db.url);
     const database = open({ answerMs: 1_000 }, way.url);
     const begun = performance.now();
     const silenced = database.transaction(async (tx) => {

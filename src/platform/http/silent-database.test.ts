@@ -4,17 +4,17 @@ import sql, { raw } from "sql-template-tag";
 import { afterEach, describe, expect, test } from "vitest";
 import { createRequestDatabase } from "#platform/database/request-database.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
-import { type DatabaseWay, openWay } from "#test/support/database-way.ts";
+import { type DatabaseProxy, openDatabaseProxy } from "#test/support/database-proxy.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
 
 const ANSWER_MS = 5_000;
 
-let way: DatabaseWay | undefined;
+let way: DatabaseProxy | undefined;
 const service = await startService({
   async requests(url) {
-    way = await openWay(url);
+    way = await openDatabaseProxy(url);
     return createRequestDatabase(way.url, { size: 6, name: "silent test", onError: () => {} });
   },
 });

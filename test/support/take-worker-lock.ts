@@ -1,4 +1,4 @@
-/** The mark by which a delivery worker is known alive: who has it, and having it oneself. */
+/** The worker lock, which a living delivery worker holds: finds its holder, and takes it in a test. */
 import sql from "sql-template-tag";
 import type { Database } from "#platform/database/pool.ts";
 import { eventually } from "./eventually.ts";
@@ -13,22 +13,22 @@ const locks = (isGranted: boolean) => sql`
   where locktype = 'advisory' and granted = ${isGranted}
     and database = (select oid from pg_database where datname = current_database())`;
 
-/** The session of the one worker there is. */
-export async function markHolder(db: Database): Promise<Lock> {
+/** The lock that the only running worker holds. */
+export async function workerLockHolder(db: Database): Promise<Lock> {
   const held = await db.row<Lock>(locks(true));
-  if (held === undefined) throw new Error("nobody has a mark");
+  if (held === undefined) throw new Error("no worker holds its lock");
   return held;
 }
 
-/** Takes the mark of the one worker there is, as one that recovers it does; resolves once it waits to have it again. */
-export async function takeMark(db: Database): Promise<() => Promise<void>> {
+/** Takes the lock from the only running worker, as a recovering worker does; resolves when the worker waits for it. */
+export async function takeWorkerLock(db: Database): Promise<() => Promise<void>> {
   const isAwaited = async () => (await db.rows(locks(false))).length > 0;
-  const { pid, key } = await markHolder(db);
+  const { pid, key } = await workerLockHolder(db);
   const taker = await db.openSession();
   const taken = taker.query(sql`select pg_advisory_lock(${key})`);
-  await eventually("the mark to be asked for", isAwaited);
+  await eventually("the lock to be requested by the test", isAwaited);
   await db.run(sql`select pg_terminate_backend(${pid})`);
   await taken;
-  await eventually("the worker to miss it", isAwaited);
+  await eventually("the worker to wait for its lock", isAwaited);
   return () => taker.end();
 }

@@ -1,6 +1,6 @@
 /**
- * Where the fault scripts play: the real program in direct mode with a PostgreSQL of its own, a DNS, and a receiver
- * that nobody kills and that counts every copy. What a script found is told at the end, and is its exit code.
+ * The set-up of a fault script: the real program in direct mode with an embedded PostgreSQL, a fake DNS, and a receiver
+ * that is never killed and counts every copy. At the end it prints the faults and sets the exit code.
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,26 +13,26 @@ import { eventually } from "#test/support/eventually.ts";
 import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { type Program, startProgram } from "#test/support/program.ts";
 import { mailDomain, platform } from "#test/support/scene.ts";
-import { survivors } from "./kills.ts";
+import { survivors } from "./kill-targets.ts";
 
-const METRICS_TOKEN = "the-metrics-token-of-a-stage";
+const METRICS_TOKEN = "the-metrics-token-of-a-fault-run";
 
 const DOMAINS = 10;
-/** The receiver takes its time, so that there is always something in flight. */
+/** The receiver answers slowly, so that messages are always in flight. */
 const ANSWER_MS = 20;
-/** A client may have to wait a minute for a key whose first request died, a message as long for a lost lease. */
+/** Longer than a minute, which an Idempotency-Key of a dead request or a lost lease may take. */
 const REST_MS = 240_000;
 
 export const apiKey = `efk_${"kill".repeat(10)}`;
 
-export interface Stage {
-  /** Everything that is written; it goes when all is well. */
+export interface FaultRun {
+  /** All files of the run; removed if there are no faults. */
   readonly folder: string;
   readonly dataDir: string;
   readonly dns: FakeDns;
   readonly mx: CountingMx;
   readonly program: Program;
-  /** The process groups of all starts. */
+  /** Process groups of all starts. */
   readonly groups: Set<number>;
 }
 
@@ -43,11 +43,11 @@ export function say(text: string): void {
   process.stdout.write(`${String(seconds).padStart(4)} s  ${text}\n`);
 }
 
-/** Recipients are spread over so many domains, each with a lane of its own. */
+/** Recipients are spread over ten domains, each with its own lane. */
 export const recipientDomain = (number: number) => `receiver-${number % DOMAINS}.test`;
 
-/** @param pace messages a second that all lanes of all workers carry together; by default what they will */
-export async function openStage({
+/** @param pace limit of messages per second over all lanes and workers; default: none */
+export async function startFaultRun({
   workers,
   pace,
   env = {},
@@ -55,7 +55,7 @@ export async function openStage({
   workers: number;
   pace?: number;
   env?: Readonly<Record<string, string>>;
-}): Promise<Stage> {
+}): Promise<FaultRun> {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-faults-"));
   const lanes = join(folder, "lanes.json");
   const limits = pace === undefined ? {} : { messages_per_second: pace / DOMAINS / workers };
@@ -82,8 +82,8 @@ export async function openStage({
   return { folder, dataDir, dns, mx, program, groups: new Set([program.pid]) };
 }
 
-/** Waits until nothing is due any more; gives the sentence about it when that does not come to pass. */
-export async function waitForRest({ program }: Stage): Promise<string[]> {
+/** Waits until the queue is empty. Returns an error text in case of a timeout. */
+export async function waitForEmptyQueue({ program }: FaultRun): Promise<string[]> {
   const isQueueEmpty = async () => {
     const metrics = await (
       await fetch(`${program.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })
@@ -97,13 +97,13 @@ export async function waitForRest({ program }: Stage): Promise<string[]> {
   );
 }
 
-/** The database of a program that has stopped. */
+/** Reads the database of the stopped program. */
 export async function inDatabase<Found>(
-  { dataDir }: Stage,
+  { dataDir }: FaultRun,
   look: (db: Database) => Promise<Found>,
 ): Promise<Found> {
   const embedded = await startEmbedded({ dataDir, log: createLog("silent") });
-  const db = createDatabase(embedded.connection.url, { size: 2, name: "judge", onError: () => {} });
+  const db = createDatabase(embedded.connection.url, { size: 2, name: "fault check", onError: () => {} });
   try {
     return await look(db);
   } finally {
@@ -112,17 +112,17 @@ export async function inDatabase<Found>(
   }
 }
 
-/** Tells the faults and ends the process: with 0 where there are none, and then nothing is left of the stage. */
-export async function conclude(stage: Stage, found: readonly string[], seed: number): Promise<never> {
-  const left = await survivors(stage.groups);
-  const faults = [...found, ...left.map((process) => `it outlived the service: ${process}`)];
+/** Prints the faults and ends the process: with 0 if there are none, after removing all files of the run. */
+export async function conclude(run: FaultRun, found: readonly string[], seed: number): Promise<never> {
+  const left = await survivors(run.groups);
+  const faults = [...found, ...left.map((process) => `a process outlived the service: ${process}`)];
   say(faults.length === 0 ? "every promise was kept" : `BROKEN\n${faults.join("\n")}`);
-  await stage.mx.stop();
-  await stage.dns.close();
-  if (faults.length === 0) await rm(stage.folder, { recursive: true, force: true, maxRetries: 5 });
+  await run.mx.stop();
+  await run.dns.close();
+  if (faults.length === 0) await rm(run.folder, { recursive: true, force: true, maxRetries: 5 });
   else {
-    for (const line of stage.program.logged("request failed").slice(0, 5)) say(JSON.stringify(line));
-    say(`the data is kept in ${stage.folder}; repeat with --seed ${seed}`);
+    for (const line of run.program.logged("request failed").slice(0, 5)) say(JSON.stringify(line));
+    say(`the data is kept in ${run.folder}; repeat with --seed ${seed}`);
   }
   process.exit(faults.length === 0 ? 0 : 1);
 }

@@ -1,7 +1,7 @@
 /**
- * A well-behaved tenant, in a process of its own: it sends small mails and one with an attachment now and then, imports
- * one person at a time, and notes how long each took. Its mail goes to a receiver of its own, so that it knows when each
- * message arrived. The parent starts and ends a phase over IPC.
+ * A well-behaved tenant in a separate process: it sends small mails, sometimes one with an attachment, imports one person
+ * at a time, and measures how long each takes. It runs the receiver of its mail, so that it knows when each message
+ * arrives. The parent process starts and ends a phase over IPC.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -11,28 +11,28 @@ import { SMTPServer } from "smtp-server";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { eventually } from "#test/support/eventually.ts";
 
-export interface GoodTenantOptions {
+export interface WellBehavedTenantOptions {
   readonly url: string;
   readonly key: string;
-  /** Where its receiver listens; the domain's MX leads there. */
+  /** Address of its receiver, which is the MX of `domain`. */
   readonly receiver: { readonly host: string; readonly port: number };
   readonly domain: string;
 }
 
-/** What the tenant saw in one phase; times in milliseconds. */
+/** The tenant's measurements of one phase; times in milliseconds. */
 export interface Seen {
   readonly sends: readonly number[];
   /** From the 201 to the arrival at the receiver. */
   readonly mails: readonly number[];
   readonly uploads: readonly number[];
   readonly jobs: readonly number[];
-  /** Answers that a well-behaved tenant must not get, and what never came. */
+  /** Answers that a well-behaved tenant must not get, and messages and jobs that timed out. */
   readonly faults: readonly string[];
 }
 
-export interface GoodTenant {
+export interface WellBehavedTenant {
   begin(): void;
-  /** Ends the phase when all that was begun has ended. */
+  /** Ends the phase and waits for all work that it started. */
   end(): Promise<Seen>;
   stop(): void;
 }
@@ -40,10 +40,10 @@ export interface GoodTenant {
 const SEND_EVERY_MS = 100;
 const UPLOAD_EVERY_MS = 4_000;
 const ATTACHMENT_BYTES = 2_000_000;
-/** What has not come or ended by then counts as never. */
+/** Timeout of a message or a job. */
 const LONGEST_MS = 60_000;
 
-export async function startGoodTenant(options: GoodTenantOptions): Promise<GoodTenant> {
+export async function startWellBehavedTenant(options: WellBehavedTenantOptions): Promise<WellBehavedTenant> {
   const child = fork(fileURLToPath(import.meta.url), { execArgv: [] });
   child.send(options);
   await once(child, "message");
@@ -59,7 +59,7 @@ export async function startGoodTenant(options: GoodTenantOptions): Promise<GoodT
 }
 
 class Tenant {
-  readonly #options: GoodTenantOptions;
+  readonly #options: WellBehavedTenantOptions;
   readonly #call;
   readonly #arrivedAt = new Map<string, number>();
   #list = "";
@@ -68,12 +68,12 @@ class Tenant {
   #seen = emptySeen();
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(options: GoodTenantOptions) {
+  constructor(options: WellBehavedTenantOptions) {
     this.#options = options;
     this.#call = apiCaller(() => options.url, options.key);
   }
 
-  /** Opens the receiver and makes the list that people are imported into. */
+  /** Starts the receiver and creates the list for imports. */
   async prepare(): Promise<void> {
     const server = new SMTPServer({
       authOptional: true,
@@ -105,7 +105,7 @@ class Tenant {
     return this.#seen;
   }
 
-  /** Begins the work at a fixed pace, however long each takes, and waits for all of it. */
+  /** Starts `work` at a fixed rate, independent of its duration, and waits for all of it. */
   async #every(ms: number, work: () => Promise<void>): Promise<void> {
     const begun: Promise<void>[] = [];
     for (let next = performance.now(); !this.#isOver; next += ms) {
@@ -167,7 +167,7 @@ function emptySeen() {
 }
 
 if (import.meta.main) {
-  const [options] = (await once(process, "message")) as [GoodTenantOptions];
+  const [options] = (await once(process, "message")) as [WellBehavedTenantOptions];
   const tenant = new Tenant(options);
   await tenant.prepare();
   process.on("message", (word: "begin" | "end") => {

@@ -1,4 +1,4 @@
-/** The ways in which a running Posthaste is killed, all of them by SIGKILL. */
+/** Selects processes of a running Posthaste by role, and sends them SIGKILL. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,9 +6,12 @@ import { promisify } from "node:util";
 import type { Random } from "./random.ts";
 
 /**
- * everything: all processes and PostgreSQL with all of its own. service: all but PostgreSQL. parent: the process that
- * serves the API and takes the others along. delivery: one delivery process. postmaster: PostgreSQL's first process.
- * session: one of its sessions, after which PostgreSQL ends all of them.
+ * - everything: all processes of the service and of PostgreSQL
+ * - service: all processes of the service
+ * - parent: the process that serves the API; its children exit with it
+ * - delivery: one delivery process
+ * - postmaster: PostgreSQL's first process
+ * - session: one session process of PostgreSQL, after which PostgreSQL ends all sessions
  */
 export const victims = ["everything", "service", "parent", "delivery", "postmaster", "session"] as const;
 export type Victim = (typeof victims)[number];
@@ -30,7 +33,7 @@ async function listProcesses(): Promise<Process[]> {
   });
 }
 
-/** Which processes a kill is for; none when there is none of that kind at the moment. */
+/** Ids of the processes that a kill of this kind hits; empty if none is running. */
 export async function findVictims(
   victim: Victim,
   service: { readonly pid: number; readonly dataDir: string },
@@ -63,19 +66,19 @@ export async function findVictims(
   }
 }
 
-/** The processes of these groups that still live. */
+/** Processes of these groups that are still running. */
 export async function survivors(groups: ReadonlySet<number>): Promise<string[]> {
   const processes = await listProcesses();
   return processes.filter(({ group }) => groups.has(group)).map(({ pid, command }) => `${pid} ${command}`);
 }
 
-/** SIGKILL to each that is still there. */
+/** Sends SIGKILL to each process that is still running. */
 export function killAll(pids: readonly number[]): void {
   for (const pid of pids) {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It ended a moment ago.
+      // The process has already exited.
     }
   }
 }

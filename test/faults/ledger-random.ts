@@ -1,8 +1,9 @@
-/** What happens in the ledger simulation, by chance: how a story begins, when something happens, and what. */
+/** Random choices of the ledger simulation: first operations, time steps, and next operations. */
+import { DAY_MS, HOUR_MS } from "#platform/time.ts";
 import { allowancePeriod, type Model, type Operation } from "./ledger-model.ts";
 import type { Random } from "./random.ts";
 
-/** Before ends of months, of years, of leap years and of summer time. */
+/** Shortly before ends of months, of years and of leap days, and before a change to summer time. */
 const beginnings = [
   "2026-01-31T10:20:30.456Z",
   "2026-02-27T23:59:59.999Z",
@@ -12,14 +13,12 @@ const beginnings = [
   "2026-03-29T00:59:59.000Z",
   "2026-06-15T08:00:00.000Z",
 ];
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 
 export function beginning(random: Random): Date {
   return new Date(random.pick(beginnings));
 }
 
-/** Most stories begin with money, and with something that it is used for. */
+/** Most runs begin with a top-up and something that uses the balance. */
 export function opening(random: Random): Operation[] {
   const cents = random.pick([100, 3_600, 4_000, 7_200, 10_000, 130_000]);
   const plan = random.pick(["growth", "growth", "scale"] as const);
@@ -35,18 +34,20 @@ export function opening(random: Random): Operation[] {
   return begin.slice(0, random.between(0, begin.length));
 }
 
-/** Often nothing; else a little, to the edge of a period, or over several. */
+/** The next time: often unchanged, otherwise a little later, at the edge of a period, or several periods later. */
 export function advance(model: Model, now: Date, random: Random): Date {
   if (random.between(0, 1) === 0) return now;
   const end = model.subscription?.end ?? allowancePeriod(model, now.getTime())[1];
   const toEnd = Math.max(0, end - now.getTime());
   const isOwing = model.subscription?.status === "past_due";
-  const edge = isOwing ? [DAY, 7 * DAY - 1, 7 * DAY, 7 * DAY] : [toEnd - 1, toEnd, toEnd, toEnd + 1];
-  const leaps = [...edge, 1, 1_000, HOUR, DAY, DAY, 7 * DAY, 32 * DAY, 100 * DAY];
+  const edge = isOwing
+    ? [DAY_MS, 7 * DAY_MS - 1, 7 * DAY_MS, 7 * DAY_MS]
+    : [toEnd - 1, toEnd, toEnd, toEnd + 1];
+  const leaps = [...edge, 1, 1_000, HOUR_MS, DAY_MS, DAY_MS, 7 * DAY_MS, 32 * DAY_MS, 100 * DAY_MS];
   return new Date(now.getTime() + Math.max(0, random.pick(leaps)));
 }
 
-/** What a workspace as the model says may do next. */
+/** A random operation that is possible in the state of the model. */
 export function choose({ outstanding, subscription }: Model, random: Random): Operation {
   const renew: Operation = { name: "renew" };
   if (subscription?.status === "past_due" && random.between(0, 1) === 0) return renew;

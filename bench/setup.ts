@@ -1,4 +1,4 @@
-/** What the benchmarks share: one PostgreSQL, a workspace with a key and a sending domain, and a folder for the rest. */
+/** The set-up of all benchmarks: one PostgreSQL, a workspace with an API key and a sending domain, and a folder. */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,24 +15,24 @@ import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 
 export const senderDomain = "sender.test";
-/** Any value: the workspace that is used has a key of its own. */
+/** Any valid key; the benchmarks use `apiKey`. */
 export const bootstrapKey = `efk_${"bench000".repeat(5)}`;
 const SECRET_KEY = "the secret key of a database that lives for one benchmark";
 
-export interface Lab extends AsyncDisposable {
+export interface BenchSetup extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly database: Database;
   readonly workspaceId: WorkspaceId;
-  /** An API key that may do everything. */
+  /** An API key with every permission. */
   readonly apiKey: string;
-  /** Removed at the end. */
+  /** A temporary folder, removed at the end. */
   readonly folder: string;
-  /** Settings with which the program serves this database. */
+  /** Settings of a program on this database. */
   readonly environment: ProgramSettings;
 }
 
-/** The embedded PostgreSQL with its own settings, in a temporary folder: the same for service and yardstick. */
-export async function openLab(): Promise<Lab> {
+/** Starts the embedded PostgreSQL in a temporary folder; service and yardsticks use the same server. */
+export async function openBenchSetup(): Promise<BenchSetup> {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-bench-"));
   const embedded = await startEmbedded({ dataDir: folder, log: createLog("silent") });
   const databaseUrl = embedded.connection.url;

@@ -1,18 +1,20 @@
 /**
- * A client as it should be: every message has an Idempotency-Key, and what got no answer, or one that says "later", is
- * sent again with the same key until it is accepted. It keeps what it was told, and asks again now and then.
+ * A correct API client: each message has an Idempotency-Key, and a request without an answer, or with 409 or 503, is
+ * retried with the same key until it is accepted. Now and then it also repeats an accepted request, which must get the
+ * same id.
  */
 import { setTimeout as delay } from "node:timers/promises";
 
 const WORKERS = 16;
-/** What got no answer is sent again soon; what the service puts off (409: the first one may still run) a bit later. */
+/** Delay after a request without an answer. */
 const RETRY_MS = 250;
-const PUT_OFF_MS = 2_000;
-/** One accepted message in so many is sent once more, as by a client that forgot. */
-const ASKED_AGAIN = 20;
+/** Delay after 503, or after 409: the first request with this key may still be running. */
+const RETRY_LATER_MS = 2_000;
+/** One in so many accepted messages is sent once more. */
+const REPEATED = 20;
 
-export interface SenderOptions {
-  /** Where the service is at this moment. */
+export interface RetryingClientOptions {
+  /** The current URL of the service. */
   readonly url: () => string;
   readonly apiKey: string;
   /** New messages per second. */
@@ -20,16 +22,16 @@ export interface SenderOptions {
   readonly emailFor: (number: number) => Readonly<Record<string, string>>;
 }
 
-export interface Sender {
-  /** The id that each accepted message was given, by its Idempotency-Key. */
+export interface RetryingClient {
+  /** Message ids by Idempotency-Key. */
   readonly accepted: ReadonlyMap<string, string>;
-  /** Keys that got two ids: each of them is a fault. */
+  /** Keys that got two different ids. */
   readonly contradicted: readonly string[];
-  /** Requests that had no answer. */
+  /** Number of requests without an answer. */
   readonly unanswered: number;
-  /** Answers that a well-behaved client must not get, such as a 500. */
+  /** Answers that a correct client must not get, such as a 500. */
   readonly refused: readonly string[];
-  /** Begins no more messages, and resolves when all that were begun have been accepted. */
+  /** Starts no more messages; resolves when all started ones have been accepted. */
   finish(): Promise<void>;
 }
 
@@ -39,7 +41,7 @@ interface Message {
   dueAt: number;
 }
 
-export function startSender(options: SenderOptions): Sender {
+export function startRetryingClient(options: RetryingClientOptions): RetryingClient {
   const accepted = new Map<string, string>();
   const contradicted: string[] = [];
   const refused: string[] = [];
@@ -49,7 +51,7 @@ export function startSender(options: SenderOptions): Sender {
   let unanswered = 0;
   let isFinishing = false;
 
-  /** A message that is due again, or a new one when it is time for it. */
+  /** A message due for a retry, or a new one if the rate allows it. */
   const next = (): Message | undefined => {
     const due = again.findIndex(({ dueAt }) => dueAt <= performance.now());
     if (due >= 0) return again.splice(due, 1)[0];
@@ -86,13 +88,13 @@ export function startSender(options: SenderOptions): Sender {
     }
     if (status !== 201) {
       if (status !== 409 && status !== 503) refused.push(`${status}: ${text}`);
-      return retry(message, PUT_OFF_MS);
+      return retry(message, RETRY_LATER_MS);
     }
     const { data } = JSON.parse(text) as { data: { id: string } };
     const known = accepted.get(message.key);
     if (known !== undefined && known !== data.id) contradicted.push(message.key);
     accepted.set(message.key, data.id);
-    if (known === undefined && accepted.size % ASKED_AGAIN === 0) retry(message, PUT_OFF_MS);
+    if (known === undefined && accepted.size % REPEATED === 0) retry(message, RETRY_LATER_MS);
   };
 
   const work = async (): Promise<void> => {

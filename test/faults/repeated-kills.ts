@@ -1,31 +1,31 @@
-/** Kill after kill at random moments, and a start after each that took the program. */
+/** Kills random parts of the program at random moments, and starts it again if it has ended. */
 import { setTimeout as delay } from "node:timers/promises";
-import { findVictims, killAll, type Victim, victims } from "./kills.ts";
+import { type FaultRun, say } from "./fault-run.ts";
+import { findVictims, killAll, type Victim, victims } from "./kill-targets.ts";
 import type { Random } from "./random.ts";
-import { type Stage, say } from "./stage.ts";
 
 const DELAY_MS = { least: 50, most: 1_500 };
-/** One start in so many is killed before it is complete. */
+/** One in so many starts may be killed before it is complete. */
 const KILLED_IN_START = 4;
 
 export interface Killing {
   readonly kills: number;
   readonly random: Random;
-  /** Is there work to wait for after the last kill, or none left for the next? Asked before each. */
+  /** True to continue; called before each kill with the number of kills so far. */
   readonly goesOn: (done: number) => Promise<boolean> | boolean;
-  /** How far the work is. */
+  /** The progress of the work, for the output. */
   readonly progress: () => Promise<string> | string;
 }
 
 export interface Killed {
   readonly kills: number;
-  /** What starts said that failed though nobody was killed meanwhile. */
+  /** Error texts of starts that failed without a kill meanwhile. */
   readonly failedStarts: readonly string[];
 }
 
-/** Kills until there were enough of them and nothing goes on; leaves the program running. */
-export async function killAgainAndAgain(
-  { program, dataDir, groups }: Stage,
+/** Kills until `goesOn` returns false; the program runs at the end. */
+export async function killRepeatedly(
+  { program, dataDir, groups }: FaultRun,
   { kills, random, goesOn, progress }: Killing,
 ): Promise<Killed> {
   const counts = new Map<Victim, number>();
@@ -46,10 +46,10 @@ export async function killAgainAndAgain(
       });
     groups.add(program.pid);
   };
-  // A start whose PostgreSQL was killed gives up, and then a supervisor starts it again.
+  // The program exits if its PostgreSQL is killed during the start. Like a supervisor, this starts it again.
   const supervise = () => {
     if (isStarting || program.isRunning) return;
-    say(`it gave up: ${program.lastWords}`);
+    say(`the program has exited: ${program.lastWords}`);
     start();
   };
   while (await goesOn(done)) {

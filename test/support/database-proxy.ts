@@ -1,12 +1,12 @@
-/** A way to a database over loopback that can fall silent, as a network does, or freeze, as a stopped server does. */
+/** A TCP proxy to a database that can drop packets, like a broken network, or freeze, like a stopped server. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll } from "vitest";
 
-export class DatabaseWay {
+export class DatabaseProxy {
   readonly url: string;
   readonly #sockets: Set<Socket>;
-  /** Answers, or everything, that come in meanwhile are lost, and so are connections made meanwhile. */
+  /** What the proxy drops: nothing, the server's answers, or all data and new connections. */
   lost: "nothing" | "answers" | "everything" = "nothing";
   #isFrozen = false;
 
@@ -15,7 +15,7 @@ export class DatabaseWay {
     this.#sockets = sockets;
   }
 
-  /** Nothing passes, and nothing is lost: what is on its way arrives at `thaw`, though its sender has left. */
+  /** Stops all traffic without loss: data sent meanwhile arrives after `thaw`, even if its sender has disconnected. */
   freeze(): void {
     this.#isFrozen = true;
     for (const socket of this.#sockets) socket.pause();
@@ -46,25 +46,25 @@ export class DatabaseWay {
   }
 }
 
-/** A way to the database at this address, closed when the test file is done. */
-export async function openWay(databaseUrl: string): Promise<DatabaseWay> {
+/** Starts a proxy to the database at this URL; it closes after the test file. */
+export async function openDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const { hostname, port, pathname, searchParams, username, password } = new URL(databaseUrl);
   const host = searchParams.get("host") ?? decodeURIComponent(hostname);
   const sockets = new Set<Socket>();
-  const proxy = createServer((near) => {
+  const server = createServer((near) => {
     const far = host.startsWith("/")
       ? connect(`${host}/.s.PGSQL.${port || 5432}`)
       : connect(Number(port || 5432), host);
-    way.join(near, far);
+    proxy.join(near, far);
   });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
   afterAll(() => {
     for (const socket of sockets) socket.destroy();
-    proxy.close();
+    server.close();
   });
   const user = password === "" ? username : `${username}:${password}`;
-  const url = `postgresql://${user}@127.0.0.1:${(proxy.address() as AddressInfo).port}${pathname}`;
-  const way = new DatabaseWay(url, sockets);
-  return way;
+  const url = `postgresql://${user}@127.0.0.1:${(server.address() as AddressInfo).port}${pathname}`;
+  const proxy = new DatabaseProxy(url, sockets);
+  return proxy;
 }

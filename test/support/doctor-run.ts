@@ -1,4 +1,4 @@
-/** `posthaste doctor` as an operator runs it, beside a DNS and a mail host of its own. */
+/** Runs `posthaste doctor` as an operator does, with a fake DNS and a fake mail host. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { SECRET_KEY, type TestService } from "./service.ts";
 
 export const mailHostname = "mail.ours.test";
 
-/** As docs/operations.md says it should be. */
+/** A zone with every record that docs/operations.md asks for. */
 export const zoneInOrder: DnsZone = {
   [mailHostname]: { A: ["127.0.0.2"] },
   "2.0.0.127.in-addr.arpa": { PTR: [mailHostname] },
@@ -25,29 +25,29 @@ export const zoneInOrder: DnsZone = {
   "post.ours.test": { A: ["127.0.0.1"] },
 };
 
-export interface ExaminationChange {
+export interface DoctorRunOptions {
   readonly change?: DnsZone;
-  /** Null: nobody listens. */
+  /** Null: no mail host listens. */
   readonly mx?: FakeMxOptions | null;
   readonly env?: (port: number) => Readonly<Record<string, string>>;
   readonly words?: readonly string[];
 }
 
-export interface Examination {
+export interface DoctorRun {
   readonly code: number;
   readonly findings: readonly Finding[];
-  /** The last finding of a check. */
+  /** The last finding of the given check. */
   readonly of: (check: string) => Finding | undefined;
   readonly mx: FakeMx;
 }
 
-/** For a test file: looks at an installation that is in order but for what is changed. */
-export async function openExaminations(
+/** For a test file: examines an installation that is correct except for the given changes. */
+export async function prepareDoctor(
   service: TestService,
-): Promise<(options?: ExaminationChange) => Promise<Examination>> {
+): Promise<(options?: DoctorRunOptions) => Promise<DoctorRun>> {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-doctor-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
-  // As the first start has it.
+  // The first start of the service stores this fingerprint.
   await saveSecretKey(service.database, createSecrets(SECRET_KEY).fingerprints[0]);
   return async (options = {}) => {
     const dns = await startFakeDns({ ...zoneInOrder, ...options.change });
@@ -65,7 +65,7 @@ export async function openExaminations(
         SECRET_KEY,
         MAIL_MODE: "direct",
         MAIL_HOSTNAME: mailHostname,
-        // Nobody listens there: a certificate that browsers trust is not ours to have.
+        // No server listens there, because a test cannot have a certificate that browsers trust.
         PUBLIC_URL: "https://post.ours.test:9/",
         INBOUND_PORT: "2525",
         DNS_SERVERS: dns.address,
