@@ -300,7 +300,7 @@ test("while its workspace is suspended an autoresponder's mail waits, what worke
   expect((await listStoppedAutoresponders(db)).paused).not.toContain(series);
 });
 
-test("a sender who is not verified any more deactivates it", async () => {
+test("a sender that is no longer verified deactivates the autoresponder", async () => {
   await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
   expect(await findingOf(await leaseOne())).toMatchObject({ kind: "requeue" });
   expect(await show()).toMatchObject({ status: "inactive", deactivation_reason: "sender_not_verified" });
@@ -352,8 +352,7 @@ test("mail of a sender who was given up does not deactivate it again", async () 
   expect(await findingOf(message)).toEqual({
     kind: "end",
     status: "cancelled",
-    detail:
-      "The sender news@shop.test is not verified any more; the autoresponder now writes as news@other.test",
+    detail: "The sender news@shop.test is no longer verified; the autoresponder now sends as news@other.test",
   });
   expect(await show()).toMatchObject({ status: "active", deactivation_reason: null });
   await update(true);

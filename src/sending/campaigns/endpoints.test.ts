@@ -225,7 +225,7 @@ describe("a draft", () => {
         [
           {
             field: "mailing_list_id",
-            message: `mailing_list_id is not News, the list of the segment Adas: leave it out, or give ${list}`,
+            message: `mailing_list_id is not News, the list of the segment Adas: omit it, or give ${list}`,
           },
         ],
       ]);
@@ -489,7 +489,7 @@ describe("sending", () => {
     expect([status, body.code, body.error]).toEqual([
       403,
       "EMAIL_NOT_VERIFIED",
-      "bounce_email bounces@elsewhere.test is not verified any more",
+      "bounce_email bounces@elsewhere.test is no longer verified",
     ]);
   });
 

@@ -271,7 +271,7 @@ describe("a leased message of a campaign", () => {
     [
       "left the list",
       () => db.run(sql`delete from memberships where mailing_list_id = ${list}`),
-      "The subscriber is not on the list any more",
+      "The subscriber is no longer on the list",
     ],
     [
       "were deleted",

@@ -67,7 +67,7 @@ test("an SMS campaign is sent when the month's emails are used up, as it takes n
 
 test.each([
   ["email", "email is no custom field"],
-  ["Phone", "Phone is not how the list names its field: use phone"],
+  ["Phone", "Phone is not the name of the list's field: use phone"],
 ])("a field of the number that cannot be one is refused when it is written: %s", async (name, message) => {
   const { status, body } = await call("POST", "/campaigns", { ...draft(), phone_field_name: name });
   expect([status, body.details]).toEqual([
@@ -80,7 +80,7 @@ test.each(["nope", "zip"])("a field in which nobody has a number sends nothing: 
   const id = await create({ text_content: "Hello", phone_field_name: name });
   const { status, body } = await call("POST", `/campaigns/${id}/send`);
   expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", "phone_field_name"]);
-  expect(body.error).toContain("(defined are: phone)");
+  expect(body.error).toContain("(defined fields: phone)");
   expect((await call("GET", `/campaigns/${id}`)).body.data.status).toBe("draft");
 });
 
