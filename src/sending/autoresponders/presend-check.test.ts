@@ -130,7 +130,7 @@ beforeEach(async () => {
   await advanceDueAutoresponders({ db, clock, plans }, new AbortController().signal, log);
 });
 
-test("a mail is written as a campaign's is, with its links and its way out", async () => {
+test("a mail is written like a campaign's, with its links and its unsubscribe link", async () => {
   const message = await leaseOne();
   expect(message).toMatchObject({ source: "autoresponder", origin_id: series, has_content: false });
   const content = contentOf(await findingOf(message));
@@ -202,7 +202,7 @@ test("what was sent is counted, opened, clicked, seen in the browser and left by
   expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");
 });
 
-test("what came of a mail stands in its recipient's history as in their figures", async () => {
+test("the outcome of a mail is in its recipient's history and counts", async () => {
   const message = await leaseOne();
   const message_id = message.message_id;
   await deliver(message);
@@ -223,7 +223,7 @@ test("what came of a mail stands in its recipient's history as in their figures"
   expect(bounces).toEqual([]);
 });
 
-test("a mail that bounced stands among its recipient's bounces", async () => {
+test("a bounced mail is among its recipient's bounces", async () => {
   const message = await leaseOne();
   await bounce(message);
   expect(await person()).toMatchObject({
@@ -260,7 +260,7 @@ test.each(["deleted", "given another list"])(
   },
 );
 
-test("somebody who left after the mail was made gets nothing", async () => {
+test("a subscriber who left after the mail was made gets nothing", async () => {
   const message = await leaseOne();
   await setStatus("unsubscribed");
   expect(await findingOf(message)).toEqual({
@@ -308,7 +308,7 @@ test("a sender that is no longer verified deactivates the autoresponder", async 
   await db.run(sql`update sending_domains set is_verified = true where workspace_id = ${workspaceId}`);
 });
 
-test("content that cannot be rendered any more deactivates it and holds nobody else up; changed, it is over", async () => {
+test("content that can no longer be rendered deactivates the autoresponder and delays no other; after a change its messages are cancelled", async () => {
   const other = await leaseOne();
   await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
   const broken = "{% for i in (1..90000000) %}x{% endfor %}";
