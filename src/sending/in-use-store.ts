@@ -1,11 +1,11 @@
-/** What campaigns and autoresponders use of the audience, so that it is not taken from under them. */
+/** Which campaigns and autoresponders use a custom field or a list, so that it cannot be deleted meanwhile. */
 import sql from "sql-template-tag";
 import type { FieldUse } from "#audience/segments/in-use.ts";
 import { type FieldInRules, hasRulesOn, isOnListOf } from "#audience/segments/in-use-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Of those that are not over. */
+/** Campaigns that are not complete and have conditions on the field. */
 async function listCampaignsWithField(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -23,7 +23,7 @@ async function listCampaignsWithField(
   return rows.map(({ name }) => name);
 }
 
-/** SMS that are scheduled, being sent or paused, and find telephone numbers in the field. */
+/** SMS campaigns that are scheduled, sending or paused and read telephone numbers from the field. */
 async function listSmsToField(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -41,7 +41,7 @@ async function listSmsToField(
   return rows.map(({ name }) => name);
 }
 
-/** Of the active ones whose day is in the field. */
+/** Active autoresponders with a date trigger on the field. */
 async function listAutorespondersWithField(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -71,7 +71,7 @@ export const fieldUses: readonly FieldUse[] = [
   },
 ];
 
-/** The name of an active autoresponder that writes to the list. */
+/** The name of an active autoresponder of the list. */
 export async function findAutoresponderOfList(
   db: Queryable,
   workspaceId: WorkspaceId,

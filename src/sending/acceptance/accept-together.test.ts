@@ -35,7 +35,7 @@ test("drafts are accepted together", async () => {
   expect(await stored()).toEqual(["a", "b", "c"]);
 });
 
-test("one that the database refuses refuses them all, and nobody else", async () => {
+test("a draft that the database rejects fails its whole request, and no other request", async () => {
   const [good, bad] = to("good", "bad");
   if (good === undefined || bad === undefined) throw new Error("two drafts");
   const broken = { ...bad, message: { ...bad.message, subject: "a\0b" } };
@@ -54,7 +54,7 @@ test("one that may not be sent refuses them all", async () => {
   expect(await stored()).toEqual([]);
 });
 
-test("where not all are covered none is, and what they leave is somebody else's", async () => {
+test("if not all drafts of a request are covered, none is accepted, and other requests get the allowance", async () => {
   await db.run(sql`update workspaces set hourly_cap = 2 where id = ${workspaceId}`);
   const calls = [to("a", "b", "c"), to("d"), to("e"), to("f")].map((drafts) =>
     acceptor.acceptTogether(drafts),
@@ -68,7 +68,7 @@ test("where not all are covered none is, and what they leave is somebody else's"
   expect(await stored()).toEqual(["d", "e"]);
 });
 
-test("a submission is stored once for all, and not at all when nobody gets it", async () => {
+test("a submission is stored once for all recipients, and not at all when all are suppressed", async () => {
   const submission = { id: newId(), raw: Buffer.from("From: a@b.test\r\n\r\n\0\xff", "latin1") };
   await acceptor.acceptTogether(
     to("a", "b").map((one) => ({ ...one, message: { ...one.message, html: null, submission } })),

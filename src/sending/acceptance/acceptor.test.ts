@@ -103,7 +103,7 @@ describe("a flood of messages", () => {
     expect(sizes.slice(0, 5)).toEqual([1, 10, 10, 10, 10]);
   });
 
-  test("with a suppressed recipient among them loses nobody, and that one is not queued", async () => {
+  test("a batch with a suppressed recipient accepts all messages, and does not queue that one", async () => {
     const { seen, database } = observed(db);
     const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
     const gone = { address: "gone@a.test", status: "bounced" } as const;
@@ -395,8 +395,8 @@ describe("an Idempotency-Key", () => {
   });
 });
 
-describe("an account that somebody else holds", () => {
-  test("is waited for by its own workspace, and by nobody else", async () => {
+describe("an account that another transaction has locked", () => {
+  test("only delays messages of its own workspace", async () => {
     const acceptor = createAcceptor({ db, clock: systemClock, plans, onCommitted: () => {} });
     const other = await insertBareWorkspace(db);
     await db.transaction((tx) => settleAccount(tx, plans, workspaceId, new Date()));

@@ -61,7 +61,7 @@ test.each([
     { status: "failed", code: 503, enhancedCode: "5.5.1" },
   ],
   ["answered with our own word for such a fault", { status: "failed", code: 503, enhancedCode: "5.3.0" }],
-  ["put off until it expired", { status: "failed", code: 451, enhancedCode: "4.7.1" }],
+  ["deferred until it expired", { status: "failed", code: 451, enhancedCode: "4.7.1" }],
   ["without an answer until it expired", { status: "failed" }],
   ["behind a lane that stayed closed", { status: "failed", enhancedCode: "4.4.7" }],
   ["for a domain whose DNS never answered", { status: "failed", enhancedCode: "4.4.3" }],
@@ -75,23 +75,20 @@ test.each([
   ["cancelled", { status: "cancelled" }],
   ["suppressed", { status: "suppressed" }],
   ["failed for a fault of ours", ours],
-] as const)(
-  "what a receiver may have taken and put off is paid for, also when it is %s then",
-  async (_, end) => {
-    const putOff = { status: "deferred", mxHost: "mx.example.test" } as const;
-    expect(await usedAfter([{ ...putOff, code: 451, enhancedCode: "4.7.1" }, end])).toBe(1);
-    expect(await usedAfter([{ ...putOff, detail: "the connection ended (at dot)" }, end])).toBe(1);
-    expect(await usedAfter([{ ...putOff, mxHost: null, detail: "" }, end])).toBe(1);
-    expect(await usedAfter([{ ...putOff, code: 451 }, noWayOut, end])).toBe(1);
-  },
-);
+] as const)("a message that a server deferred is not refunded, also when it is %s later", async (_, end) => {
+  const putOff = { status: "deferred", mxHost: "mx.example.test" } as const;
+  expect(await usedAfter([{ ...putOff, code: 451, enhancedCode: "4.7.1" }, end])).toBe(1);
+  expect(await usedAfter([{ ...putOff, detail: "the connection ended (at dot)" }, end])).toBe(1);
+  expect(await usedAfter([{ ...putOff, mxHost: null, detail: "" }, end])).toBe(1);
+  expect(await usedAfter([{ ...putOff, code: 451 }, noWayOut, end])).toBe(1);
+});
 
 test.each([
   ["cancelled", { status: "cancelled" }],
   ["suppressed", { status: "suppressed" }],
   ["failed for a fault of ours", ours],
 ] as const)(
-  "what only waited for a way out or for DNS is given back, once, when it is %s then",
+  "a message that only waited for a source address or DNS is refunded once when it is %s",
   async (_, end) => {
     expect(await usedAfter([noWayOut, end, end])).toBe(0);
     expect(await usedAfter([noAnswer, noWayOut, end])).toBe(0);

@@ -1,8 +1,8 @@
 /**
- * What moves autoresponders on by themselves, in the role jobs: whoever joined a list, or has their day, begins a series,
- * and whose time has come is written to. One recurring task for the whole installation, in bounded transactions under the
- * autoresponder's row lock, cut short by a kill at any place and taken up by whoever is there: what is done is in the rows
- * of people and mails, of which there is one each.
+ * The recurring task that advances autoresponders, in the role jobs: it starts a run for each person who joined the list or
+ * whose date is today, and sends the steps that are due. One task serves the whole installation, in bounded transactions
+ * under the autoresponder's row lock. It may be killed at any point, and the next run in any process continues: there is one
+ * row for each run and each mail, so nothing happens twice.
  */
 
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
@@ -36,9 +36,9 @@ import { dueDays, momentOf } from "./trigger-days.ts";
 
 const NAME = "advance-autoresponders";
 const SECONDS = 5;
-/** Before others that recur have its place. */
-const PLACE_MS = 20_000;
-/** People who are looked at, and mails that are made, in one transaction: so long may a deactivation have to wait. */
+/** After this time the task yields its slot to other recurring tasks. */
+const SLOT_MS = 20_000;
+/** People or mails per transaction. A deactivation may have to wait for one. */
 const STEP = 1_000;
 
 export interface AdvanceDeps {
@@ -62,73 +62,73 @@ export function advanceAutoresponders(deps: AdvanceDeps): Recurring {
   };
 }
 
-/** Whom a trigger has reached is looked for page by page, each a transaction; one that is killed begins with the first again. */
-interface Look {
+/** A scan for people whom a trigger has reached, page by page, each in a transaction. A killed scan starts again. */
+interface Scan {
   readonly page: (
     tx: Queryable,
     autoresponder: LockedAutoresponder,
     after: string | null,
     size: number,
   ) => Promise<RunPage>;
-  /** In the transaction of the last page. */
+  /** Runs in the transaction of the last page. */
   readonly finish: (tx: Queryable) => Promise<void>;
-  /** Of the autoresponder, when its first page was looked at: after a change of list or trigger the look is over. */
+  /** The autoresponder's generation at the first page: a change of list or trigger ends the scan. */
   generation: number | null;
   after: string | null;
   readonly isOfDay: boolean;
 }
 
 /**
- * Until nothing is left to do at this moment. Everybody's turn is a page of people and a page of mails, and after each
- * round it is looked anew who has something to do: nobody waits for another's crowd.
- * @throws PutBack after `placeMs`, as soon as the looks under way have ended, which nobody could go on with
+ * Works until nothing is due. In each round every autoresponder gets one page of people and one page of mails, so that a
+ * large list does not delay the others.
+ * @throws PutBack after `slotMs`, when the running scans have ended, because another process could not continue them
  */
 export async function advanceDueAutoresponders(
   deps: AdvanceDeps,
   signal: AbortSignal,
   log: Log,
-  placeMs = PLACE_MS,
+  slotMs = SLOT_MS,
 ): Promise<void> {
   const { db, clock } = deps;
-  const placeEnd = performance.now() + placeMs;
-  const looks = new Map<string, Look>();
-  // What has come to its end, cannot go on, or is dealt with by somebody else, waits as long as for the next run.
+  const slotEnd = performance.now() + slotMs;
+  const scans = new Map<string, Scan>();
+  // Work that is complete, failed, or locked by another process is not tried again before the interval of the task.
   const rests = new Map<string, number>();
   const turn = async (id: string, what: string, work: () => Promise<boolean>): Promise<boolean> => {
     const key = `${what} ${id}`;
     if (signal.aborted || (rests.get(key) ?? 0) > clock.monotonicMs()) return false;
     const goesOn = await work().catch((err: unknown) => {
-      log.error({ err, autoresponder: id }, "an autoresponder could not be moved on");
+      log.error({ err, autoresponder: id }, "autoresponder step failed");
       return false;
     });
     if (!goesOn) rests.set(key, clock.monotonicMs() + SECONDS * 1_000);
     return true;
   };
   let isOver = false;
-  for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; isOver = performance.now() > placeEnd) {
+  for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; isOver = performance.now() > slotEnd) {
     const now = clock.now();
-    const atWork = await listDueAutoresponders(db, now, [...looks.keys()]);
-    const idle = atWork.filter(({ is_idle }) => is_idle).map(({ id }) => id);
+    const due = await listDueAutoresponders(db, now, [...scans.keys()]);
+    const idle = due.filter(({ is_idle }) => is_idle).map(({ id }) => id);
     await advanceScans(db, now, idle);
     isAnythingLeft = false;
-    for (const one of atWork) {
-      const look = looks.get(one.id) ?? (isOver ? null : nextLook(one, now));
-      const looked = look !== null && (await turn(one.id, "look", () => lookOn(deps, one, look, looks)));
+    for (const one of due) {
+      const scan = scans.get(one.id) ?? (isOver ? null : nextScan(one, now));
+      const scanned = scan !== null && (await turn(one.id, "scan", () => scanPage(deps, one, scan, scans)));
       const sent =
         !isOver &&
         one.has_due &&
         (await turn(one.id, "send", () => sendStep(deps, one.workspace_id, one.id)));
-      isAnythingLeft ||= looked || sent;
+      isAnythingLeft ||= scanned || sent;
     }
     if (isOver && !isAnythingLeft) throw new PutBack();
   }
 }
 
-/** Null when there is no reason to look for anybody. */
-function nextLook(
+/** Null when there is no reason for a scan. */
+function nextScan(
   { workspace_id: workspaceId, id, has_joined, day_done, at, timezone }: DueAutoresponder,
   now: Date,
-): Look | null {
+): Scan | null {
   const beginning = { generation: null, after: null };
   if (has_joined) {
     return {
@@ -142,40 +142,46 @@ function nextLook(
   if (day_done === null || at === null) return null;
   const [day] = dueDays(day_done, now, { at, timezone });
   if (day === undefined) return null;
-  const celebrated = { day, moment: momentOf(day, { at, timezone }) };
+  const dated = { day, moment: momentOf(day, { at, timezone }) };
   return {
     ...beginning,
     isOfDay: true,
     page: async (tx, autoresponder, after, size) =>
       (autoresponder.day_done ?? "") < day
-        ? insertRunsOfDay(tx, workspaceId, autoresponder, celebrated, after, size)
+        ? insertRunsOfDay(tx, workspaceId, autoresponder, dated, after, size)
         : { seen: 0, last: null },
     finish: (tx) => updateDayDone(tx, workspaceId, id, day),
   };
 }
 
-/** One page of a look, which is kept in `looks` while it goes on; says whether it does, or another day may follow. */
-async function lookOn(
+/**
+ * Processes one page of a scan, which stays in `scans` until its last page.
+ * @returns whether the scan has more pages, or the scan of another day may follow
+ */
+async function scanPage(
   { db, size = STEP }: AdvanceDeps,
   { workspace_id: workspaceId, id }: DueAutoresponder,
-  look: Look,
-  looks: Map<string, Look>,
+  scan: Scan,
+  scans: Map<string, Scan>,
 ): Promise<boolean> {
-  looks.delete(id);
+  scans.delete(id);
   const page = await db.transaction(async (tx) => {
     const autoresponder = await lockActive(tx, workspaceId, id);
     if (autoresponder === undefined) return undefined;
-    look.generation ??= autoresponder.generation;
-    if (look.generation !== autoresponder.generation) return undefined;
-    const looked = await look.page(tx, autoresponder, look.after, size);
-    if (looked.seen < size) await look.finish(tx);
-    return looked;
+    scan.generation ??= autoresponder.generation;
+    if (scan.generation !== autoresponder.generation) return undefined;
+    const scanned = await scan.page(tx, autoresponder, scan.after, size);
+    if (scanned.seen < size) await scan.finish(tx);
+    return scanned;
   });
-  if (page?.seen === size) looks.set(id, Object.assign(look, { after: page.last }));
-  return page !== undefined && (page.seen === size || look.isOfDay);
+  if (page?.seen === size) scans.set(id, Object.assign(scan, { after: page.last }));
+  return page !== undefined && (page.seen === size || scan.isOfDay);
 }
 
-/** One turn of the step that somebody has waited for longest; false when nobody waits, or somebody else is at it. */
+/**
+ * Sends the step that has been due for the longest time to one page of people.
+ * @returns false when nothing is due or covered, or another process has the lock
+ */
 export function sendStep(
   { db, clock, plans, onLimit, size = STEP }: AdvanceDeps,
   workspaceId: WorkspaceId,
@@ -197,7 +203,7 @@ export function sendStep(
       await skipRemovedStep(tx, workspaceId, id, { stepId: step.id, now, most: size });
       return true;
     }
-    // Whom allowance and balance do not cover waits for their turn until they do.
+    // Runs that allowance and balance do not cover stay due.
     const { covered, refusal } = await coveredByAllowance(tx, plans, workspaceId, size, now);
     await waitBecause(covered === 0 ? refusal : null);
     if (covered === 0) {

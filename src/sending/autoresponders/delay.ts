@@ -1,4 +1,4 @@
-/** How long a step waits: days, hours and minutes for people, minutes in the table. A day is 24 hours. */
+/** The delay of a step: days, hours and minutes in the API, minutes in the table. A day is 24 hours. */
 import { type Static, Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
 
@@ -14,7 +14,7 @@ export const Delay = Type.Object(
   {
     $id: "Delay",
     additionalProperties: false,
-    description: "After the trigger for the first step, after the step before it for every other.",
+    description: "The first step counts from the trigger, every other from the step before it.",
   },
 );
 export type Delay = Static<typeof Delay>;

@@ -125,7 +125,7 @@ test("one whose date field is gone, or no date any more, is not activated", asyn
   await db.run(sql`update custom_fields set field_type = 'text' where mailing_list_id = ${own}`);
   const refused = await activate();
   expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
-  expect(refused.body.error).toBe("The list has no custom field born of the type date any more");
+  expect(refused.body.error).toBe("The list no longer has a custom field born of the type date");
   await db.run(sql`delete from custom_fields where mailing_list_id = ${own}`);
   expect((await activate()).status).toBe(409);
   await service.call("POST", `/mailing-lists/${own}/custom-fields`, field);

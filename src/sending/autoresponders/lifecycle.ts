@@ -1,4 +1,4 @@
-/** What its owner can do with an autoresponder. */
+/** The actions of an autoresponder's owner: create, replace, activate, deactivate, delete. */
 
 import { listSettledFields } from "#audience/custom-fields/store.ts";
 import { lockListsForUse } from "#audience/mailing-lists/store.ts";
@@ -33,7 +33,7 @@ import { lastDay } from "./trigger-days.ts";
 export interface AutoresponderDeps extends StorageDeps {
   readonly db: Database;
   readonly clock: Clock;
-  /** Tells the delivery workers that there is something to do, or to leave. */
+  /** Notifies the delivery workers that messages are due, or were stopped. */
   readonly notifyWorkers: (db: Queryable) => Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function requireAutoresponder(
   };
 }
 
-/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST when there are as many as there may be, PLAN_LIMIT_REACHED */
+/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST at the maximum number of autoresponders, PLAN_LIMIT_REACHED */
 export async function createAutoresponder(
   deps: AutoresponderDeps,
   { caller, body, idempotency }: EndpointRequest<unknown, unknown, NewAutoresponder>,
@@ -71,7 +71,7 @@ export async function createAutoresponder(
   });
 }
 
-/** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR, PLAN_LIMIT_REACHED, and for an active one what lockTrigger throws */
+/** Replaces an active or inactive autoresponder. @throws ApiError NOT_FOUND, VALIDATION_ERROR, PLAN_LIMIT_REACHED, and what lockTrigger throws */
 export async function replaceAutoresponder(
   deps: AutoresponderDeps,
   caller: Caller,
@@ -91,7 +91,7 @@ export async function replaceAutoresponder(
       held.mailing_list_id !== settings.mailing_list_id ||
       held.trigger_type !== settings.trigger_type ||
       held.date_field !== settings.date_field;
-    // A time that has been moved to before now is not made up for today.
+    // If the new time has already passed today, today is not processed.
     const passed = dayDoneBy(settings, timezone, now);
     const dayDone = beginsAnew || (held.day_done ?? "") < (passed ?? "") ? passed : held.day_done;
     await updateAutoresponder(tx, workspaceId, { id, ...settings }, { beginsAnew, dayDone, now });
@@ -100,15 +100,15 @@ export async function replaceAutoresponder(
   return requireAutoresponder(db, workspaceId, id);
 }
 
-/** The newest day that a date trigger leaves out, because its moment has passed. */
+/** The newest day whose time has passed, which a date trigger does not process any more; null without a date trigger. */
 function dayDoneBy({ at }: Pick<AutoresponderSettings, "at">, timezone: string, now: Date): string | null {
   return at === null ? null : lastDay(now, { at, timezone });
 }
 
 /**
- * For one that is active from here on: its list and its date field stay as long as the transaction lasts, and then as long
- * as it is active.
- * @throws ApiError BAD_REQUEST without its list, CONFLICT while that is being deleted, or without its date field
+ * Locks the list and the date field against deletion. After the commit they cannot be deleted while the autoresponder is
+ * active.
+ * @throws ApiError BAD_REQUEST if the list was deleted, CONFLICT while it is being deleted, or if the date field is missing
  */
 async function lockTrigger(
   tx: Queryable,
@@ -119,10 +119,10 @@ async function lockTrigger(
   }: Pick<AutoresponderSettings, "mailing_list_id" | "date_field">,
 ): Promise<void> {
   if ((await lockListsForUse(tx, workspaceId, [listId])) === 0) {
-    throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list is not there any more");
+    throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list was deleted");
   }
   if (field !== null && !isDateField(await listSettledFields(tx, workspaceId, listId), field)) {
-    throw new ApiError("CONFLICT", `The list has no custom field ${field} of the type date any more`);
+    throw new ApiError("CONFLICT", `The list no longer has a custom field ${field} of the type date`);
   }
 }
 
@@ -135,14 +135,14 @@ export async function activate(
   await db.transaction(async (tx) => {
     const held = await lockAutoresponder(tx, workspaceId, id);
     if (held === undefined) throw notFound("Autoresponder");
-    if (held.status === "active") throw new ApiError("CONFLICT", "The autoresponder is active already");
+    if (held.status === "active") throw new ApiError("CONFLICT", "The autoresponder is already active");
     await lockTrigger(tx, workspaceId, held);
     if (!(await maySendAs(tx, workspaceId, held.from_email)).allowed) {
-      throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${held.from_email} is not verified any more`);
+      throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${held.from_email} is no longer verified`);
     }
     const now = clock.now();
     const passed = dayDoneBy(held, timezone, now);
-    // A day whose look the deactivation was quicker than is looked at yet, until the next one has come.
+    // If the deactivation came before the daily run, that day is still processed now, until the next day's time.
     const { deactivated_at: stopped } = held;
     const isSameDay = stopped !== null && dayDoneBy(held, timezone, stopped) === passed;
     await activateAutoresponder(tx, workspaceId, id, isSameDay ? held.day_done : passed, now);
@@ -151,7 +151,7 @@ export async function activate(
   return requireAutoresponder(db, workspaceId, id);
 }
 
-/** Conversations under way end; no other is begun. @throws ApiError NOT_FOUND, CONFLICT when it is inactive */
+/** SMTP sessions in progress finish their message; no further message is sent. @throws ApiError NOT_FOUND, CONFLICT when it is inactive */
 export async function deactivate(
   { db, clock, notifyWorkers }: AutoresponderDeps,
   workspaceId: WorkspaceId,
@@ -163,11 +163,11 @@ export async function deactivate(
     return stopped;
   });
   const autoresponder = await requireAutoresponder(db, workspaceId, id);
-  if (!isDone) throw new ApiError("CONFLICT", "The autoresponder is inactive already");
+  if (!isDone) throw new ApiError("CONFLICT", "The autoresponder is already inactive");
   return autoresponder;
 }
 
-/** Its mail that waits is cancelled. @throws ApiError NOT_FOUND */
+/** Deletes an autoresponder. Its queued mail is cancelled. @throws ApiError NOT_FOUND */
 export async function deleteAutoresponder(
   { db, notifyWorkers }: AutoresponderDeps,
   workspaceId: WorkspaceId,

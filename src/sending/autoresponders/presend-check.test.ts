@@ -134,7 +134,7 @@ beforeEach(async () => {
   await advanceDueAutoresponders({ db, clock, plans }, new AbortController().signal, log);
 });
 
-test("a mail is written as a campaign's is, with its links and its way out", async () => {
+test("a mail is written like a campaign's, with its links and its unsubscribe link", async () => {
   const message = await leaseOne();
   expect(message).toMatchObject({ source: "autoresponder", origin_id: series, has_content: false });
   const content = contentOf(await findingOf(message));
@@ -206,7 +206,7 @@ test("what was sent is counted, opened, clicked, seen in the browser and left by
   expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");
 });
 
-test("what came of a mail stands in its recipient's history as in their figures", async () => {
+test("the outcome of a mail is in its recipient's history and counts", async () => {
   const message = await leaseOne();
   const message_id = message.message_id;
   await deliver(message);
@@ -227,7 +227,7 @@ test("what came of a mail stands in its recipient's history as in their figures"
   expect(bounces).toEqual([]);
 });
 
-test("a mail that bounced stands among its recipient's bounces", async () => {
+test("a bounced mail is among its recipient's bounces", async () => {
   const message = await leaseOne();
   await bounce(message);
   expect(await person()).toMatchObject({
@@ -264,7 +264,7 @@ test.each(["deleted", "given another list"])(
   },
 );
 
-test("somebody who left after the mail was made gets nothing", async () => {
+test("a subscriber who left after the mail was made gets nothing", async () => {
   const message = await leaseOne();
   await setStatus("unsubscribed");
   expect(await findingOf(message)).toEqual({
@@ -304,7 +304,7 @@ test("while its workspace is suspended an autoresponder's mail waits, what worke
   expect((await listStoppedAutoresponders(db)).paused).not.toContain(series);
 });
 
-test("a sender who is not verified any more deactivates it", async () => {
+test("a sender that is no longer verified deactivates the autoresponder", async () => {
   await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
   expect(await findingOf(await leaseOne())).toMatchObject({ kind: "requeue" });
   expect(await show()).toMatchObject({ status: "inactive", deactivation_reason: "sender_not_verified" });
@@ -312,7 +312,7 @@ test("a sender who is not verified any more deactivates it", async () => {
   await db.run(sql`update sending_domains set is_verified = true where workspace_id = ${workspaceId}`);
 });
 
-test("content that cannot be rendered any more deactivates it and holds nobody else up; changed, it is over", async () => {
+test("content that can no longer be rendered deactivates the autoresponder and delays no other; after a change its messages are cancelled", async () => {
   const other = await leaseOne();
   await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
   const broken = "{% for i in (1..90000000) %}x{% endfor %}";
@@ -356,8 +356,7 @@ test("mail of a sender who was given up does not deactivate it again", async () 
   expect(await findingOf(message)).toEqual({
     kind: "end",
     status: "cancelled",
-    detail:
-      "The sender news@shop.test is not verified any more; the autoresponder now writes as news@other.test",
+    detail: "The sender news@shop.test is no longer verified; the autoresponder now sends as news@other.test",
   });
   expect(await show()).toMatchObject({ status: "active", deactivation_reason: null });
   await update(true);

@@ -1,7 +1,7 @@
 /**
- * What the delivery process has to know of autoresponders, for every batch of leased messages: whether each still goes
- * on, whether its sender is still verified, whether the recipient may still be written to, and what the mail says. The
- * content goes the way of a campaign's; it is compiled once for each step and kept.
+ * The pre-send check for messages of autoresponders: whether the autoresponder is still active, its sender still verified,
+ * and the recipient not suppressed; and the content of the mail. The content is compiled as that of a campaign, once for
+ * each step, and cached.
  */
 
 import type { LeasedMessage } from "#delivery/message/message.ts";
@@ -16,12 +16,12 @@ import { type PreparedCampaign, prepareCampaign, UncompilableContent } from "#se
 import { findContentToSend, type LeasedAutoresponderMail, listLeasedMail } from "./presend-store.ts";
 import { type DeactivationCause, deactivateAutoresponder, hasContent } from "./store.ts";
 
-/** Steps compiled in one worker. */
+/** Compiled steps in the cache of one worker. */
 const MOST_KEPT = 64;
 const CONTENT_KEPT_MS = 60_000;
-/** Whether a tracking domain still works is looked at again after this. */
+/** Whether the tracking domain still works is checked again after this time. */
 const BASE_KEPT_MS = 15_000;
-/** When the messages of one that has just been deactivated come back. */
+/** Delay before messages of an inactive autoresponder are checked again. */
 const WAIT_SECONDS = 2;
 
 export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
@@ -35,7 +35,7 @@ export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
       return content === undefined ? null : prepareCampaign(db, content);
     });
 
-  /** A step whose content is at fault stops its autoresponder; what waits with content that it no longer has is over. */
+  /** Deactivates the autoresponder if its step still has the faulty content; otherwise only the message is cancelled. */
   const stop = async (
     standing: LeasedAutoresponderMail,
     { workspace_id }: LeasedMessage,
@@ -51,8 +51,8 @@ export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
     } as const satisfies Decision;
   };
 
-  /** What the mail of one step is written with, or why it is not written now. */
-  const outfitOf = async (
+  /** What all messages of one step need, or the decision for all of them. */
+  const contextOf = async (
     standing: LeasedAutoresponderMail,
     message: LeasedMessage,
   ): Promise<MailContext | Decision> => {
@@ -62,7 +62,7 @@ export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
       return {
         ready,
         audience: { audience_list_id: standing.mailing_list_id, segment_id: null },
-        place: { base: await baseOf(message.workspace_id), returnPathHost: null },
+        mailOrigin: { base: await baseOf(message.workspace_id), returnPathHost: null },
         attachments: [],
       };
     } catch (fault) {
@@ -72,50 +72,52 @@ export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
   };
 
   return async (messages) => {
-    const findings = new Map<string, Decision>();
+    const decisions = new Map<string, Decision>();
     const standings = new Map(
       (await listLeasedMail(db, messages)).map((standing) => [standing.message_id, standing]),
     );
-    const senderFaultOf = await judgeSenders(deps, messages, standings);
-    const going: MessageInContext[] = [];
-    /** By content: finding out may take long, and once. */
-    const outfits = new Map<string, MailContext | Decision>();
+    const senderDecisionOf = await checkSenders(deps, messages, standings);
+    const toCheck: MessageInContext[] = [];
+    /** By content id, because finding one out may take long. */
+    const contexts = new Map<string, MailContext | Decision>();
     for (const message of messages) {
       const standing = standings.get(message.message_id);
-      const obstacle = obstacleOf(standing) ?? senderFaultOf(message);
-      if (standing === undefined || obstacle !== null) {
-        findings.set(message.message_id, obstacle ?? deleted);
+      const decision = stoppedBy(standing) ?? senderDecisionOf(message);
+      if (standing === undefined || decision !== null) {
+        decisions.set(message.message_id, decision ?? deleted);
         continue;
       }
-      const outfit = outfits.get(standing.content_id) ?? (await outfitOf(standing, message));
-      outfits.set(standing.content_id, outfit);
-      if ("kind" in outfit) findings.set(message.message_id, outfit);
-      else going.push({ message, outfit });
+      const context = contexts.get(standing.content_id) ?? (await contextOf(standing, message));
+      contexts.set(standing.content_id, context);
+      if ("kind" in context) decisions.set(message.message_id, context);
+      else toCheck.push({ message, context });
     }
-    await checkRecipients(deps, "autoresponder", going, findings);
-    return findings;
+    await checkRecipients(deps, "autoresponder", toCheck, decisions);
+    return decisions;
   };
 }
 
 const wait: Decision = { kind: "requeue", seconds: WAIT_SECONDS };
 const deleted: Decision = { kind: "end", status: "cancelled", detail: "The autoresponder was deleted" };
 
-function obstacleOf(standing: LeasedAutoresponderMail | undefined): Decision | null {
+/** Null when the autoresponder may send the message. */
+function stoppedBy(standing: LeasedAutoresponderMail | undefined): Decision | null {
   if (standing === undefined || standing.status === null) return deleted;
   if (standing.status === "inactive") return wait;
   if (standing.has_stayed) return null;
   return {
     kind: "end",
     status: "suppressed",
-    detail: "The subscriber left the list meanwhile, and came back",
+    detail: "The subscriber left the list and joined again since the series began",
   };
 }
 
 /**
- * What keeps a message from being sent, as to its sender. The message keeps the sender it was made with: when the
- * autoresponder has another by now, who is verified, the message alone is over; otherwise the autoresponder is deactivated.
+ * The decision for messages whose sender is no longer verified; null for the others. A message keeps the sender it was made
+ * with. If the autoresponder now has another sender that is verified, only the message is cancelled; otherwise the
+ * autoresponder is deactivated.
  */
-async function judgeSenders(
+async function checkSenders(
   deps: CampaignMailDeps,
   messages: readonly LeasedMessage[],
   standings: ReadonlyMap<string, LeasedAutoresponderMail>,
@@ -150,7 +152,7 @@ async function judgeSenders(
     return {
       kind: "end",
       status: "cancelled",
-      detail: `The sender ${message.from_email} is not verified any more; the autoresponder now writes as ${present}`,
+      detail: `The sender ${message.from_email} is no longer verified; the autoresponder now sends as ${present}`,
     };
   };
 }
@@ -162,7 +164,7 @@ async function deactivate(
   cause: DeactivationCause,
 ): Promise<void> {
   if (!(await deactivateAutoresponder(db, workspaceId, id, cause, clock.now()))) return;
-  log.warn({ autoresponder: id, reason: cause.reason }, "an autoresponder was deactivated by the service");
+  log.warn({ autoresponder: id, reason: cause.reason }, "autoresponder deactivated automatically");
 }
 
 function senderOf({ workspace_id: workspaceId }: LeasedMessage, address: string): SenderQuestion {

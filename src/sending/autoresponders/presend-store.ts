@@ -1,7 +1,4 @@
-/**
- * What is asked about the mail of autoresponders: when it is about to be sent, when it is looked at again, and when
- * somebody leaves by it.
- */
+/** Queries about the mail of autoresponders: for the pre-send check and for the web view. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -12,17 +9,17 @@ import type { AutoresponderStatus } from "./autoresponder.ts";
 export interface LeasedAutoresponderMail {
   readonly message_id: string;
   readonly autoresponder_id: string;
-  /** Null: the autoresponder was deleted. */
+  /** Null when the autoresponder was deleted. */
   readonly status: AutoresponderStatus | null;
-  /** From whom it writes now; a message that is older may say another. Null: deleted. */
+  /** The autoresponder's present sender; an older message may have another. Null when the autoresponder was deleted. */
   readonly from_email: string | null;
   readonly content_id: string;
   readonly mailing_list_id: string;
-  /** Whether the person has been on the list all the time since the series began. */
+  /** Whether the subscriber has been on the list without a break since the series began. */
   readonly has_stayed: boolean;
 }
 
-/** How things stand with leased messages at this moment. */
+/** The present state of leased messages: autoresponder, sender, content and membership. */
 export function listLeasedMail(
   db: Queryable,
   asked: readonly { readonly workspace_id: WorkspaceId; readonly message_id: string }[],
@@ -40,11 +37,11 @@ export function listLeasedMail(
       and r.subscriber_id = m.subscriber_id and r.occasion = m.occasion
     left join memberships b on b.workspace_id = m.workspace_id and b.mailing_list_id = c.mailing_list_id
       and b.subscriber_id = m.subscriber_id`,
-    "autoresponder mail standings",
+    "leased autoresponder mail",
   );
 }
 
-/** A step's content as a campaign's is compiled and sent; the sender is gone with a deleted autoresponder. */
+/** A step's content in the form of a campaign's. Name and sender are empty when the autoresponder was deleted. */
 export function findContentToSend(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,13 +1,10 @@
-/**
- * What is kept of autoresponders beyond its use: ways through a series that are over, mails that left the log, and what
- * they said.
- */
+/** The SQL of purge.ts: removes finished runs, mails that have left the message log, unused contents, and counters. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { RunPage } from "./runs-store.ts";
 
-/** An autoresponder of which something may be left over. */
+/** An autoresponder that may have rows to purge. */
 export interface PurgeableAutoresponder {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
@@ -15,8 +12,8 @@ export interface PurgeableAutoresponder {
 }
 
 /**
- * Of the whole installation: those that were deleted, and those of workspaces whose oldest mail, if there is one, is not
- * in the log any more.
+ * Over all workspaces: deleted autoresponders, and those of workspaces whose oldest autoresponder mail has left the log, or
+ * that have none.
  */
 export function listPurgeableAutoresponders(db: Queryable): Promise<PurgeableAutoresponder[]> {
   return db.rows(sql`
@@ -30,7 +27,7 @@ export function listPurgeableAutoresponders(db: Queryable): Promise<PurgeableAut
       join messages m on m.workspace_id = oldest.workspace_id and m.id = oldest.message_id)`);
 }
 
-/** At most `most` ways through a deleted one; says how many went. */
+/** Deletes up to `most` runs of a deleted autoresponder; returns how many. */
 export function removeRunsOfDeleted(
   db: Queryable,
   { workspace_id, id }: PurgeableAutoresponder,
@@ -43,8 +40,8 @@ export function removeRunsOfDeleted(
 }
 
 /**
- * Of the next `limit` mails those whose message is not in the log; whoever is in the middle of a series keeps theirs, since
- * by them nobody gets a step twice. @param after the `last` of the page before
+ * Deletes, among the next `limit` mails, those whose message is not in the log. Mails of an unfinished run are kept, because
+ * they prevent a step from being sent twice. @param after the `last` of the page before
  */
 export async function removeForgottenMails(
   db: Queryable,
@@ -78,8 +75,8 @@ export async function removeForgottenMails(
 }
 
 /**
- * Of the next `limit` ways through a living one those that are over and have no mail left; they began so long ago that
- * neither a look at who joined nor a day comes upon them again. @param after the `last` of the page before
+ * Deletes, among the next `limit` runs of an existing autoresponder, those that are finished and have no mail left, if they
+ * are so old that no scan starts them again. @param after the `last` of the page before
  */
 export async function removeFinishedRuns(
   db: Queryable,
@@ -112,7 +109,7 @@ export async function removeFinishedRuns(
   return row ?? { seen: 0, last: null };
 }
 
-/** At most `most` contents, with their links, that no step and no mail has any more; says how many went. */
+/** Deletes up to `most` contents, with their links, that no step and no mail uses; returns how many. */
 export function removeUnusedContents(
   db: Queryable,
   { workspace_id, id }: PurgeableAutoresponder,
@@ -135,7 +132,7 @@ export function removeUnusedContents(
     delete from autoresponder_contents c using unused u where c.workspace_id = u.workspace_id and c.id = u.id`);
 }
 
-/** Of a deleted one without mails: the counters, by which it is found, go last of all. */
+/** Deletes the counters of a deleted autoresponder without mails. They go last: the purge finds it by them. */
 export async function removeCountersOfDeleted(
   db: Queryable,
   { workspace_id, id }: PurgeableAutoresponder,

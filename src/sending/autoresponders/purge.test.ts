@@ -53,7 +53,7 @@ beforeEach(async () => {
   await work();
 });
 
-test("of a deleted one everybody's way goes in the background, the mails when they leave the log", async () => {
+test("runs of a deleted autoresponder are purged in the background, its mails when they leave the log", async () => {
   await service.call("DELETE", `/autoresponders/${series}`);
   expect(await rows()).toEqual([5, 5, 2, 2, 1]);
   await forget();
@@ -63,7 +63,7 @@ test("of a deleted one everybody's way goes in the background, the mails when th
   expect(await rows()).toEqual([0, 0, 0, 0, 0]);
 });
 
-test("of a living one nothing goes before the log forgets it, nor while somebody is in the middle", async () => {
+test("nothing of an existing autoresponder is purged while the log has it or a run is unfinished", async () => {
   clock.advance(10 * DAY);
   await forget();
   await emptyLog();
@@ -71,7 +71,7 @@ test("of a living one nothing goes before the log forgets it, nor while somebody
   expect(await rows()).toEqual([5, 5, 2, 2, 1]);
 });
 
-test("of a living one what is over goes, and begins for nobody again", async () => {
+test("finished runs of an existing autoresponder are purged, and do not start again", async () => {
   clock.advance(DAY);
   await work();
   expect(await rows()).toEqual([5, 10, 2, 2, 1]);
@@ -86,7 +86,7 @@ test("of a living one what is over goes, and begins for nobody again", async () 
   expect(await rows()).toEqual([0, 0, 2, 2, 1]);
 });
 
-test("of one for a date what is over goes, too, and begins for nobody again", async () => {
+test("finished runs of a date trigger are purged, and do not start again", async () => {
   await service.call("DELETE", `/autoresponders/${series}`);
   await service.call("POST", `/mailing-lists/${list}/custom-fields`, {
     field_name: "day",

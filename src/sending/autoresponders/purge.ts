@@ -1,7 +1,7 @@
 /**
- * An autoresponder leaves something with everybody it writes to. A mail is kept as long as the log knows its message, for
- * links lead somewhere and people leave by them; what is over and forgotten goes, in bounded steps. Of one that was
- * deleted, everybody's way through it goes at once.
+ * Purges rows of autoresponders that are no longer needed, in bounded steps. Mail rows are kept as long as the message log
+ * has their message, because links and unsubscribe pages need them. Finished runs without mail, and unused contents, are
+ * removed; runs of a deleted autoresponder are removed at once.
  */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -33,7 +33,7 @@ export function autoresponderPurge(deps: PurgeDeps): Recurring {
   };
 }
 
-/** Until nothing is left to remove or `signal` says stop; one that is cut short begins again the next time. */
+/** Returns when nothing is left to remove or `signal` is aborted; the next run starts again. */
 export async function purgeAutoresponders(
   { db, clock, step }: PurgeDeps,
   signal: AbortSignal,

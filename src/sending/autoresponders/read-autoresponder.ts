@@ -1,4 +1,4 @@
-/** What a caller says about an autoresponder, read whole and checked: what is stored can be sent. */
+/** Reads and checks the body of POST and PUT. What is stored can be sent. */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
@@ -23,7 +23,7 @@ import type {
 } from "./autoresponder.ts";
 import { minutesOf } from "./delay.ts";
 
-/** The columns of the autoresponder that its author decides. */
+/** The columns that the author sets. */
 export interface AutoresponderSettings
   extends Pick<
     Autoresponder,
@@ -41,7 +41,7 @@ export interface AutoresponderSettings
   readonly at: string | null;
 }
 
-/** What a step says, with what is known of it once it is compiled. */
+/** The content of a step, with the results of compiling it. */
 export interface StepContent
   extends Pick<AutoresponderStep, "subject" | "html_content" | "text_content" | "warnings"> {
   readonly tracks_opens: boolean;
@@ -50,7 +50,7 @@ export interface StepContent
 }
 
 export interface ReadStep {
-  /** As the caller gave it; null when the step has none. */
+  /** The id in the request; null without one. */
   readonly id: string | null;
   readonly delayMinutes: number;
   readonly content: StepContent;
@@ -104,7 +104,7 @@ async function readTrigger(
   return { trigger_type: type, date_field: field, is_yearly: yearly ?? false, at: at ?? DEFAULT_TIME };
 }
 
-/** Whether one of a list's fields is of the type date and has this name. */
+/** Whether one of the fields has this name and the type date. */
 export function isDateField(
   fields: readonly Pick<CustomField, "field_name" | "field_type">[],
   field: string,

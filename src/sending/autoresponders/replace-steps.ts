@@ -1,7 +1,7 @@
 /**
- * Writes the steps of an autoresponder anew while people are in the middle of them. A step given with its id stays that
- * step; where none has an id, the first stays the first, the second the second. Whoever waits for a step gets it as it
- * then says; whoever waits for one that is removed goes on with what now follows the step before it.
+ * Replaces the steps of an autoresponder while runs are in progress. A step with an id keeps its identity; if no step has an
+ * id, steps keep it by position. A run that waits for a step gets its new content. A run that waits for a removed step
+ * continues with the step that now follows the one before it.
  */
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
@@ -13,7 +13,7 @@ interface KeptStep extends Omit<ReadStep, "id"> {
   readonly id: string;
 }
 
-/** In the transaction that holds the autoresponder. @throws ApiError VALIDATION_ERROR for an id of no step of it */
+/** Runs in the transaction that has locked the autoresponder. @throws ApiError VALIDATION_ERROR for an unknown step id */
 export async function replaceSteps(
   tx: Queryable,
   workspaceId: WorkspaceId,

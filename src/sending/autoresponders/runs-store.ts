@@ -1,7 +1,8 @@
 /**
- * Who is where in which series. Whoever begins one gets a row; it says which step comes next and when, by the
- * autoresponder's own clock, which stands still while it is inactive. Everything here is a bounded statement that bears
- * being repeated: a run is the one row of its person and occasion.
+ * Runs of autoresponders: one row for each person who goes through a series, with the next step and when it is due. Due
+ * times are in the autoresponder's own time, which does not advance while it is inactive (`stood_still` is the total time it
+ * was inactive). Every statement here is bounded and may be repeated: a run is unique by person and `occasion`, the time
+ * that triggered it.
  */
 import sql, { type Sql } from "sql-template-tag";
 import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
@@ -12,16 +13,16 @@ import type { AutoresponderSettings } from "./read-autoresponder.ts";
 import { daysOfYear } from "./trigger-days.ts";
 
 /**
- * A membership may be seen so much later than its moment says: the transaction that wrote it was open as long, or clocks
- * differ. A look that went back as far each time would read everybody of a large import again and again; those who come
- * later than usual are found by the first of each minute.
+ * A membership may become visible later than its timestamp, because its transaction was open that long or clocks differ.
+ * The first scan of each minute goes back by LATE; the others go back by USUAL, because scans that always went back by LATE
+ * would read a large import again and again.
  */
 const LATE = sql`interval '10 minutes'`;
 const USUAL = sql`interval '30 seconds'`;
 const isFirstOfMinute = (now: Date) =>
   sql`date_trunc('minute', a.scanned_to) < date_trunc('minute', ${now}::timestamptz)`;
 
-/** An active autoresponder with which something is to be done. */
+/** An active autoresponder that may have something due. */
 export interface DueAutoresponder {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
@@ -30,24 +31,23 @@ export interface DueAutoresponder {
   readonly timezone: string;
   readonly has_joined: boolean;
   readonly has_due: boolean;
-  /** The first look of a minute has found nobody. */
+  /** Whether the first scan of the minute found nobody. */
   readonly is_idle: boolean;
 }
 
 const ownTime = (now: Date) => sql`(${now}::timestamptz - a.stood_still)`;
-/** At a moment that may lie before a pause, of one that is active. */
+/** The own time of an active autoresponder at a moment, which may lie before an inactive period. */
 const ownTimeAt = (moment: Sql) => sql`(${moment} - a.stood_still + coalesce((
   select sum(upper(pause) - lower(pause))
   from unnest(tstzmultirange(tstzrange(${moment}, null)) - a.active_times) pause), '0'))`;
 const activeSince = (moment: Sql) => sql`(a.active_times * tstzmultirange(tstzrange(${moment}, null)))`;
-/** The times it was active that a look may still go through. */
+/** The active periods that a scan may still go through. */
 export const unseenTimes = activeSince(sql`a.scanned_to - ${LATE}`);
 /**
- * Memberships m that may begin a series, one stretch of time after the other: of the people who joined while it was
- * inactive, who may be a million, none is read. In the order of their index, which keeps the planner from others that have
- * everybody of the list.
- * @param began when the look begins
- * @param most of each stretch
+ * Memberships `m` that may start a run, one active period after the other: people who joined while it was inactive, maybe a
+ * million, are not read. The order of the index keeps the planner from an index over the whole list.
+ * @param began when the scan began
+ * @param most limit for each period
  */
 const joinedSql = (began: Date, condition: Sql, most: number) => sql`
   unnest(${activeSince(sql`a.scanned_to - case when ${isFirstOfMinute(began)} then ${LATE} else ${USUAL} end`)}) stretch
@@ -56,33 +56,33 @@ const joinedSql = (began: Date, condition: Sql, most: number) => sql`
     where m.workspace_id = a.workspace_id and m.mailing_list_id = a.mailing_list_id and not m.is_quiet
       and m.subscribed_at between lower(stretch) and coalesce(upper(stretch), 'infinity') and ${condition}
     order by m.subscribed_at, m.subscriber_id limit ${most}) m`;
-/** Asked of each membership by itself: joined, by old statistics all runs were read for each. */
+/** A subquery for each membership: as a join, with old statistics, the planner read all runs for each. */
 const isNew = sql`(m.status = 'active' and not exists (
   select from (
     select from autoresponder_runs r
     where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
       and r.occasion = m.subscribed_at offset 0) run))`;
-/** The step of whoever has waited longest. Without its order the planner may look through everybody who waits. */
+/** The step that has been due for the longest time. Without the order the planner may read all waiting runs. */
 const dueStepSql = (now: Date) => sql`(
   select r.next_step_id from autoresponder_runs r
   where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}
   order by r.due_at limit 1)`;
 
 /**
- * All that a date may trigger, and of the others those for which somebody has joined, a step is due, or it is to be noted
- * that nobody has joined.
- * @param looking those that are looking for who joined already: it is not looked whether there is anybody
+ * All active autoresponders with a date trigger, and those for which a person has joined, a step is due, or the scan
+ * position has to be advanced.
+ * @param scanning ids of autoresponders with a running scan, for which new members are not looked for again
  */
 export function listDueAutoresponders(
   db: Queryable,
   now: Date,
-  looking: readonly string[],
+  scanning: readonly string[],
 ): Promise<DueAutoresponder[]> {
   return db.rows(sql`
     select *, is_first_of_minute and not has_joined as is_idle from (
       select a.workspace_id, a.id, a.at, a.day_done::text as day_done, w.timezone,
         a.trigger_type = 'subscribed' and ${isFirstOfMinute(now)} as is_first_of_minute,
-        a.trigger_type = 'subscribed' and (a.id = any(${looking}::uuid[]) or exists (
+        a.trigger_type = 'subscribed' and (a.id = any(${scanning}::uuid[]) or exists (
           select from ${joinedSql(now, isNew, 1)})) as has_joined,
         a.waiting_reason is not null or ${dueStepSql(now)} is not null as has_due
       from autoresponders a join workspaces w on w.id = a.workspace_id
@@ -92,9 +92,9 @@ export function listDueAutoresponders(
 }
 
 /**
- * Nobody who joined up to this moment is missing where nobody new was found.
- * @param idle those that were looked at, and no others: whoever is passed over, such as a suspended workspace, has people
- * yet to be found
+ * Advances the scan position of autoresponders for which nobody has joined.
+ * @param idle only autoresponders that were scanned: one that was skipped, such as that of a suspended workspace, may have
+ * people to be found
  */
 export async function advanceScans(db: Queryable, began: Date, idle: readonly string[]): Promise<void> {
   if (idle.length === 0) return;
@@ -103,7 +103,7 @@ export async function advanceScans(db: Queryable, began: Date, idle: readonly st
     where id = any (${idle}::uuid[]) and status = 'active' and scanned_to < ${began}`);
 }
 
-/** An active autoresponder that nobody else moves on, changes or deactivates before this transaction ends. */
+/** An active autoresponder whose row this transaction has locked. */
 export interface LockedAutoresponder
   extends Pick<
       AutoresponderSettings,
@@ -118,7 +118,7 @@ export interface LockedAutoresponder
   readonly day_done: string | null;
 }
 
-/** Undefined when it is not active any more, or somebody else is at it. */
+/** Undefined when it is not active, or another transaction has locked it. */
 export function lockActive(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -132,15 +132,15 @@ export function lockActive(
     for no key update of a skip locked`);
 }
 
-/** How far a look at people has come. */
+/** The position of a scan over people. */
 export interface RunPage {
-  /** Who were looked at; fewer than were asked for: nobody is left. */
+  /** How many rows were read; fewer than requested means that none are left. */
   readonly seen: number;
-  /** Behind which the next page begins; null when nobody was looked at. */
+  /** The key after which the next page begins; null when no row was read. */
   readonly last: string | null;
 }
 
-/** Runs of the people in `page`, with the columns subscriber_id, subscribed_at, occasion and begins_at. */
+/** Inserts runs for `page`, a relation with the columns subscriber_id, subscribed_at, occasion and begins_at. */
 const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: LockedAutoresponder, page: Sql) => sql`
   insert into autoresponder_runs (workspace_id, autoresponder_id, subscriber_id, occasion, generation, member_since,
     next_step_id, due_at)
@@ -152,8 +152,8 @@ const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: LockedAutor
   on conflict (workspace_id, autoresponder_id, subscriber_id, occasion) do nothing`;
 
 /**
- * Those who joined while it was active, the first of them first.
- * @param began when the look began
+ * Inserts runs for the next page of people who joined while the autoresponder was active, in order of joining.
+ * @param began when the scan began
  * @param after the `last` of the page before
  */
 export async function insertRunsOfJoined(
@@ -182,7 +182,7 @@ export async function insertRunsOfJoined(
   return row ?? { seen: 0, last: null };
 }
 
-/** A whole look at who joined is over; `began` is when it began. */
+/** Records that a scan for new members, which began at `began`, is complete. */
 export async function updateScanned(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -195,8 +195,9 @@ export async function updateScanned(
 }
 
 /**
- * Active members whose date is this day, in the order of their ids; `moment` is the day's. A date with a time counts as the
- * day that it is in the workspace's zone.
+ * Inserts runs for the active members in the next page whose date is this day, in order of their ids. A value with a time
+ * counts as its day in the workspace's time zone.
+ * @param moment the instant of the trigger time on this day
  * @param after the `last` of the page before
  */
 export async function insertRunsOfDay(
@@ -246,10 +247,10 @@ export async function updateDayDone(
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** The step that somebody has waited for longest, and whether it is one still. */
+/** The step that has been due for the longest time. */
 export interface DueStep {
   readonly id: string;
-  /** Null: removed. */
+  /** Null when the step was removed. */
   readonly position: number | null;
   readonly content_id: string;
   readonly subject: string;
@@ -257,7 +258,7 @@ export interface DueStep {
   readonly bytes: number;
 }
 
-/** Undefined when nobody waits. */
+/** Undefined when no run is due. */
 export function findDueStep(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -270,14 +271,14 @@ export function findDueStep(
     from autoresponders a
     cross join lateral ${dueStepSql(now)} due
     join autoresponder_steps s on s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.id = due.next_step_id
-    -- That of a removed step may be gone.
+    -- The content of a removed step may be deleted.
     left join autoresponder_contents c on c.workspace_id = s.workspace_id and c.id = s.content_id
     where a.workspace_id = ${workspaceId} and a.id = ${id}`);
 }
 
 /**
- * At most `most` of those who wait for a step that was removed go on with its successor, or have come to the end. Of this
- * step alone: who has waited as long for another may come first, again and again.
+ * Moves up to `most` due runs of a removed step to its successor, or ends them. Only runs of this step are read, because
+ * runs of other steps that have been due as long may sort first each time.
  */
 export async function skipRemovedStep(
   tx: Queryable,
@@ -300,7 +301,7 @@ export async function skipRemovedStep(
     where r.ctid = w.place`);
 }
 
-/** Why people whose time has come wait; null: they do not. */
+/** @param reason why due runs are not sent; null when they are */
 export async function updateWaitingReason(
   tx: Queryable,
   workspaceId: WorkspaceId,

@@ -160,7 +160,7 @@ describe("a series that joining begins", () => {
     expect(await mails()).toEqual(["liz Welcome", "liz Tips"]);
   });
 
-  test("finds somebody whose joining becomes visible late", async () => {
+  test("finds a person whose membership becomes visible late", async () => {
     const joined = clock.now();
     await later(3 * 60_000);
     await join("ada@example.test", {}, { now: joined });
@@ -196,7 +196,7 @@ describe("a series that is deactivated", () => {
     expect(await mails()).toEqual([]);
   });
 
-  test("goes on with those who joined, or came back, before it was, and whom nobody has looked at yet", async () => {
+  test("continues with people who joined or returned before the deactivation and were not scanned yet", async () => {
     await join("ada@example.test");
     await work();
     await leave("ada@example.test");
@@ -234,7 +234,7 @@ describe("a series that is deactivated", () => {
     expect((await mails()).toSorted()).toEqual(["in1 Welcome", "in2 Welcome"]);
   });
 
-  test("owes those whom nobody had looked at as much of their delay as they had left", async () => {
+  test("people who were not scanned yet keep the rest of their delay", async () => {
     series = await create({ steps: [tips] });
     await act("activate");
     await join("ada@example.test");
@@ -369,7 +369,7 @@ describe("with many people", () => {
     await act("deactivate");
   });
 
-  test("those who were looked at are not looked through again for whoever comes after them", async () => {
+  test("scanned people are not read again for people who join later", async () => {
     clock.set(new Date(Math.ceil(clock.now().getTime() / 60_000) * 60_000));
     await crowd(list, 3_000);
     await work();
@@ -384,7 +384,7 @@ describe("with many people", () => {
     expect((await mails()).slice(3_000)).toEqual(["ivy Welcome", "max Welcome"]);
   });
 
-  test("everybody else's turn comes between the pages", async () => {
+  test("other autoresponders get their turn between pages", async () => {
     const others = await newList(db, workspaceId);
     const second = await create({ mailing_list_id: others });
     await act("activate", second);
@@ -452,7 +452,7 @@ describe("with many people", () => {
     expect((await mails()).filter((mail) => mail.endsWith("Offer"))).toHaveLength(5);
   });
 
-  test("nobody is looked for among all people, whatever the statistics know", async () => {
+  test("no scan reads all people, whatever the planner statistics say", async () => {
     const other = await service.newWorkspace();
     const of = other.workspaceId as WorkspaceId;
     await verifyShop(db, of);
@@ -627,7 +627,7 @@ describe("a date", () => {
     expect(await mails()).toEqual(["amy Welcome"]);
   });
 
-  test("that came before a deactivation is not lost to those whom nobody had looked at", async () => {
+  test("a day before a deactivation is still processed for people who were not scanned yet", async () => {
     clock.set(new Date("2027-06-10T00:00:00Z"));
     await dated({});
     await born("amy@example.test", "2027-06-10");
@@ -680,7 +680,7 @@ describe("workspaces", () => {
   const setSuspended = (is: boolean) =>
     db.run(sql`update workspaces set is_suspended = ${is} where id = ${workspaceId}`);
 
-  test("that are suspended send nothing, and to everybody who joined as soon as they are not", async () => {
+  test("autoresponders of a suspended workspace send nothing, and catch up when it is resumed", async () => {
     await join("ada@example.test");
     await setSuspended(true);
     await work();
@@ -693,7 +693,7 @@ describe("workspaces", () => {
     expect((await mails()).toSorted()).toEqual(["ada Welcome", "mia Welcome"]);
   });
 
-  test("that are resumed while it is looked what there is to do lose nobody", async () => {
+  test("a workspace that is resumed during a scan loses no member", async () => {
     await join("ada@example.test");
     await setSuspended(true);
     clock.advance(HOUR);

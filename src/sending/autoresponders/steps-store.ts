@@ -1,4 +1,4 @@
-/** The steps of autoresponders, and what they say. */
+/** The steps of autoresponders, and their contents. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -13,7 +13,7 @@ export interface StepRow extends Omit<AutoresponderStep, "delay"> {
   readonly tracks_clicks: boolean;
 }
 
-/** In their order, without those that were removed. */
+/** In order of position, without removed steps. */
 export function listSteps(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -48,11 +48,11 @@ export async function insertContent(
       ${JSON.stringify(content.warnings)}::jsonb)`);
 }
 
-/** A step as it stands from now on; null for the position of one that is removed. */
+/** A step as it will be stored; `position` is null for a removed step. */
 export interface PlacedStep {
   readonly id: string;
   readonly position: number | null;
-  /** Of a removed step: where whoever waits for it goes on. */
+  /** For a removed step: the step with which waiting runs continue. */
   readonly successorId: string | null;
   readonly delayMinutes: number;
   readonly contentId: string;

@@ -1,4 +1,4 @@
-/** The table of autoresponders: what is shown of them, what their authors decide, and whether they are active. */
+/** The table of autoresponders: reading, creating, replacing, activating and deleting. */
 import sql, { empty, type Sql } from "sql-template-tag";
 import { insertOriginName } from "#messages/origin-names-store.ts";
 import type { Page } from "#platform/database/page.ts";
@@ -9,7 +9,7 @@ import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.
 import type { AutoresponderSettings } from "./read-autoresponder.ts";
 import { unseenTimes } from "./runs-store.ts";
 
-/** Each active one is looked at every few seconds. */
+/** The limit exists because each active autoresponder is checked every few seconds. */
 export const autoresponderRoom: WorkspaceRowLimit = {
   table: sql`autoresponders`,
   what: "autoresponders",
@@ -75,17 +75,17 @@ export function findAutoresponder(
 
 const since = (moment: Date) => sql`tstzmultirange(tstzrange(${moment}, null))`;
 
-/** What a change of it has to know. */
+/** An autoresponder as a change needs it. */
 export interface AutoresponderForUpdate extends AutoresponderSettings {
   readonly id: string;
   readonly status: AutoresponderStatus;
-  /** Null while it is active, and before it was. */
+  /** Null while it is active, and before its first activation. */
   readonly deactivated_at: Date | null;
-  /** `YYYY-MM-DD`; null unless a date has triggered it. */
+  /** The newest day that was processed, `YYYY-MM-DD`; null without a date trigger. */
   readonly day_done: string | null;
 }
 
-/** Nobody else changes it, and nothing is sent by it, before this transaction ends. */
+/** Locks the row: no other transaction changes it or sends its mail before this one ends. */
 export function lockAutoresponder(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -115,9 +115,8 @@ export async function insertAutoresponder(
 }
 
 /**
- * In the transaction that holds it.
- * @param beginsAnew whether those who are in the middle get no more of it, and only those who come from now on are
- * written to
+ * Runs in the transaction that has locked the autoresponder.
+ * @param beginsAnew whether all runs in progress end, and only people who join from now on get the series
  */
 export async function updateAutoresponder(
   tx: Queryable,
@@ -144,8 +143,8 @@ export async function updateAutoresponder(
 }
 
 /**
- * Says whether it was inactive. Its own clock goes on from where it stopped, and so does the look for those who joined
- * while it was active.
+ * Activates an autoresponder. Its own time and its scan for new members continue from where they stopped.
+ * @returns false when it was already active
  */
 export async function activateAutoresponder(
   tx: Queryable,
@@ -154,7 +153,7 @@ export async function activateAutoresponder(
   dayDone: string | null,
   now: Date,
 ): Promise<boolean> {
-  // For a date nobody looks who joined: of its times those since it was last activated are kept.
+  // With a date trigger there is no scan for new members: only the active period from now on is kept.
   const scannedTo = sql`coalesce(case when trigger_type = 'subscribed' then scanned_to end, ${now})`;
   const count = await tx.run(sql`
     update autoresponders a
@@ -166,21 +165,23 @@ export async function activateAutoresponder(
   return count > 0;
 }
 
-/** What makes the service deactivate one, as long as it writes from this address, or has a step that says this. */
+/** Why the service deactivates an autoresponder. It applies only while the autoresponder has this sender or content. */
 export type DeactivationCause =
   | { readonly reason: "sender_not_verified"; readonly fromEmail: string }
   | { readonly reason: "content_invalid"; readonly contentId: string };
 
-const lasts = (cause: DeactivationCause): Sql =>
-  cause.reason === "sender_not_verified" ? sql`from_email = ${cause.fromEmail}` : saysStill(cause.contentId);
+const stillApplies = (cause: DeactivationCause): Sql =>
+  cause.reason === "sender_not_verified"
+    ? sql`from_email = ${cause.fromEmail}`
+    : hasContentSql(cause.contentId);
 
-/** Of the autoresponder `a`. */
-const saysStill = (contentId: string): Sql => sql`exists (
+/** Whether a step of the autoresponder `a` has this content. */
+const hasContentSql = (contentId: string): Sql => sql`exists (
   select from autoresponder_steps s
   where s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.content_id = ${contentId}
     and s.position is not null)`;
 
-/** Whether a step of it has this content, and not another by now. */
+/** Whether a step of the autoresponder still has this content. */
 export async function hasContent(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -188,11 +189,11 @@ export async function hasContent(
   contentId: string,
 ): Promise<boolean> {
   const found = await db.row(sql`
-    select from autoresponders a where workspace_id = ${workspaceId} and id = ${id} and ${saysStill(contentId)}`);
+    select from autoresponders a where workspace_id = ${workspaceId} and id = ${id} and ${hasContentSql(contentId)}`);
   return found !== undefined;
 }
 
-/** Says whether it was active. @param cause null: a person does it */
+/** @param cause null when a person deactivates it @returns false when it was not active, or the cause no longer applies */
 export async function deactivateAutoresponder(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -206,13 +207,14 @@ export async function deactivateAutoresponder(
       deactivated_at = ${now}, deactivation_reason = ${cause?.reason ?? null},
       waiting_reason = null, updated_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id} and status = 'active'
-      ${cause === null ? empty : sql`and ${lasts(cause)}`}`);
+      ${cause === null ? empty : sql`and ${stillApplies(cause)}`}`);
   return count > 0;
 }
 
 /**
- * With its steps. Everybody's way through it goes in the background, and what was sent when it leaves the log
- * (remove-traces.ts): until then its links and pages work. Says whether there was one.
+ * Deletes an autoresponder with its steps. Its runs are purged in the background, its mail rows when the messages leave the
+ * log (purge.ts): until then links and pages work.
+ * @returns false when it does not exist
  */
 export async function removeAutoresponder(
   tx: Queryable,
@@ -228,8 +230,8 @@ export async function removeAutoresponder(
 }
 
 /**
- * Those of which mail waits and must not go out: paused stays in the queue, cancelled has to come to its end. What workers
- * hold of both begins no conversation.
+ * The autoresponders with queued mail that must not be sent. Mail of `paused` ones stays in the queue; mail of `cancelled`
+ * ones is leased so that it ends as cancelled. Leased messages of both are not sent.
  */
 export async function listStoppedAutoresponders(
   db: Queryable,

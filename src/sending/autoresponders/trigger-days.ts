@@ -1,32 +1,32 @@
 /**
- * The moments of a date trigger: each day of the workspace's zone has one. Where clocks are put forward over it, it moves
- * forward by as much; where it comes twice, the first is meant (campaigns/lifecycle/scheduled-at.ts).
+ * The instants of a date trigger: its time on each day of the workspace's time zone. A time that the clock change skips is
+ * moved forward by the change; of a time that occurs twice, the first counts (campaigns/scheduled-at.ts).
  */
 import { Temporal } from "temporal-polyfill";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 
-/** After an outage: mail of a day whose moment lies further back is left out. */
+/** After an outage, days whose trigger time is further back are not processed. */
 const MISSED_AFTER_MS = 24 * 60 * 60 * 1_000;
 
-/** A date and a time of the workspace's zone. */
+/** A time of day in a time zone. */
 export interface DayClock {
   /** HH:MM */
   readonly at: string;
   readonly timezone: string;
 }
 
-/** When a day (`YYYY-MM-DD`) has its moment. */
+/** The instant of the trigger on a day (`YYYY-MM-DD`). */
 export function momentOf(day: string, { at, timezone }: DayClock): Date {
   return readScheduledAt(`${day}T${at}`, timezone);
 }
 
-/** The newest day whose moment has come. */
+/** The newest day whose trigger time has passed. */
 export function lastDay(now: Date, clock: DayClock): string {
   const today = dayAt(now, clock);
   return (momentOf(today.toString(), clock) <= now ? today : today.subtract({ days: 1 })).toString();
 }
 
-/** The days after `done` whose moment has come, the oldest first. */
+/** The days after `done` whose trigger time has passed, oldest first. */
 export function dueDays(done: string, now: Date, clock: DayClock): string[] {
   const today = dayAt(now, clock);
   return [today.subtract({ days: 1 }).toString(), today.toString()].filter((day) => {
@@ -35,7 +35,7 @@ export function dueDays(done: string, now: Date, clock: DayClock): string[] {
   });
 }
 
-/** The days of a year (`MM-DD`) that are celebrated on this day: on 28 February, too, those of the 29th where it is missing. */
+/** The anniversaries (`MM-DD`) that fall on this day. 28 February includes the 29th in years without it. */
 export function daysOfYear(day: string): string[] {
   const monthDay = day.slice(5);
   return monthDay === "02-28" && !Temporal.PlainDate.from(day).inLeapYear ? [monthDay, "02-29"] : [monthDay];

@@ -148,7 +148,7 @@ describe("a draft", () => {
     ["no subject", { subject: undefined }, "subject"],
     ["a subject with a line break", { subject: "a\r\nBcc: b@c.test" }, "subject"],
     ["a foreign sender", { from_email: "ceo@bank.test" }, "from_email"],
-    ["a stranger for its bounces", { bounce_email: "victim@example.net" }, "bounce_email"],
+    ["an unverified address for its bounces", { bounce_email: "victim@example.net" }, "bounce_email"],
     ["no sender", { from_email: undefined }, "from_email"],
     ["a merge tag in the from_name", { from_name: "{{ first_name }} at Shop" }, "from_name"],
     ["a reply_to that is none", { reply_to: "nobody" }, "reply_to"],
@@ -225,7 +225,7 @@ describe("a draft", () => {
         [
           {
             field: "mailing_list_id",
-            message: `mailing_list_id is not News, the list of the segment Adas: leave it out, or give ${list}`,
+            message: `mailing_list_id is not News, the list of the segment Adas: omit it, or give ${list}`,
           },
         ],
       ]);
@@ -234,7 +234,7 @@ describe("a draft", () => {
     }
   });
 
-  test("counts those alone who may get mail, whomever its conditions name", async () => {
+  test("counts only people who may get mail, whatever its conditions match", async () => {
     const rules = [{ field: "status", operator: "is_one_of", value: ["active", "unsubscribed"] }];
     const conditions = { logic: "and", rules };
     expect(await read(await create({ ...complete(), segment_conditions: conditions }))).toMatchObject({
@@ -242,7 +242,7 @@ describe("a draft", () => {
     });
   });
 
-  test("keeps the segments that its conditions name from being deleted, until it names others or is over", async () => {
+  test("the segments of its conditions cannot be deleted until it has others or is complete", async () => {
     const rules = [{ field: "email", operator: "contains", value: "a" }];
     const segment = async () => {
       const conditions = { logic: "and", rules };
@@ -334,7 +334,7 @@ describe("a draft", () => {
     expect([status, body.details[0].field]).toEqual([400, "html_content"]);
   });
 
-  test("that is a duplicate is for whoever is there when it is made", async () => {
+  test("a duplicate has the estimate of the time when it is made", async () => {
     const changing = await newList(database, workspaceId);
     const id = await create({ ...complete(), mailing_list_id: changing });
     await addPeople(database, workspaceId, changing, [
@@ -399,13 +399,13 @@ describe("sending", () => {
     expect([answer.status, answer.body.code]).toEqual([status, code]);
   });
 
-  test("is refused when nobody would get it", async () => {
+  test("is refused without recipients", async () => {
     const empty = await newList(database, workspaceId);
     const answer = await act(await create({ ...complete(), mailing_list_id: empty }), "send");
     expect([answer.status, answer.body.code]).toEqual([400, "BAD_REQUEST"]);
   });
 
-  test("is refused when everybody is left out: suppressed, or of a status that gets no mail", async () => {
+  test("is refused when all recipients are suppressed or inactive", async () => {
     const lone = await newList(database, workspaceId, "Lone");
     await addPeople(database, workspaceId, lone, [
       { email: "never@lone.test" },
@@ -489,7 +489,7 @@ describe("sending", () => {
     expect([status, body.code, body.error]).toEqual([
       403,
       "EMAIL_NOT_VERIFIED",
-      "bounce_email bounces@elsewhere.test is not verified any more",
+      "bounce_email bounces@elsewhere.test is no longer verified",
     ]);
   });
 
@@ -554,7 +554,7 @@ describe("sending", () => {
 describe("a schedule", () => {
   const later = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
 
-  test("waits for its time and then begins by itself", async () => {
+  test("a scheduled campaign starts at its time", async () => {
     const id = await create();
     const { body } = await act(id, "send", { scheduled_at: later(3_600_000) });
     expect(body.data).toMatchObject({ status: "scheduled", sent_at: null });
@@ -580,7 +580,7 @@ describe("a schedule", () => {
     await act(id, "cancel");
   });
 
-  test("can be taken back, and is nothing while nobody sends it", async () => {
+  test("a schedule can be cancelled, and has no effect before the campaign is sent", async () => {
     const id = await create({ ...complete(), scheduled_at: later(1_000) });
     clock.advance(2_000);
     await work();
@@ -592,7 +592,7 @@ describe("a schedule", () => {
     expect((await read(id)).status).toBe("draft");
   });
 
-  test("that was missed by more than six hours is held, and goes out when somebody resumes it", async () => {
+  test("a campaign that missed its time by more than six hours is paused, and is sent when resumed", async () => {
     const id = await create();
     await act(id, "send", { scheduled_at: later(1_000) });
     clock.advance(6 * 3_600_000 + 2_000);
@@ -676,7 +676,7 @@ test("campaigns are listed newest first, by state and by a part of their name", 
   expect(body.data.campaigns[0]).not.toHaveProperty("html_content");
 });
 
-test("a test goes to a few addresses as transactional mail, with the values of whoever is known", async () => {
+test("a test goes to a few addresses as transactional mail, with the values of known subscribers", async () => {
   const id = await create();
   const { status, body } = await act(id, "test", { emails: ["Ada@example.test", "boss@shop.test"] });
   expect([status, body.data.messages.length]).toEqual([200, 2]);
@@ -719,7 +719,7 @@ test("is not sent with links of a tracking domain that was deleted since", async
   expect([status, body.details[0].field]).toEqual([400, "url_domain_id"]);
 });
 
-test("a test is made and leaves as the campaign's mail, but nobody is unsubscribed by it", async () => {
+test("a test is made and routed as the campaign's mail, but does not unsubscribe", async () => {
   await database.run(sql`update sending_domains set custom_return_path = true, return_path_verified = true`);
   const ip = "192.0.2.7";
   expect((await call("POST", "/sending-ips", { ip, pool: "test" })).status).toBe(201);

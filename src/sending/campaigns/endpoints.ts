@@ -1,4 +1,4 @@
-/** Campaigns over HTTP: drafts, and everything that can be done with one. What came of it is in analytics. */
+/** The endpoints of campaigns: drafts, and all actions. Results are in analytics/endpoints.ts. */
 import { Type } from "typebox";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { choiceField, pageFields, textField } from "#platform/http/request/query.ts";
@@ -29,16 +29,17 @@ const SendOrder = Type.Object(
     scheduled_at: omittable(
       Type.String({
         maxLength: 40,
-        description: "Instead of the campaign's own; past is now, empty is 400.",
+        description:
+          "Overrides the campaign's own time. A time in the past means now; an empty one is refused.",
       }),
     ),
     send_now: omittable(
       Type.Boolean({
-        description: "True: at once, whatever time the campaign has; not beside scheduled_at.",
+        description: "True: send now, whatever time the campaign has. Cannot be combined with scheduled_at.",
       }),
     ),
   },
-  // A time under another name must not become "now".
+  // A misspelled scheduled_at must not mean "now".
   { $id: "SendOrder", additionalProperties: false },
 );
 
@@ -59,7 +60,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       summary: "Campaigns with their counts and rates, newest first",
       needs: need(campaigns, "read"),
       query: {
-        status: choiceField(campaignStatuses, "Only those in this state."),
+        status: choiceField(campaignStatuses, "Only campaigns in this status."),
         search: textField(200, "A part of name or subject."),
         ...pageFields(),
       },
@@ -79,7 +80,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "POST",
       path: "/campaigns",
       mayTakeLong: "reading",
-      summary: "Make a draft of a campaign",
+      summary: "Create a campaign as a draft",
       needs: need(campaigns, "write"),
       body: NewCampaign,
       answer: Campaign,
@@ -105,7 +106,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "PUT",
       path: "/campaigns/{id}",
       mayTakeLong: "reading",
-      summary: "Replace a draft; what is omitted returns to its default",
+      summary: "Replace a draft; omitted fields return to their defaults",
       needs: need(campaigns, "write"),
       body: NewCampaign,
       answer: Campaign,
@@ -119,7 +120,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "DELETE",
       path: "/campaigns/{id}",
       mayTakeLong: "reading",
-      summary: "Delete a campaign that is not being sent; its messages stay in the log",
+      summary: "Delete a campaign that is not sending; its messages stay in the log",
       needs: need(campaigns, "write"),
       answer: Deleted,
       message: "Campaign deleted",
@@ -133,7 +134,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "sendCampaign",
       method: "POST",
       path: "/campaigns/{id}/send",
-      summary: "Send a draft now, or at its time when that lies ahead",
+      summary: "Send a draft now, or at its scheduled time",
       needs: need(campaigns, "send"),
       body: SendOrder,
       bodyMayBeAbsent: true,
@@ -148,7 +149,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "pauseCampaign",
       method: "POST",
       path: "/campaigns/{id}/pause",
-      summary: "Pause a campaign that is being sent: conversations under way end, no other begins",
+      summary: "Pause a sending campaign; messages being sent are finished, no others are sent",
       needs: need(campaigns, "send"),
       answer: Campaign,
       message: "Campaign paused",
@@ -159,7 +160,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "resumeCampaign",
       method: "POST",
       path: "/campaigns/{id}/resume",
-      summary: "Go on with a paused campaign where it stopped",
+      summary: "Resume a paused campaign where it stopped",
       needs: need(campaigns, "send"),
       answer: Campaign,
       message: "Campaign resumed",
@@ -170,7 +171,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "cancelCampaign",
       method: "POST",
       path: "/campaigns/{id}/cancel",
-      summary: "End a campaign for good; messages that were not sent are cancelled",
+      summary: "Cancel a campaign permanently; messages that were not sent are cancelled",
       needs: need(campaigns, "send"),
       answer: Campaign,
       message: "Campaign cancelled",
@@ -181,7 +182,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "unscheduleCampaign",
       method: "POST",
       path: "/campaigns/{id}/unschedule",
-      summary: "Make a scheduled campaign a draft again",
+      summary: "Turn a scheduled campaign back into a draft",
       needs: need(campaigns, "send"),
       answer: Campaign,
       message: "Campaign is a draft again",
@@ -192,7 +193,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "duplicateCampaign",
       method: "POST",
       path: "/campaigns/{id}/duplicate",
-      summary: "Make a new draft of a campaign in any state",
+      summary: "Duplicate a campaign in any status as a new draft",
       needs: need(campaigns, "write"),
       answer: Campaign,
       status: 201,
@@ -204,7 +205,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "testCampaign",
       method: "POST",
       path: "/campaigns/{id}/test",
-      summary: "Send the mail to a few addresses, to look at it",
+      summary: "Send a test of the mail to a few addresses",
       needs: need(campaigns, "send"),
       body: TestOrder,
       answer: TestSent,

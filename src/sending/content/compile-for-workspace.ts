@@ -1,4 +1,4 @@
-/** A campaign's content with what its workspace has to do with it: the custom fields there are, and the time zone. */
+/** Compiles the content of a campaign or autoresponder step with the custom fields and the time zone of its workspace. */
 import { listFieldNames, listFieldsInForce } from "#audience/custom-fields/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
@@ -7,7 +7,7 @@ import { type Compilation, compileContent } from "./compile.ts";
 import { type CampaignContent, type ContentFault, type MessageType, readContent } from "./read.ts";
 import { trackingWarnings } from "./tracking.ts";
 
-/** What there is to say about the content of a draft: what shows or does nothing, and what will keep it from being sent. */
+/** Warnings about a draft's content: merge tags and settings without effect, and faults that will prevent sending. */
 export async function contentWarnings(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -19,7 +19,7 @@ export async function contentWarnings(
   return [...faults, ...warnings, ...trackingWarnings(content)];
 }
 
-/** What is compiled, and how. */
+/** Content with its options. */
 export interface Compilable extends CampaignContent {
   readonly message_type: MessageType;
   readonly tracks_opens: boolean;
@@ -42,7 +42,7 @@ export async function compileForWorkspace(
   });
 }
 
-/** The same for a caller. @throws ApiError VALIDATION_ERROR that names every fault */
+/** Compiles as compileForWorkspace. @throws ApiError VALIDATION_ERROR that names every fault */
 export async function requireCompiled(
   ...compilable: Parameters<typeof compileForWorkspace>
 ): Promise<Extract<Compilation, { ok: true }>> {
@@ -52,7 +52,7 @@ export async function requireCompiled(
   throw first === undefined ? new ApiError("VALIDATION_ERROR") : invalid(first, ...rest);
 }
 
-/** Custom fields that recipients may have: of the list, or of every list where it is none in particular. */
+/** Names of the custom fields that recipients may have: those of the list, or of all lists when it is null. */
 async function fieldNames(
   db: Queryable,
   workspaceId: WorkspaceId,

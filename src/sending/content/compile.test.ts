@@ -44,7 +44,7 @@ function rendered(content: Partial<CampaignContent>, changed: Partial<ContentOpt
 }
 
 describe("a campaign's mail", () => {
-  test("is its templates with the recipient's values, a text, a way out, and what is tracked", () => {
+  test("is its templates with the recipient's values, a text part, an unsubscribe link, and tracked links", () => {
     const html_content =
       '<html><body><p>Hello {{ first_name | default: "you" }} {{ last_name }} of {{ city }},</p>\n' +
       '<p><a href="https://shop.test/?a=1&amp;c={{ custom_fields.city }}">shop</a></p></body></html>\n';
@@ -63,7 +63,7 @@ describe("a campaign's mail", () => {
     );
   });
 
-  test("is, without tracking and with a way out of its own, what its author wrote, byte for byte", () => {
+  test("without tracking and with its own unsubscribe link, it is byte for byte what its author wrote", () => {
     const html_content = `<!doctype html>\r\n<A HREF='https://x.test/?a&amp;b'>\t${wayOut}</body >é\0\n`;
     const mail = rendered(
       { html_content, text_content: "a\r\n{{ unsubscribe_url }} " },
@@ -100,12 +100,12 @@ describe("a campaign's mail", () => {
     expect(mail.ok && mail.html).toBe('<a href="https://t.test/u/1">bye</a>');
   });
 
-  test("has no text of its own where the HTML's tags cannot be kept in one", () => {
+  test("has no text part where the HTML's merge tags cannot be kept in a text", () => {
     const { content } = compiled({ html_content: `{% if city %}a<style>{% endif %}</style>${wayOut}` });
     expect(content.text).toBeNull();
   });
 
-  test("has the way out as its text where the HTML shows nothing", () => {
+  test("has only the unsubscribe link as its text when the HTML shows nothing", () => {
     expect(rendered({ html_content: '<p style="display:none">{{unsubscribe_url}}</p>' }).text).toBe(
       "Unsubscribe from these emails <https://t.test/u/1>",
     );
@@ -157,7 +157,7 @@ describe("values from strangers", () => {
   });
 });
 
-describe("the way out", () => {
+describe("the unsubscribe link", () => {
   const hasFooter = (html_content: string) =>
     rendered({ html_content }).html?.includes("Unsubscribe from these emails");
   test.each([
@@ -243,7 +243,7 @@ describe("the facts of a content", () => {
     });
   });
 
-  test("say that any field may be asked for where a template chooses by itself", () => {
+  test("say that any field may be used when a template computes the name", () => {
     expect(compiled({ text_content: "{{ custom_fields[first_name] }}" }).content.facts.fields).toBeNull();
     expect(compiled({ text_content: "{{ custom_fields | size }}" }).content.facts.fields).toBeNull();
   });
@@ -351,9 +351,9 @@ describe("what is wrong with a content", () => {
         "{{ first_name }}\n{{ custom_fields.town }} {{ custom_fields.city }}{{ City }}{{ email.size }}{{ email.domain }}",
     });
     expect(warnings.map(({ message }) => message)).toEqual([
-      "subject, line 1, column 4: No custom field FirstName is defined: it shows nothing, but for people who have such a value. Did you mean first_name?",
-      "html_content, line 2, column 4: No custom field town is defined: it shows nothing, but for people who have such a value.",
-      "html_content, line 2, column 53: No custom field City is defined: it shows nothing, but for people who have such a value. Did you mean city?",
+      "subject, line 1, column 4: No custom field FirstName is defined: it shows nothing, except for people who have such a value. Did you mean first_name?",
+      "html_content, line 2, column 4: No custom field town is defined: it shows nothing, except for people who have such a value.",
+      "html_content, line 2, column 53: No custom field City is defined: it shows nothing, except for people who have such a value. Did you mean city?",
       "html_content, line 2, column 79: There is no email.domain: it shows nothing.",
     ]);
   });
@@ -365,11 +365,14 @@ describe("what is wrong with a content", () => {
     ],
     ["a capture that is not shown", "{% capture way %}{{ unsubscribe_url }}{% endcapture %}Dear"],
     ["a name that is not shown", "{% assign way = unsubscribe_url %}Dear"],
-  ])("whoever is shown no way out by %s gets the footer, in both parts", (_what, html_content) => {
-    const { html, text } = rendered({ html_content });
-    expect(html).toMatch(new RegExp(`Dear.*href="${links.unsubscribe}"`, "s"));
-    expect(text).toContain(links.unsubscribe);
-  });
+  ])(
+    "a recipient for whom %s shows no unsubscribe link gets the footer in both parts",
+    (_what, html_content) => {
+      const { html, text } = rendered({ html_content });
+      expect(html).toMatch(new RegExp(`Dear.*href="${links.unsubscribe}"`, "s"));
+      expect(text).toContain(links.unsubscribe);
+    },
+  );
 
   test.each([
     [
@@ -377,7 +380,7 @@ describe("what is wrong with a content", () => {
       "{% if first_name %}<a href='{{ unsubscribe_url }}'>u</a>{% else %}{{ unsubscribe_url }}{% endif %}",
     ],
     ["a name", '{% assign way = unsubscribe_url %}<a href="{{ way }}">u</a>'],
-  ])("whoever is shown one by %s gets no footer", (_what, html_content) => {
+  ])("a recipient for whom %s shows one gets no footer", (_what, html_content) => {
     const { html } = rendered({ html_content });
     expect(html?.split(links.unsubscribe)).toHaveLength(2);
   });

@@ -1,7 +1,6 @@
 /**
- * The content of a campaign, from what its author wrote to what is rendered for each recipient: read and checked,
- * completed by what a mail needs (a way out, a text part, links and a pixel that lead back), and compiled, once. Nothing
- * here knows a database or the state of a campaign.
+ * Compiles the content of a campaign once, for rendering it for each recipient: it reads and checks what the author wrote,
+ * and adds an unsubscribe link, a text part, tracked links and an open pixel where needed. It uses no database.
  */
 
 import { compileTemplate, type Render } from "#mail/merge-tags/compile.ts";
@@ -33,32 +32,32 @@ import { type UsedNames, usedNames } from "./variables.ts";
 export interface ContentOptions {
   readonly tracksOpens: boolean;
   readonly tracksClicks: boolean;
-  /** Whether a body that lets nobody unsubscribe is given a footer that does. Not for SMS. */
+  /** Whether a body without an unsubscribe link gets a footer with one. False for SMS. */
   readonly addsFooter: boolean;
-  /** Names of the custom fields there are; others are reported. */
+  /** Names of the defined custom fields; other names cause warnings. */
   readonly fields: ReadonlySet<string>;
   /** IANA name, for the filter `date`. */
   readonly timezone: string;
 }
 
-/** What is known of the content without any recipient. Plain data, which may be stored. */
+/** Facts about the content that do not depend on a recipient. Plain data, which may be stored. */
 export interface ContentFacts extends UsedNames {
-  /** Those that are tracked, at the index that is given to `tracked`. */
+  /** The tracked links; their position is the index that `MailLinks.tracked` gets. */
   readonly links: readonly TemplateLink[];
 }
 
-/** Content that is ready for renderContent (render.ts). */
+/** Content for renderContent (render.ts). */
 export interface CompiledContent extends RenderableContent {
   readonly facts: ContentFacts;
 }
 
-/** Faults keep a campaign from being sent; warnings are names that show nothing. */
+/** Faults prevent sending; warnings are merge tags that show nothing. */
 export type Compilation = { readonly warnings: readonly ContentFault[] } & (
   | { readonly ok: true; readonly content: CompiledContent }
   | { readonly ok: false; readonly faults: readonly ContentFault[] }
 );
 
-/** Reads, checks and compiles. The same content and options give the same links at the same indexes. */
+/** The same content and options always give the same links at the same indexes. */
 export function compileContent(given: CampaignContent, options: ContentOptions): Compilation {
   const { faults, warnings, ...templates } = readContent(given, options.fields);
   if (faults.length > 0) return { ok: false, faults, warnings };
@@ -69,7 +68,7 @@ export function compileContent(given: CampaignContent, options: ContentOptions):
   return { ok: false, faults: [fieldFault(trial.fault.field, trial.fault.message)], warnings };
 }
 
-/** Null where the HTML has too much markup with the footer. */
+/** Null when the HTML with the footer has too much markup. */
 function compileTemplates(
   given: Pick<ContentReading, "subject" | "html" | "text">,
   { tracksOpens, tracksClicks, addsFooter, timezone }: ContentOptions,
@@ -80,7 +79,7 @@ function compileTemplates(
   const html = given.html && formsOf(given.html, addsFooter, htmlUnsubscribeLink, footedHtml);
   if (given.html !== null && html === null) return null;
   const linksOf = (form: HtmlTemplate) => (tracksClicks ? trackLinks(form) : { links: [], insertions: [] });
-  // The footer's own link is not tracked: with it the others have the same places.
+  // The footer's link is not tracked, so the other links have the same indexes with and without it.
   const { links, insertions } = html ? linksOf(html.first) : { links: [], insertions: [] };
   const compileHtml = (form: HtmlTemplate) => {
     const pixel = tracksOpens ? [{ at: bodyEnd(form), text: "{% open_pixel %}" }] : [];
@@ -99,26 +98,27 @@ function compileTemplates(
   };
 }
 
-/** A template as most recipients get it, and what the others get, where the values decide. */
+/** The forms of a body. If merge tags decide whether the unsubscribe link is shown, both are compiled. */
 interface Forms<Kind extends Template> {
   readonly first: Kind;
-  readonly whereMissing: Kind | null;
+  /** The form with the footer, for recipients for whom the first shows no unsubscribe link. */
+  readonly ifLinkMissing: Kind | null;
 }
 
-/** Null where one is wanted with the footer, and there is none. */
+/** Null when the footer is needed and cannot be added. */
 function formsOf<Kind extends Template>(
   template: Kind,
   addsFooter: boolean,
-  wayOutOf: (template: Kind) => UnsubscribeLink,
+  linkIn: (template: Kind) => UnsubscribeLink,
   footed: (template: Kind) => Kind | null,
 ): Forms<Kind> | null {
-  const wayOut = addsFooter ? wayOutOf(template) : "shown";
-  if (wayOut === "shown") return { first: template, whereMissing: null };
+  const link = addsFooter ? linkIn(template) : "shown";
+  if (link === "shown") return { first: template, ifLinkMissing: null };
   const withFooter = footed(template);
   if (withFooter === null) return null;
-  return wayOut === "missing"
-    ? { first: withFooter, whereMissing: null }
-    : { first: template, whereMissing: withFooter };
+  return link === "missing"
+    ? { first: withFooter, ifLinkMissing: null }
+    : { first: template, ifLinkMissing: withFooter };
 }
 
 function compiledForms<Kind extends Template>(
@@ -127,15 +127,15 @@ function compiledForms<Kind extends Template>(
   seen: (rendered: string) => string,
 ): Render {
   const first = compile(forms.first);
-  return forms.whereMissing === null ? first : footerIfMissing(first, compile(forms.whereMissing), seen);
+  return forms.ifLinkMissing === null ? first : footerIfMissing(first, compile(forms.ifLinkMissing), seen);
 }
 
 const footedHtml = (html: HtmlTemplate) => htmlTemplate(footedTemplate(withHtmlFooter(html)));
 const footedText = (text: Template) => footedTemplate(withTextFooter(text));
 
 /**
- * Empty for HTML that shows nothing. Null for HTML whose tags cannot be kept in a text: a block may end where the text
- * shows nothing.
+ * The text template made from an HTML template: empty if the HTML shows nothing, null if its merge tags cannot be kept in a
+ * text, for example because a block ends in a part that the text leaves out.
  */
 function automaticText(html: HtmlTemplate): Template | null {
   const source = textTemplateOf(html);
@@ -143,7 +143,7 @@ function automaticText(html: HtmlTemplate): Template | null {
   return reading?.ok ? reading.template : null;
 }
 
-/** A template with what was added to it. */
+/** Parses the source of a template with its footer. */
 function footedTemplate(source: string): Template {
   const reading = readTemplate(source, source.length);
   if (!reading.ok) throw new Error(`A footer broke a template: ${reading.faults[0]?.message}`);

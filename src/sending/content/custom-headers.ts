@@ -1,6 +1,6 @@
 /**
- * A campaign's own header fields: lines `Name: value`, folding allowed (RFC 5322 section 2.2.3). What identifies a
- * message, routes it, signs it or lets people leave is written by us and by nobody else.
+ * Reads a campaign's custom header fields: lines `Name: value`, folding allowed (RFC 5322 section 2.2.3). Fields that
+ * identify, route or sign a message, or that let recipients unsubscribe, are reserved for the service.
  */
 import { headerTextFault } from "#mail/address.ts";
 import { holdsMergeTag } from "#mail/merge-tags/template-pieces.ts";
@@ -29,7 +29,7 @@ const protectedPrefixes = [
   "resent-",
   "x-posthaste-",
 ];
-/** What to use instead. */
+/** What to use instead of a reserved field. */
 const advice: Readonly<Record<string, string>> = {
   from: "from_email and from_name say who sends",
   sender: "from_email and from_name say who sends",
@@ -39,8 +39,8 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 /**
- * The fields, unfolded, in the order they are given.
- * @throws ApiError VALIDATION_ERROR that names every line that cannot be sent
+ * Returns the fields in order, unfolded.
+ * @throws ApiError VALIDATION_ERROR that names every invalid line
  */
 export function readCustomHeaders(text: string): HeaderField[] {
   if (Buffer.byteLength(text) > mostOctets) throw refusal([about(`must be at most ${mostOctets / 1024} KB`)]);
@@ -60,7 +60,7 @@ export function readCustomHeaders(text: string): HeaderField[] {
   return headers;
 }
 
-/** The lines with those that continue them, and the number of the first. */
+/** Each field with its continuation lines, and the number of its first line. */
 function unfolded(text: string): { line: number; content: string }[] {
   const fields: { line: number; content: string }[] = [];
   for (const [index, line] of text
@@ -74,7 +74,7 @@ function unfolded(text: string): { line: number; content: string }[] {
   return text.trim() === "" ? [] : fields;
 }
 
-/** A field, or a sentence that says why it is none. */
+/** A field, or the reason why the line is invalid. */
 function readHeader(line: string): HeaderField | string {
   const [, name = "", rest = ""] = /^([^:]*):(.*)$/s.exec(line) ?? [];
   const value = rest.trim();

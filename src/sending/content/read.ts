@@ -1,4 +1,4 @@
-/** Reads the content of a campaign as its author wrote it, and finds what is wrong with it. */
+/** Parses the content of a campaign as its author wrote it, and finds its faults. */
 import { headerTextFault } from "#mail/address.ts";
 import { mostMarkup } from "#mail/html/tag-positions.ts";
 import { captureFaults, type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html-template.ts";
@@ -12,30 +12,30 @@ import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 import type { FieldFault } from "#platform/errors.ts";
 import { unknownNames } from "./variables.ts";
 
-/** The fields of a campaign that are content, as its row has them. An SMS has a text and no more. */
 export type MessageType = "email" | "sms";
 
+/** The content fields of a campaign. An SMS has only text_content. */
 export interface CampaignContent {
   readonly subject: string;
   readonly html_content: string | null;
   readonly text_content: string | null;
 }
 
-/** What is wrong with a field, and where; line and column count from 1, and the message names them. */
+/** A fault in a content field. Line and column count from 1; the message names them. */
 export interface ContentFault extends FieldFault, TemplateFault {}
 
 export interface ContentReading {
   readonly subject: Template;
-  /** Null where it was left out, or blank. */
+  /** Null when omitted or blank. */
   readonly html: HtmlTemplate | null;
   readonly text: Template | null;
-  /** What keeps the content from being sent. Where there is any, the templates are of no use. */
+  /** Faults that prevent sending. If there are any, the templates must not be used. */
   readonly faults: readonly ContentFault[];
-  /** Names that show nothing. */
+  /** Merge tags that show nothing. */
   readonly warnings: readonly ContentFault[];
 }
 
-/** Of HTML that cannot be mapped, as its author wrote it or with what is added to it. */
+/** The fault of HTML with too much markup, as written or with the footer. */
 export const tooMuchMarkup: ContentFault = fieldFault(
   "html_content",
   `shorten this to ${mostMarkup} tags, attributes and comments`,
@@ -43,7 +43,7 @@ export const tooMuchMarkup: ContentFault = fieldFault(
 
 const nothing: Template = { source: "", pieces: [], variables: [] };
 
-/** @param fields names of the custom fields there are */
+/** @param fields names of the defined custom fields */
 export function readContent(given: CampaignContent, fields: ReadonlySet<string>): ContentReading {
   const faults: ContentFault[] = [];
   const warnings: ContentFault[] = [];
@@ -69,7 +69,7 @@ export function readContent(given: CampaignContent, fields: ReadonlySet<string>)
   return { subject, html, text, faults, warnings };
 }
 
-/** A fault of a whole field. */
+/** A fault of a field as a whole. */
 export function fieldFault(field: string, message: string): ContentFault {
   return { field, line: 1, column: 1, message: `${field}: ${message}` };
 }

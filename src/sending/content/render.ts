@@ -1,4 +1,4 @@
-/** A campaign's mail for one recipient. This happens to every message: it takes microseconds, and never throws. */
+/** Renders a campaign's content for one recipient. It runs for every message: it takes microseconds and never throws. */
 import { UnfitValues } from "#delivery/message/presend-check.ts";
 import type { Render } from "#mail/merge-tags/compile.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
@@ -10,22 +10,22 @@ import type { fieldsVariable, VariableName } from "./variables.ts";
 /** The compiled templates of a mail. */
 export interface RenderableContent {
   readonly subject: Render;
-  /** Null where only a text was given: the mail's HTML is made of it, as that of every mail. */
+  /** Null when only a text was given: composing makes the HTML from the text. */
   readonly html: Render | null;
-  /** Null where no text could be made of the HTML's template: it is made of the mail's HTML. */
+  /** Null when no text template could be made from the HTML: composing makes the text from the rendered HTML. */
   readonly text: Render | null;
 }
 
-/** What merge tags show. What the facts of the content do not ask for may be null or empty. */
+/** The values of merge tags. Values that the content does not use may be null or empty. */
 export interface RecipientValues {
   readonly email: string;
   readonly first_name: string | null;
   readonly last_name: string | null;
-  /** By field_name, as they are stored. */
+  /** Stored values by field_name. */
   readonly custom_fields: Readonly<Record<string, unknown>>;
   readonly list_name: string | null;
   readonly campaign_name: string;
-  /** What `now` means in templates; the present when omitted. */
+  /** The value of `now` in templates; the present time when omitted. */
   readonly now?: Date | undefined;
 }
 
@@ -38,7 +38,7 @@ export type RenderedContent<Text = string> =
     }
   | { readonly ok: false; readonly fault: FieldFault };
 
-/** Renders all parts, or says which of them these values do not fit. */
+/** Renders all parts; the fault names the field whose template does not fit the values. */
 export function renderContent(
   content: RenderableContent,
   recipient: RecipientValues,
@@ -49,7 +49,7 @@ export function renderContent(
   return { ...mail, html: mail.html && String(mail.html), text: mail.text && String(mail.text) };
 }
 
-/** The same as composing takes it, which shares what the mails of a campaign have in common. */
+/** Renders to MailText, which lets composing share the parts that are the same in all mails of a campaign. */
 export function weaveContent(
   content: RenderableContent,
   recipient: RecipientValues,
@@ -84,12 +84,12 @@ function failure(field: string, message: string): RenderedContent<never> {
   return { ok: false, fault: { field, message } };
 }
 
-/** The same fault as the log of a message has it, whose reader knows nothing of the campaign. */
+/** The fault as an error for the message log, which says that the recipient's values caused it. */
 export function unfitValues({ field, message }: FieldFault): UnfitValues {
   return new UnfitValues(`${field}, with this person's values: ${message}`);
 }
 
-/** Somebody to try a template with. */
+/** Sample values, to try a template and for test mails to unknown addresses. */
 export const sampleValues: RecipientValues = {
   email: "ada@example.com",
   first_name: "Ada",

@@ -1,4 +1,4 @@
-/** Whether a campaign is tracked: as it says itself, else as its list has it; without a list, yes. A text never is. */
+/** Whether a campaign is tracked: its own setting, otherwise its list's, otherwise yes. Mail without HTML is not tracked. */
 import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
 import { type ContentFault, fieldFault, type MessageType } from "./read.ts";
 
@@ -7,7 +7,7 @@ export interface Tracks {
   readonly tracks_clicks: boolean;
 }
 
-/** What a campaign says of its tracking; null: as its list has it. */
+/** The campaign's own settings; null means the list's setting. */
 interface TrackingChoice {
   readonly enable_open_tracking: boolean | null;
   readonly enable_click_tracking: boolean | null;
@@ -23,7 +23,7 @@ export function tracksOf(
   };
 }
 
-/** Of a campaign that asks for what only HTML of its own can have. */
+/** Warnings for a campaign without html_content that has tracking enabled. */
 export function trackingWarnings({
   message_type,
   html_content,
@@ -35,5 +35,5 @@ export function trackingWarnings({
   if (message_type === "email" && html_content !== null && html_content.trim() !== "") return [];
   return (["enable_open_tracking", "enable_click_tracking"] as const)
     .filter((field) => campaign[field] === true)
-    .map((field) => fieldFault(field, "does nothing here: what has no html_content is not tracked"));
+    .map((field) => fieldFault(field, "has no effect: mail without html_content is not tracked"));
 }

@@ -1,4 +1,4 @@
-/** What is put under a campaign's body: a way out, where its author left none. */
+/** The footer with an unsubscribe link, which is added to bodies that have no visible one. */
 
 import { spanAt } from "#mail/html/tag-positions.ts";
 import { type Render, renderOf } from "#mail/merge-tags/compile.ts";
@@ -18,10 +18,13 @@ const htmlFooter =
   `<a href="{{ ${unsubscribeUrl} }}" style="color:#666666">${words}</a></p>\n`;
 const textFooter = `-- \n${words}: {{ ${unsubscribeUrl} }}\n`;
 
-/** Whether readers find a way out: all, none, or those for whom a block or a name that is assigned shows it. */
+/**
+ * Whether the body shows an unsubscribe link: to all recipients, to none, or depending on the values, because it is in a
+ * block or assigned to a variable.
+ */
 export type UnsubscribeLink = "shown" | "missing" | "uncertain";
 
-/** A way out that no reader sees is none. */
+/** A link that is not visible counts as missing. */
 export function htmlUnsubscribeLink(template: HtmlTemplate): UnsubscribeLink {
   const seen = new Set(seenPieces(template));
   return unsubscribeLink(template, (piece) => seen.has(piece));
@@ -43,12 +46,12 @@ function unsubscribeLink(
   return uses.some((piece) => isWritten(piece) && piece.depth === 0) ? "shown" : "uncertain";
 }
 
-/** Whether a piece is an output that stands where its value is read, and not in a tag or a capture. */
+/** Whether a piece is an output whose value is shown where it is written, not inside a tag or a capture. */
 function isWritten({ kind, role }: Piece): boolean {
   return kind === "output" && role === "shown";
 }
 
-/** The merge tags whose place in the HTML is seen. */
+/** The merge tags at visible places of the HTML. */
 function seenPieces(template: HtmlTemplate): Piece[] {
   const marked = htmlWithPlaceholders(template);
   if (marked === null) return [];
@@ -68,8 +71,8 @@ export function withTextFooter(template: Template): string {
 }
 
 /**
- * Renders with the footer whoever finds no way out without it.
- * @param seen what a reader sees of what was rendered
+ * Renders without the footer, and again with it if the result shows no unsubscribe link.
+ * @param seen returns the visible text of a rendered body
  */
 export function footerIfMissing(plain: Render, footed: Render, seen: (rendered: string) => string): Render {
   const shows = ({ variables }: MergeValues, text: MailText) =>

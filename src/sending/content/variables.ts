@@ -1,9 +1,9 @@
-/** The names that merge tags of a campaign can use (decisions, section 8), and which of them a campaign does. */
+/** The names that merge tags of a campaign can use, and which of them its templates use. */
 
 import type { Template, VariableUse } from "#mail/merge-tags/read-template.ts";
 import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 
-/** Values that every recipient has, as templates name them; a custom field of the same name is hidden by them. */
+/** Names of values that every recipient has. They take precedence over a custom field of the same name. */
 export const variableNames = [
   "email",
   "first_name",
@@ -18,16 +18,16 @@ export type VariableName = (typeof variableNames)[number];
 /** `{{ custom_fields.city }}`; `{{ city }}` is short for it. */
 export const fieldsVariable = "custom_fields";
 
-/** What a campaign's templates ask for. */
+/** The names that a campaign's templates use. */
 export interface UsedNames {
   readonly variables: readonly VariableName[];
-  /** Names of custom fields; null where a template finds out by itself which it reads. */
+  /** Names of custom fields; null when a template computes the name, so that any field may be used. */
   readonly fields: readonly string[] | null;
-  /** Whether a time is shown, which is a matter of the time zone and, with `now`, of the moment. */
+  /** Whether a time is shown, which depends on the time zone and, with `now`, on the time of rendering. */
   readonly usesDates: boolean;
 }
 
-/** What has to be known of a recipient to render the templates. */
+/** The names over all templates: what has to be read of a recipient to render them. */
 export function usedNames(templates: readonly Template[]): UsedNames {
   const variables = new Set<VariableName>();
   const fields = new Set<string | null>();
@@ -44,14 +44,14 @@ export function usedNames(templates: readonly Template[]): UsedNames {
   };
 }
 
-/** Whether anything goes through the filter `date`; a name or a text of that word does no harm. */
+/** Whether a piece uses the filter `date`. A variable or string named `date` is a harmless false positive. */
 function showsTime({ source, pieces }: Template): boolean {
   return pieces.some(({ kind, start, end }) => kind !== "text" && /\bdate\b/.test(source.slice(start, end)));
 }
 
 /**
- * Names of values that do not exist. People may have values of custom fields that nobody defined, which are shown.
- * @param fields names of the custom fields there are
+ * Warnings for unknown names. A subscriber may still have a value of an undefined custom field, which is shown.
+ * @param fields names of the defined custom fields
  */
 export function unknownNames({ variables }: Template, fields: ReadonlySet<string>): PlacedFault[] {
   const known = new Map([...fields, ...variableNames].map((name) => [plain(name), name]));
@@ -65,12 +65,12 @@ export function unknownNames({ variables }: Template, fields: ReadonlySet<string
     if (field === null || fields.has(field)) return [];
     const meant = known.get(plain(field));
     const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
-    const message = `No custom field ${field} is defined: it shows nothing, but for people who have such a value.`;
+    const message = `No custom field ${field} is defined: it shows nothing, except for people who have such a value.`;
     return { at, message: message + hint };
   });
 }
 
-/** The custom field that is read; null for any of them. */
+/** The custom field that the path reads; null when it may be any field. */
 function fieldOf([root, name]: VariableUse["path"]): string | null {
   const field = root === fieldsVariable ? name : root;
   return field === undefined || field === null ? null : String(field);
@@ -80,7 +80,7 @@ function isVariable(name: unknown): name is VariableName {
   return variableNames.some((variable) => variable === name);
 }
 
-/** What is left of a name that was written in another style: FirstName, first-name. */
+/** A name without differences of style: FirstName and first-name become firstname. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }

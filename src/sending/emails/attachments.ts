@@ -1,4 +1,4 @@
-/** Attachments of a request: checked whole before anything is stored, each fault with the index it is at. */
+/** Reads and checks the attachments of a request. Each error names the index of the attachment. */
 import { type Static, Type } from "typebox";
 import { attachmentFault } from "#mail/message/mime.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
@@ -10,7 +10,7 @@ const MOST_ATTACHMENTS = 100;
 const MOST_BYTES = 20 * 1024 * 1024;
 const LONGEST_NAME = 255;
 
-/** `.` and `..`, also as a system reads them that drops blanks and further dots at the end of a name. */
+/** `.` and `..`, also with trailing blanks and dots, which some systems drop. */
 const isFolder = /^[\s.]+$/;
 
 export const NewAttachment = Type.Object(
@@ -27,7 +27,7 @@ export const NewAttachment = Type.Object(
 );
 
 /**
- * Gives the attachments in the form they are stored in.
+ * Returns the attachments as they are stored.
  * @throws ApiError VALIDATION_ERROR naming the attachment and what is wrong with it
  */
 export function readAttachments(given: readonly Static<typeof NewAttachment>[]): StoredAttachment[] {
@@ -58,8 +58,8 @@ function readAttachment(given: Static<typeof NewAttachment>, at: string): Stored
 }
 
 /**
- * Missing padding and line breaks are forgiven, anything else is not: a lenient decoder would send a damaged file. Kept as
- * one line with its padding, for whoever reads a campaign back.
+ * Missing padding and line breaks are accepted; anything else is refused, because a lenient decoder would send a damaged
+ * file. Stored as one line with padding, because GET /campaigns/{id} returns it.
  */
 function readBase64(content: string, field: string): string {
   const compact = /\s/.test(content) ? withoutBlanks(content) : content;
@@ -74,8 +74,8 @@ function readBase64(content: string, field: string): string {
 }
 
 /**
- * A replacement by pattern takes seconds for 20 MB with a break behind every few characters. Other blanks than those of
- * ASCII stay, and are no Base64.
+ * Removes ASCII white space. A regular expression would take seconds for 20 MB with a line break every few characters. Other
+ * white space stays, and is then refused as invalid Base64.
  */
 function withoutBlanks(content: string): string {
   const octets = Buffer.from(content, "utf8");

@@ -110,7 +110,7 @@ describe("a message that is accepted", () => {
     },
   );
 
-  test("comes from the workspace's default sender where it has one, judged like one that is named", async () => {
+  test("comes from the workspace's default sender if there is one, checked like a given sender", async () => {
     const set = async (default_sender: string | null) => {
       await changeWorkspace(database, workspaceId, { default_sender }, { clock: service.clock, plans });
       service.clock.advance(2_000);
@@ -228,7 +228,7 @@ test.each(["a@x.test, b@x.test", "Ada <a@x.test>; Bob <b@x.test>"])(
   },
 );
 
-test("a bounce_email of a stranger is refused with an Idempotency-Key and in a dry run, and says what to do", async () => {
+test("an unverified bounce_email is refused with an Idempotency-Key and in a dry run, with advice", async () => {
   const foreign = { ...email, bounce_email: "victim@example.net" };
   const before = await countMessages();
   for (const { status, body } of [
@@ -272,12 +272,12 @@ describe("a message that is refused", () => {
     ["a subject with a line break", { subject: "Hi\r\nBcc: eve@example.com" }, "subject"],
     ["a subject with a Unicode line break", { subject: "Hi\u2028Bcc: eve@example.com" }, "subject"],
     ["a sender name with a line break", { from_name: "Shop\nBcc: eve@example.com" }, "from_name"],
-    ["a bounce_email of a stranger", { bounce_email: "victim@example.net" }, "bounce_email"],
+    ["an unverified bounce_email", { bounce_email: "victim@example.net" }, "bounce_email"],
     ["a bounce_email on a domain that is not verified", { bounce_email: "a@unproven.test" }, "bounce_email"],
     ["a bounce_email on a subdomain of a verified domain", { bounce_email: "a@b.shop.test" }, "bounce_email"],
     ["a bounce_email on a name that ends like it", { bounce_email: "a@notshop.test" }, "bounce_email"],
     [
-      "a bounce_email of a stranger beside a sender of one's own",
+      "an unverified bounce_email beside a verified sender",
       { bounce_email: "victim@example.net", from_email: "a@shop.test" },
       "bounce_email",
     ],

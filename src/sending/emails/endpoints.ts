@@ -1,4 +1,4 @@
-/** POST /emails/send: one transactional email to one recipient. */
+/** The endpoint POST /emails/send: one transactional email to one recipient. */
 
 import { type Static, Type } from "typebox";
 import { comparable, headerTextFault, normalizeAddress } from "#mail/address.ts";
@@ -44,7 +44,7 @@ const Email = Type.Object(
       minLength: 1,
       maxLength: LONGEST_BODY,
       description:
-        "HTML or plain text; which of them is detected. HTML gets a text part, plain text is sent as it is.",
+        "HTML or plain text; the format is detected. HTML gets a text part, plain text is sent as it is.",
     }),
     from_email: omittable(
       Type.String({
@@ -56,7 +56,7 @@ const Email = Type.Object(
     bounce_email: omittable(
       Type.String({
         description:
-          "Gets copies of its delivery failure reports: on a verified sending domain, or a verified sender.",
+          "Gets copies of the message's delivery failure reports: on a verified sending domain, or a verified sender.",
       }),
     ),
     attachments: omittable(Type.Array(NewAttachment)),
@@ -75,7 +75,7 @@ const Queued = Type.Object(
 export function emailEndpoints(deps: {
   acceptor: Acceptor;
   clock: Clock;
-  /** Sender of messages without from_email; every workspace may name it, too. */
+  /** The sender of messages without from_email. Every workspace may also use it as from_email. */
   platformFrom: string | null;
 }): Endpoint[] {
   const { platformFrom } = deps;
@@ -115,7 +115,7 @@ export function emailEndpoints(deps: {
   ];
 }
 
-/** Of mail whose opens and clicks are recorded, and which is like any other but for that. */
+/** Options of a message with open and click tracking. */
 const tracked: MessageOptions = {
   headers: [],
   return_path_host: null,
@@ -170,16 +170,16 @@ function readDraft(
   };
 }
 
-/** How far a text is looked at that may be several addresses. */
+/** Only the first characters of `to` are searched for several addresses. */
 const LONGEST_LOOKED_AT = 2_000;
 
-/** Addresses with a comma or a semicolon between them, as people write them in a mail program. */
+/** Whether the text has several addresses, separated by commas or semicolons as in mail programs. */
 function areSeveral(text: string): boolean {
   const parts = text.slice(0, LONGEST_LOOKED_AT).split(/[,;]/);
   return parts.filter((part) => part.includes("@")).length > 1;
 }
 
-/** The operator's own sender, which every workspace may use: as configured, and as addresses are compared. */
+/** The operator's sender, which every workspace may use: as configured, and normalised for comparison. */
 interface PlatformSender {
   readonly address: string;
   readonly comparable: string;
@@ -203,7 +203,7 @@ function readSender(
   return { fromEmail: platform.address, sender: null };
 }
 
-/** An empty mail is a mistake of the program that sent it. Only short HTML is read for it: long HTML says something. */
+/** Whether the body shows nothing, which is a mistake of the client. Long HTML is not parsed and counts as non-empty. */
 function saysNothing(body: string, isHtml: boolean): boolean {
   if (!isHtml) return !/[^\s\p{Cf}]/u.test(body);
   return body.length < SHORT_HTML && !/<img\s/i.test(body) && !/[^\s\p{Cf}]/u.test(textFromHtml(body));

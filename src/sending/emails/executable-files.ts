@@ -1,4 +1,4 @@
-/** Which files are programs, by what they are called: what mail systems refuse anyway, and what carries most mail worms. */
+/** Detects executable files by name or media type. Most receivers refuse them, because mail worms use them. */
 
 const endings = [
   ..."ade adp apk appx appxbundle bat chm cmd com cpl dll exe hta ins isp jar js jse lib lnk mde msc msi msix".split(
@@ -6,7 +6,7 @@ const endings = [
   ),
   ..."msixbundle msp mst pif ps1 reg scf scr sct shb sys vb vbe vbs vxd wsc wsf wsh".split(" "),
 ];
-/** At the end, or before what a system cuts off or a mail program mends: blanks and dots, a stream, a parameter, a quote. */
+/** An ending at the end of the name, or before characters that systems or mail programs drop: blanks, dots, `:`, `;`, `"`. */
 const executable = new RegExp(`\\.(?:${endings.join("|")})[\\s.]*(?:$|[:;"])`, "i");
 
 const types = new Set(
@@ -18,15 +18,15 @@ const types = new Set(
   ].map((subtype) => `application/${subtype}`),
 );
 
-/** What is not to be seen, and changes nothing for whoever opens the file: soft hyphens, marks of direction, joiners. */
+/** Invisible characters that do not change how the file opens: soft hyphens, direction marks, joiners. */
 const invisible = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** Looks at the name as people see it: without what is invisible, and with the wide letters and dots of Unicode made plain. */
+/** Checks the name as people see it: without invisible characters, with full-width letters and dots normalised. */
 export function isExecutableName(filename: string): boolean {
   return executable.test(filename.normalize("NFKC").replaceAll(invisible, ""));
 }
 
-/** By the type itself, or by a name that it gives the file. */
+/** Checks the media type itself, and a file name in its parameters. */
 export function isExecutableType(contentType: string): boolean {
   const [type = "", ...parameters] = contentType.split(";");
   return types.has(type.trim().toLowerCase()) || isExecutableName(parameters.join(";"));

@@ -1,9 +1,9 @@
 /**
- * What POST /emails/send does not do. Other unknown fields are ignored, with a warning; without its cc or reply-to a mail
- * would say something else than its sender meant, so these are refused by name.
+ * Request fields that POST /emails/send does not support and refuses, each with advice: without its cc or reply-to the mail
+ * would not be what the client meant. Other unknown fields are ignored with a warning.
  */
 
-/** What to do instead, and the names that people give the thing. */
+/** The advice, and the field names to which it applies. */
 const advice: readonly (readonly [string, readonly string[]])[] = [
   ["send one request per recipient", ["cc", "bcc", "cc_list", "bcc_list", "to_list", "recipients"]],
   ["replies go to from_email", ["reply_to", "replyto"]],
@@ -13,7 +13,7 @@ const advice: readonly (readonly [string, readonly string[]])[] = [
     ["scheduled_at", "schedule_at", "send_at", "deliver_at"],
   ],
   [
-    "put HTML or plain text into body; HTML gets a text part of its own",
+    "put HTML or plain text into body; a text part is made from HTML",
     ["html", "text", "html_body", "text_body", "html_content", "text_content"],
   ],
   [
@@ -32,11 +32,11 @@ const advice: readonly (readonly [string, readonly string[]])[] = [
       "variables",
     ],
   ],
-  ["attachments is a list, of one file too", ["attachment", "attachments", "file", "files"]],
+  ["attachments is a list, also for one file", ["attachment", "attachments", "file", "files"]],
 ];
 const instead = new Map(advice.flatMap(([text, names]) => names.map((name) => [name, text] as const)));
 
-/** Spellings people use for the same thing: Reply-To, replyTo, reply_to. */
+/** One spelling for Reply-To, replyTo and reply_to. */
 function canonical(name: string): string {
   return name
     .replaceAll(/([a-z])([A-Z])/g, "$1_$2")
@@ -44,7 +44,7 @@ function canonical(name: string): string {
     .toLowerCase();
 }
 
-/** What to do instead of sending this field; undefined for other names. */
+/** The advice for an unsupported field; undefined for other names. */
 export function adviceForField(name: string): string | undefined {
   return instead.get(canonical(name));
 }

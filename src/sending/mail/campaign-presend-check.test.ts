@@ -154,7 +154,7 @@ describe("a leased message of a campaign", () => {
     },
   );
 
-  test("is written with its recipient's values, its way out and no stored body", async () => {
+  test("is written with its recipient's values and an unsubscribe link, and no body is stored", async () => {
     await people(1);
     await begin({ reply_to: "ask@shop.test", use_custom_headers: true, custom_headers: "X-Team: Spring" });
     const [message] = await lease();
@@ -271,7 +271,7 @@ describe("a leased message of a campaign", () => {
     [
       "left the list",
       () => db.run(sql`delete from memberships where mailing_list_id = ${list}`),
-      "The subscriber is not on the list any more",
+      "The subscriber is no longer on the list",
     ],
     [
       "were deleted",
@@ -342,7 +342,7 @@ describe("a pause", () => {
   const setVerified = (isVerified: boolean) =>
     db.run(sql`update sending_domains set is_verified = ${isVerified} where workspace_id = ${workspaceId}`);
 
-  test("holds what is deferred of a campaign that is sent when it has to stop, until somebody resumes it", async () => {
+  test("keeps the deferred messages of a sent campaign that is paused, until it is resumed", async () => {
     await people(2);
     const id = await begin();
     await deliver([later, accepted]);
@@ -367,7 +367,7 @@ describe("a pause", () => {
     expect(await find(id)).toMatchObject({ delivered_count: 2, status: "sent" });
   });
 
-  test("ends by itself when nothing is left to hold", async () => {
+  test("a pause ends when no deferred message is left", async () => {
     await people(1);
     const id = await begin();
     const [message] = await lease();
@@ -385,7 +385,7 @@ describe("a pause", () => {
     expect(await find(id)).toMatchObject({ status: "sent", paused_at: null, delivered_count: 1 });
   });
 
-  test("of a suspended workspace keeps everybody from looking at what it has queued", async () => {
+  test("messages of a suspended workspace are not leased", async () => {
     await people(1);
     const id = await begin();
     const suspend = (isSuspended: boolean) =>
@@ -398,7 +398,7 @@ describe("a pause", () => {
   });
 });
 
-test("content that cannot be rendered any more pauses its campaign, and nobody else's mail waits for it", async () => {
+test("content that can no longer be rendered pauses its campaign, and delays no other mail", async () => {
   await people(1);
   const broken = await begin();
   const [first] = await lease(1);
@@ -431,7 +431,7 @@ test("the hours for retries are the workspace's, and begin when a message is fir
   await set(72);
 });
 
-describe("the brake", () => {
+describe("auto-pause", () => {
   const bounces = (count: number) => [
     ...Array.from({ length: 500 - count }, () => accepted),
     ...Array.from({ length: count }, () => refused(550, "5.1.1")),
@@ -454,7 +454,7 @@ describe("the brake", () => {
     expect(finding?.kind).toBe("email");
   });
 
-  test("stops what workers hold already, without another look at the queue, and nothing that is over", async () => {
+  test("stops leased messages without another scan of the queue, and no completed ones", async () => {
     await people(502);
     const id = await begin();
     const [held] = await lease(1);
@@ -512,7 +512,7 @@ test("counters are at every moment what the log says", async () => {
   expect(await findListMiscounts(db)).toEqual([]);
 });
 
-test("an expansion that is cut short goes on where it stopped, and reaches nobody twice", async () => {
+test("an interrupted expansion continues where it stopped, and reaches no one twice", async () => {
   await people(30);
   const id = await newCampaign(db, workspaceId, list);
   await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);

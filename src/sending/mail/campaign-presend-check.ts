@@ -1,7 +1,7 @@
 /**
- * What the delivery process has to know of campaigns: for every batch of leased messages whether their campaign still
- * goes on, whether its sender is still verified, whether each recipient may still be written to, and what each mail
- * says. Three statements a batch, however many messages; content is compiled once for each campaign and kept.
+ * The pre-send check for messages of campaigns: whether the campaign is still sending, its sender still verified, it is
+ * below the auto-pause limits, and each recipient may still get mail; and the content of each message. Three statements for
+ * each batch of leased messages; content is compiled once for each campaign and cached.
  */
 
 import { encodedAttachment } from "#delivery/compose/assemble.ts";
@@ -30,22 +30,22 @@ import {
   listLeasedCampaigns,
 } from "./presend-store.ts";
 
-/** Compiled campaigns kept in one worker: more than are sent at a time. */
+/** Compiled campaigns in the cache of one worker: more than are sent at a time. */
 const MOST_KEPT = 16;
-/** Campaigns whose attachments are kept, up to 28 MB each; those of others are read again for every batch. */
+/** Campaigns whose attachments are cached, up to 28 MB each; those of others are read again for every batch. */
 const MOST_FILES_KEPT = 2;
 const CONTENT_KEPT_MS = 10 * 60_000;
-/** Whether a tracking domain or a return path still works is looked at again after this. */
-const PLACE_KEPT_MS = 15_000;
-/** When the messages of a campaign that has just been paused come back. */
+/** Whether a tracking domain or a return path still works is checked again after this time. */
+const MAIL_ORIGIN_KEPT_MS = 15_000;
+/** Delay before messages of a paused campaign are checked again. */
 const WAIT_SECONDS = 2;
-/** The same where the content is at fault: what is left of one that was sent is not held by a pause. */
+/** The delay when the content cannot be compiled: a pause does not stop the rest of a campaign that is sent. */
 const FAULT_SECONDS = 300;
 
 export function createCampaignMail(deps: CampaignMailDeps): PresendCheck {
   const { db } = deps;
   const contents = new AsyncCache<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
-  const places = new AsyncCache<MailOrigin>({ ms: PLACE_KEPT_MS, most: MOST_KEPT });
+  const mailOrigins = new AsyncCache<MailOrigin>({ ms: MAIL_ORIGIN_KEPT_MS, most: MOST_KEPT });
   const prepared = ({ workspace_id, id }: LeasedCampaign) =>
     contents.get(id, async () => {
       const campaign = await findCampaignToSend(db, workspace_id, id);
@@ -56,8 +56,8 @@ export function createCampaignMail(deps: CampaignMailDeps): PresendCheck {
     has_attachments
       ? files.get(id, async () => (await findAttachments(db, workspace_id, id)).map(encodedAttachment))
       : [];
-  const placeOf = ({ campaign }: PreparedCampaign) =>
-    places.get(campaign.id, async () => ({
+  const mailOriginOf = ({ campaign }: PreparedCampaign) =>
+    mailOrigins.get(campaign.id, async () => ({
       base: await deps.linkBase(campaign.workspace_id, campaign.url_domain_id),
       returnPathHost:
         campaign.sender_email === null
@@ -65,43 +65,49 @@ export function createCampaignMail(deps: CampaignMailDeps): PresendCheck {
           : await ownReturnPathHost(db, campaign.workspace_id, domainOf(campaign.sender_email)),
     }));
 
-  /** What the mail of one campaign is written with, or why it is not written now. */
-  const outfitOf = async (standing: LeasedCampaign): Promise<MailContext | Decision> => {
-    const ready = isGoing(standing) ? await prepared(standing) : null;
-    if (ready === null) return findingOf(standing);
-    return { ready, audience: standing, place: await placeOf(ready), attachments: await filesOf(ready) };
+  /** What all messages of one campaign need, or the decision for all of them. */
+  const contextOf = async (standing: LeasedCampaign): Promise<MailContext | Decision> => {
+    const ready = isSendable(standing) ? await prepared(standing) : null;
+    if (ready === null) return decisionFor(standing);
+    return {
+      ready,
+      audience: standing,
+      mailOrigin: await mailOriginOf(ready),
+      attachments: await filesOf(ready),
+    };
   };
 
-  /** One whose content is at fault stops, and makes nobody else wait. */
-  const outfitOrStop = (standing: LeasedCampaign) =>
-    outfitOf(standing).catch(async (fault: unknown): Promise<Decision> => {
+  /** Pauses a campaign whose content cannot be compiled, so that it does not hold up the batch. */
+  const contextOrPause = (standing: LeasedCampaign) =>
+    contextOf(standing).catch(async (fault: unknown): Promise<Decision> => {
       if (!(fault instanceof UncompilableContent)) throw fault;
-      await stop(deps, standing, "content_invalid");
+      await pause(deps, standing, "content_invalid");
       return { kind: "requeue", seconds: FAULT_SECONDS };
     });
 
   return async (messages) => {
-    const findings = new Map<string, Decision>();
-    const going: MessageInContext[] = [];
+    const decisions = new Map<string, Decision>();
+    const toCheck: MessageInContext[] = [];
     const standings = await standingsOf(deps, messages);
-    const outfits = new Map<string, MailContext | Decision>();
-    for (const [id, standing] of standings) outfits.set(id, await outfitOrStop(standing));
+    const contexts = new Map<string, MailContext | Decision>();
+    for (const [id, standing] of standings) contexts.set(id, await contextOrPause(standing));
     for (const message of messages) {
-      const outfit = outfits.get(message.origin_id ?? "") ?? findingOf(undefined);
-      if ("kind" in outfit) findings.set(message.message_id, outfit);
-      else going.push({ message, outfit });
+      const context = contexts.get(message.origin_id ?? "") ?? decisionFor(undefined);
+      if ("kind" in context) decisions.set(message.message_id, context);
+      else toCheck.push({ message, context });
     }
-    await checkRecipients(deps, "campaign", going, findings);
-    return findings;
+    await checkRecipients(deps, "campaign", toCheck, decisions);
+    return decisions;
   };
 }
 
-/** What was sent goes on too, though it be deleted: its deferred messages are still tried. */
-function isGoing({ status }: LeasedCampaign): boolean {
+/** Whether its messages may be sent. Deferred messages of a sent campaign are still retried, even if it was deleted. */
+function isSendable({ status }: LeasedCampaign): boolean {
   return status === "sending" || status === "sent";
 }
 
-function findingOf(standing: LeasedCampaign | undefined): Decision {
+/** The decision for all messages of a campaign that may not be sent; undefined: it no longer exists. */
+function decisionFor(standing: LeasedCampaign | undefined): Decision {
   if (standing === undefined || standing.status === "cancelled") {
     const what = standing?.is_deleted === false ? "cancelled" : "deleted";
     return { kind: "end", status: "cancelled", detail: `The campaign was ${what}` };
@@ -109,7 +115,7 @@ function findingOf(standing: LeasedCampaign | undefined): Decision {
   return { kind: "requeue", seconds: WAIT_SECONDS };
 }
 
-/** By campaign id, with those paused that have to stop now. */
+/** The campaigns of the messages by id. Those without a verified sender, or beyond a limit, are paused first. */
 async function standingsOf(
   deps: CampaignMailDeps,
   messages: readonly LeasedMessage[],
@@ -127,25 +133,25 @@ async function standingsOf(
     domain: domainOf(standing.from_email),
   });
   const maySend = await maySendAsEach(db, standings.map(senderOf));
-  const judged = new Map<string, LeasedCampaign>();
+  const checked = new Map<string, LeasedCampaign>();
   for (const standing of standings) {
     const reason: PauseReason | null = maySend(senderOf(standing))
       ? autoPauseReason(standing, autoPause)
       : "sender_not_verified";
-    const isStopped = isGoing(standing) && reason !== null;
-    judged.set(standing.id, isStopped ? { ...standing, status: "paused" } : standing);
-    if (isStopped) await stop(deps, standing, reason);
+    const isStopped = isSendable(standing) && reason !== null;
+    checked.set(standing.id, isStopped ? { ...standing, status: "paused" } : standing);
+    if (isStopped) await pause(deps, standing, reason);
   }
-  return judged;
+  return checked;
 }
 
-async function stop(
+async function pause(
   { db, clock, log, onCampaignEvents }: CampaignMailDeps,
   { workspace_id: workspaceId, id }: LeasedCampaign,
   reason: PauseReason,
 ): Promise<void> {
   const order = { reason, now: clock.now(), onCampaignEvents };
   if (await db.transaction((tx) => pauseAndAnnounce(tx, workspaceId, id, order))) {
-    log.warn({ campaign: id, reason }, "a campaign was paused by the service");
+    log.warn({ campaign: id, reason }, "campaign paused automatically");
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The last question about leased mail of campaigns and autoresponders: whether each recipient may still be written to, and
- * if so, what the mail says. One statement a batch.
+ * The last part of the pre-send check for mail of campaigns and autoresponders: whether each recipient may still get mail,
+ * and if so, the content of the message. One statement for each batch.
  */
 
 import type { CountryCode } from "libphonenumber-js";
@@ -23,53 +23,55 @@ import {
 } from "./presend-store.ts";
 import { mailValues, shownValues } from "./shown-values.ts";
 
-/** The parts of a mail that may change while it is sent. */
+/** Properties of a campaign's mail that depend on the DNS of the workspace's domains. */
 export interface MailOrigin {
+  /** The base URL of links. */
   readonly base: string;
+  /** The host of the envelope sender; null for the default. */
   readonly returnPathHost: string | null;
 }
 
-/** What all messages of one content in a batch are written with. */
+/** What all messages of one campaign or step in a batch share. */
 export interface MailContext {
   readonly ready: PreparedCampaign;
   readonly audience: Pick<LeasedCampaign, "audience_list_id" | "segment_id">;
-  readonly place: MailOrigin;
+  readonly mailOrigin: MailOrigin;
   readonly attachments: readonly Attachment[];
 }
 
-/** A message that is sent unless its recipient keeps it from that. */
+/** A message that is sent if its recipient may get mail. */
 export interface MessageInContext {
   readonly message: LeasedMessage;
-  readonly outfit: MailContext;
+  readonly context: MailContext;
 }
 
-/** Adds what becomes of each message to `findings`. */
+/** Adds the decision for each message to `decisions`. */
 export async function checkRecipients(
   deps: CampaignMailDeps,
   origin: BulkOrigin,
-  going: readonly MessageInContext[],
-  findings: Map<string, Decision>,
+  messages: readonly MessageInContext[],
+  decisions: Map<string, Decision>,
 ): Promise<void> {
-  if (going.length === 0) return;
-  const rows = await listRecipients(deps.db, origin, going.map(questionOf));
+  if (messages.length === 0) return;
+  const rows = await listRecipients(deps.db, origin, messages.map(questionOf));
   const byMessage = new Map(rows.map((row) => [row.message_id, row]));
   const kept: ShownValues[] = [];
-  for (const one of going) {
+  for (const one of messages) {
     const { message_id: id } = one.message;
-    const recipient = judge(byMessage.get(id));
-    const finding: Decision =
+    const recipient = checkRecipient(byMessage.get(id));
+    const decision: Decision =
       typeof recipient === "string"
         ? { kind: "end", status: "suppressed", detail: recipient }
         : mailTo(recipient, one, deps, kept);
-    findings.set(id, finding);
+    decisions.set(id, decision);
   }
   await saveShownValues(deps.db, kept);
 }
 
-/** @param kept takes the values that the web view of the mail needs and its address does not carry */
+/** @param kept collects the values that the web view needs and that do not fit into its link */
 function mailTo(
   recipient: Recipient,
-  { message, outfit: { ready, place, attachments } }: MessageInContext,
+  { message, context: { ready, mailOrigin, attachments } }: MessageInContext,
   { clock, linksOf, smsCountry = null }: CampaignMailDeps,
   kept: ShownValues[],
 ): Decision {
@@ -79,19 +81,19 @@ function mailTo(
   const values = mailValues(campaign, recipient, message.first_attempt_at ?? clock.now());
   const address = `${message.localpart}@${message.domain}`;
   const shown = shownValues(content.facts, values, { address, timezone: campaign.timezone });
-  // In an SMS each character of an address counts.
+  // In an SMS every character of a link costs, so its values are always kept in the log.
   const carried = shown !== null && !isSms && fitsView(shown) ? shown : null;
   if (shown !== null && carried === null) kept.push({ workspaceId, messageId, values: shown });
   const links = () => {
-    const plain = linksOf({ workspaceId, messageId }, place.base);
+    const plain = linksOf({ workspaceId, messageId }, mailOrigin.base);
     return carried === null ? plain : { ...plain, view: plain.viewWith(carried) };
   };
   if (isSms) return smsTo(ready, values, links(), smsCountry);
-  const rest = { attachments, returnPathHost: place.returnPathHost };
+  const rest = { attachments, returnPathHost: mailOrigin.returnPathHost };
   return { kind: "email", content: () => writeMail(ready, values, links(), rest) };
 }
 
-function questionOf({ message, outfit: { ready, audience } }: MessageInContext): RecipientQuestion {
+function questionOf({ message, context: { ready, audience } }: MessageInContext): RecipientQuestion {
   const { campaign, content } = ready;
   const { fields } = content.facts;
   return {
@@ -105,7 +107,7 @@ function questionOf({ message, outfit: { ready, audience } }: MessageInContext):
   };
 }
 
-/** The number may have changed since the audience was looked at. */
+/** Reads the number again: it may have changed since the message was queued. */
 function smsTo(
   ready: PreparedCampaign,
   values: RecipientValues,
@@ -114,18 +116,18 @@ function smsTo(
 ): Decision {
   const to = phoneIn(values.custom_fields, ready.campaign.phone_field_name ?? "", country);
   if (to === null) {
-    const detail = "The subscriber has no valid telephone number any more";
+    const detail = "The subscriber no longer has a valid telephone number";
     return { kind: "end", status: "suppressed", detail };
   }
   return { kind: "sms", sms: () => writeSms(ready, to, values, links) };
 }
 
-type Recipient = Exclude<ReturnType<typeof judge>, string>;
+type Recipient = Exclude<ReturnType<typeof checkRecipient>, string>;
 
-/** The values of a recipient, or a sentence that says why nothing is sent to them. */
-function judge(row: RecipientRow | undefined) {
+/** The values of a recipient, or the reason why they get no mail. */
+function checkRecipient(row: RecipientRow | undefined) {
   if (row === undefined || row.email === null) return "The subscriber was deleted";
-  if (row.status === null) return "The subscriber is not on the list any more";
+  if (row.status === null) return "The subscriber is no longer on the list";
   if (row.status !== "active") return `The subscriber is ${row.status}`;
   if (row.suppressed !== null) return row.suppressed;
   const { email, first_name, last_name, custom_fields } = row;

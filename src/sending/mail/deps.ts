@@ -11,13 +11,13 @@ export interface CampaignMailDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Of telephone numbers that are written without their country code. */
+  /** The country of telephone numbers without a country code. */
   readonly smsCountry?: CountryCode | null;
   readonly onCampaignEvents?: OnCampaignEvents;
   readonly autoPause?: AutoPauseLimits;
-  /** Where links of a campaign with this tracking domain begin. */
+  /** The base URL of links in mail, for a tracking domain or the workspace's default. */
   readonly linkBase: (workspaceId: WorkspaceId, urlDomainId: string | null) => Promise<string>;
-  /** The addresses of one mail that lead back to us. */
+  /** The links of one message that lead to the service: unsubscribe, web view, tracked links, pixel. */
   readonly linksOf: (
     mail: { readonly workspaceId: WorkspaceId; readonly messageId: string },
     base: string,

@@ -1,4 +1,4 @@
-/** A campaign's mail to one recipient: its rendered content, and the headers by which people can leave. */
+/** The content of a campaign's message to one recipient, email or SMS: rendered parts and header fields. */
 
 import type { EmailContent, SmsContent } from "#delivery/message/message.ts";
 import { domainOf } from "#mail/address.ts";
@@ -11,17 +11,17 @@ import { type RecipientValues, renderContent, unfitValues, weaveContent } from "
 import type { CampaignToSend } from "./presend-store.ts";
 import type { MailLinks } from "#tracking/link-tokens.ts";
 
-/** What all mails of a campaign have in common, ready for the recipient. */
+/** A campaign with its compiled content. */
 export interface PreparedCampaign {
   readonly campaign: CampaignToSend;
   readonly content: CompiledContent;
-  /** Those that are the same for everybody. */
+  /** The header fields that are the same for all recipients. */
   readonly headers: readonly HeaderField[];
 }
 
 /**
- * Content that cannot be compiled any more, though it could when it was stored: templates know the time, and a newer
- * version of the program may be stricter.
+ * Thrown for content that could be compiled when it was stored and no longer can: templates may use the time, and a newer
+ * version of the service may be stricter.
  */
 export class UncompilableContent extends Error {
   override readonly name = "ContentFault";
@@ -29,8 +29,8 @@ export class UncompilableContent extends Error {
 
 /** @throws ContentFault */
 export async function prepareCampaign(db: Queryable, campaign: CampaignToSend): Promise<PreparedCampaign> {
-  const place = { listId: campaign.audience_list_id, timezone: campaign.timezone };
-  const compiled = await compileForWorkspace(db, campaign.workspace_id, campaign, place);
+  const options = { listId: campaign.audience_list_id, timezone: campaign.timezone };
+  const compiled = await compileForWorkspace(db, campaign.workspace_id, campaign, options);
   if (!compiled.ok) throw new UncompilableContent(compiled.faults[0]?.message);
   return {
     campaign,
@@ -39,7 +39,7 @@ export async function prepareCampaign(db: Queryable, campaign: CampaignToSend): 
   };
 }
 
-/** Of a campaign that may be a draft still. */
+/** Reply-To, List-Id, Precedence and the custom headers. Also used for a draft. */
 export function commonHeaders(
   campaign: Pick<
     CampaignToSend,
@@ -48,7 +48,7 @@ export function commonHeaders(
 ): HeaderField[] {
   const { reply_to, use_custom_headers, custom_headers, from_email } = campaign;
   const domain = domainOf(from_email);
-  // RFC 2919: a name for ever, in a namespace that is the sender's own.
+  // RFC 2919: a List-Id is permanent, and in a namespace that the sender owns.
   const stream = campaign.audience_list_id ?? campaign.workspace_id;
   return [
     ...(reply_to === null ? [] : [["Reply-To", reply_to] as const]),
@@ -62,7 +62,7 @@ function byMail({ unsubscribeMail }: MailLinks): string[] {
   return unsubscribeMail === undefined ? [] : [`<mailto:${unsubscribeMail}?subject=unsubscribe>`];
 }
 
-/** @throws UnfitValues when these do not fit the templates: the message fails */
+/** @throws UnfitValues when the values do not fit the templates: the message fails */
 export function writeMail(
   { campaign, content, headers }: PreparedCampaign,
   values: RecipientValues,
@@ -78,7 +78,7 @@ export function writeMail(
     html: mail.html,
     text: mail.text,
     headers: [
-      // RFC 8058: one https address, which unsubscribes on POST alone.
+      // RFC 8058: one https URI, which unsubscribes only on POST.
       ["List-Unsubscribe", [`<${links.unsubscribe}>`, ...byMail(links)].join(", ")],
       ["List-Unsubscribe-Post", "List-Unsubscribe=One-Click"],
       ...headers,
@@ -89,7 +89,7 @@ export function writeMail(
 
 /**
  * An SMS has no footer and no tracking.
- * @throws UnfitValues when these values do not fit the template: the message fails
+ * @throws UnfitValues when the values do not fit the template: the message fails
  */
 export function writeSms(
   { content }: PreparedCampaign,

@@ -1,4 +1,4 @@
-/** What delivery asks: of the campaigns of leased messages and of those that are halted, and of the people they go to. */
+/** Queries of the pre-send check: the campaigns of leased messages, stopped campaigns, contents, and recipients. */
 import sql from "sql-template-tag";
 import { suppressionSql } from "#audience/suppression-lists/suppression-check.ts";
 import { textArray, uuidArray } from "#platform/database/array-values.ts";
@@ -20,7 +20,7 @@ export interface LeasedCampaign extends AutoPauseCounts {
   readonly segment_id: string | null;
 }
 
-/** How the campaigns stand at this moment; those that are gone altogether are missing. */
+/** The present state of campaigns. Campaigns that no longer exist are missing. */
 export function listLeasedCampaigns(
   db: Queryable,
   asked: readonly { readonly workspaceId: WorkspaceId; readonly id: string }[],
@@ -34,13 +34,13 @@ export function listLeasedCampaigns(
       as asked (workspace_id, id)
     join campaigns c using (workspace_id, id)
     join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id`,
-    "campaign standings",
+    "leased campaigns",
   );
 }
 
 /**
- * Those that had begun and were paused (a suspended workspace's are for as long as it is), or cancelled within the last
- * minutes: what a worker holds of them is old, and nobody looks at what is queued of those that are paused.
+ * Campaigns whose messages must not be sent: paused after they started, or of a suspended workspace, or cancelled within
+ * the last minutes. Workers drop what they have leased of them, and do not lease messages of paused ones.
  */
 export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; cancelled: string[] }> {
   const rows = await db.rows<{ id: string; status: string }>(
@@ -61,7 +61,7 @@ export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; 
   return { paused: of("paused"), cancelled: of("cancelled") };
 }
 
-/** The way out that a campaign has chosen for itself; undefined when it is gone. */
+/** The sending IP or routing rule of a campaign; undefined when it does not exist. */
 export function findCampaignRoute(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -72,7 +72,7 @@ export function findCampaignRoute(
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** A campaign's content as it is compiled, with what its mail needs beside it. */
+/** A campaign's content, with all that its mail needs. */
 export interface CampaignToSend
   extends Pick<
     Campaign,
@@ -97,7 +97,7 @@ export interface CampaignToSend
   readonly tracks_opens: boolean;
   readonly tracks_clicks: boolean;
   readonly timezone: string;
-  /** Large, and read apart from the rest (findAttachments). */
+  /** Attachments are large, and read separately (findAttachments). */
   readonly has_attachments: boolean;
 }
 
@@ -116,7 +116,7 @@ export function findCampaignToSend(
     where c.workspace_id = ${workspaceId} and c.id = ${id}`);
 }
 
-/** Those that every mail of the campaign carries. */
+/** The attachments of every mail of the campaign. */
 export async function findAttachments(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -128,29 +128,29 @@ export async function findAttachments(
   return row?.attachments ?? [];
 }
 
-/** Whom a message goes to, and with which scopes it is judged. */
+/** The recipient of a message, and the suppression scopes that apply to it. */
 export interface RecipientQuestion {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
-  /** In the spelling of suppression entries. */
+  /** Normalised like suppression entries. */
   readonly address: string;
   readonly domain: string;
   readonly mailingListId: string | null;
   readonly segmentId: string | null;
-  /** Whether the content shows anything of the custom fields. */
+  /** Whether the content uses custom fields. */
   readonly needsFields: boolean;
 }
 
 export interface RecipientRow {
   readonly message_id: string;
-  /** Null: the person has been deleted. */
+  /** Null when the subscriber was deleted. */
   readonly email: string | null;
   readonly first_name: string | null;
   readonly last_name: string | null;
   readonly custom_fields: Readonly<Record<string, unknown>> | null;
-  /** On the campaign's list, or anywhere; null: not there any more. */
+  /** The status on the campaign's list, or in the workspace when there is no list; null when no longer a member. */
   readonly status: string | null;
-  /** The sentence of the suppression, if there is one. */
+  /** The description of the suppression; null when not suppressed. */
   readonly suppressed: string | null;
 }
 
@@ -173,7 +173,7 @@ export function listRecipients(
       ${column((one) => one.needsFields)}::boolean[], ${column(() => false)}::boolean[])
       as asked (workspace_id, message_id, address, domain, mailing_list_id, segment_id, needs_fields, is_platform)
     left join ${tablesOf[origin].recipients} r on r.workspace_id = asked.workspace_id and r.message_id = asked.message_id
-    -- By the two columns of one relation: with asked's workspace the planner looks for the second column alone.
+    -- Both columns are of r: with the workspace of asked, the planner would use the second column alone.
     left join subscribers s on s.workspace_id = r.workspace_id and s.id = r.subscriber_id
     left join memberships m on m.workspace_id = r.workspace_id and m.mailing_list_id = asked.mailing_list_id
       and m.subscriber_id = r.subscriber_id

@@ -1,7 +1,7 @@
 /**
- * What a mail shows of its recipient, of its campaign and of the time. The web view of a sent mail is made of these
- * values, because people are edited, imported again and deleted, and lists and campaigns get other names. They hold what
- * the content uses and no more, and there are none where the content does not give the address of its web view.
+ * The values that a mail shows: of its recipient, its campaign and the time. The web view of a sent mail is rendered with
+ * them, because subscribers, lists and campaigns change later. Only values that the content uses are kept, and none if the
+ * content has no link to its web view.
  */
 import type { RecipientValues } from "#sending/content/render.ts";
 import type { UsedNames, VariableName } from "#sending/content/variables.ts";
@@ -11,7 +11,7 @@ export type PersonalValues = Pick<RecipientValues, "email" | "first_name" | "las
 
 const names = ["email", "first_name", "last_name", "list_name", "campaign_name"] as const;
 
-/** The JSON of the values: what the content does not use is missing. */
+/** The JSON form; values that the content does not use are missing. */
 interface ShownValues extends Partial<Omit<RecipientValues, "now">> {
   /** IANA name; only with `now`. */
   readonly timezone?: string;
@@ -19,7 +19,7 @@ interface ShownValues extends Partial<Omit<RecipientValues, "now">> {
   readonly now?: number;
 }
 
-/** What a mail of a campaign is rendered with. */
+/** The values that a campaign's mail is rendered with. */
 export function mailValues(
   { mailing_list_name, name }: Pick<CampaignToSend, "mailing_list_name" | "name">,
   person: PersonalValues,
@@ -29,8 +29,8 @@ export function mailValues(
 }
 
 /**
- * The values as JSON; null where the web view needs none.
- * @param address the recipient's, as the message log has it
+ * The values as JSON; null when the web view needs none.
+ * @param address the recipient's address in the message log
  */
 export function shownValues(
   { variables, fields, usesDates }: UsedNames,
@@ -50,7 +50,7 @@ export function shownValues(
   return JSON.stringify(shown);
 }
 
-/** What the web view is rendered with, in the time zone of the mail or, where it shows no time, in none. */
+/** The values for rendering the web view; `timezone` is undefined when the mail shows no time. */
 export function readShown(
   json: string,
   address: string,

@@ -1,8 +1,8 @@
 /**
- * A campaign's mail to a few addresses, before it goes to everybody. It is made as the campaign's is, leaves as that does,
- * and waits in the line of transactional mail. Whoever is a subscriber sees their own values, everybody else those of a
- * sample. Nothing is tracked and nobody is unsubscribed by it: links lead where they were written to, the two addresses of
- * ours to pages that say so, and there is no List-Unsubscribe.
+ * Sends a campaign's mail to a few addresses as a test. It is made and routed as the campaign's mail, with the priority of
+ * transactional mail. A subscriber gets their own values, any other address sample values. Nothing is tracked: links keep
+ * their targets, the unsubscribe link and the web view lead to pages that explain the test, and there is no
+ * List-Unsubscribe.
  */
 
 import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
@@ -32,12 +32,12 @@ export const MOST_TEST_RECIPIENTS = 5;
 
 export interface TestDeps {
   readonly acceptor: Acceptor;
-  /** PUBLIC_URL, or where the service listens; without a slash at its end. */
+  /** PUBLIC_URL, or the address that the service listens on; without a trailing slash. */
   readonly publicUrl: () => string;
 }
 
 /**
- * All of them are accepted or, when one is refused, none.
+ * Either all messages are accepted or none.
  * @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST for an sms, EMAIL_NOT_VERIFIED, PLAN_LIMIT_REACHED or
  * INSUFFICIENT_BALANCE
  */
@@ -51,10 +51,10 @@ export async function sendTest(
   const campaign = await requireCampaign(db, workspaceId, id);
   requireGateway(campaign, hasSmsGateway);
   if (campaign.message_type === "sms") {
-    const way = "send a duplicate of it to a list of your own numbers";
-    throw new ApiError("BAD_REQUEST", `A test goes by email, and this campaign is an SMS: ${way}`);
+    const advice = "send a duplicate of it to a list of your own numbers";
+    throw new ApiError("BAD_REQUEST", `A test is sent by email, and this campaign is an SMS: ${advice}`);
   }
-  // Who is named twice gets one.
+  // An address that is given twice gets one message.
   const recipients = new Map(
     emails.map(readRecipient).map((to) => [`${to.local}@${to.domain}`, to]),
   ).values();
@@ -135,7 +135,7 @@ function readRecipient(text: string, index: number) {
   return parsed;
 }
 
-/** Whose members get the campaign; none for the whole workspace, and where it is not there. */
+/** The list whose members get the campaign; undefined for the whole workspace, and if the list does not exist. */
 async function findList(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,8 +1,8 @@
 /**
- * The service's own mail (confirmation links and the like): source `platform`, free, never suppressed by a plan. Of the
- * suppression lists it heeds what bounced or complained, and nothing that was put there by hand. It goes to people who
- * may never have asked for it, from a sender that all workspaces share: each kind is limited by workspace and by
- * mailbox, and a name that a tenant chose stands in it only where it reads like a name (chosen-name.ts).
+ * The service's own mail, such as confirmation links: its source is `platform`, it costs nothing and no plan limits it.
+ * Suppression entries apply to it if they come from bounces or complaints, not if they were added by hand. It goes to people
+ * who may not have asked for it, from a sender that all workspaces share. So each kind has quotas by workspace and by
+ * mailbox, and names that tenants chose are shown only if they look like names (tenant-name-check.ts).
  */
 import type { SignupMailer } from "#audience/signup-forms/request-signup.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
@@ -36,7 +36,7 @@ export type PlatformMailKind =
 export interface PlatformMail {
   readonly kind: PlatformMailKind;
   readonly to: string;
-  /** A name that was chosen by a tenant or an operator, and the words that replace it where it does not read like one. */
+  /** A name chosen by a tenant or an operator, and the text that replaces it if it does not look like a name. */
   readonly named?: { readonly text: string; readonly otherwise: string };
   /** Writes the mail around the name. */
   readonly write: (name: string) => {
@@ -45,13 +45,13 @@ export interface PlatformMail {
     readonly text: string;
   };
   readonly attachments?: readonly StoredAttachment[];
-  /** An address that the workspace may send as, instead of ours. */
+  /** An address that the workspace may send as; the service's sender when omitted. */
   readonly from?: { readonly address: string; readonly name: string | null };
 }
 
 /**
- * Accepts it inside the caller's transaction: the mail goes out if and only if what it speaks of was stored.
- * @returns null, or the limit that is reached: then there is no mail
+ * Accepts the mail inside the caller's transaction, so that it is sent only if that is committed.
+ * @returns null, or the quota that is used up; then no mail is sent
  */
 export type SendPlatformMail = (
   tx: Queryable,
@@ -116,7 +116,10 @@ export function createSignupMailer(sendPlatformMail: SendPlatformMail, clock: Cl
   };
 }
 
-/** A mail that was asked for after all does not count against its mailbox. @param sentAt when it was accepted */
+/**
+ * Gives a sign-up mail back to the quotas of its mailbox, when its recipient has confirmed that it was wanted.
+ * @param sentAt when the mail was accepted
+ */
 export async function excuseSignupMail(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -128,7 +131,7 @@ export async function excuseSignupMail(
   }
 }
 
-/** The most particular first: what is refused there uses up nothing of what others share. */
+/** The narrowest quota first: a mail that it refuses does not use up the wider quotas. */
 function usesOf(workspaceId: WorkspaceId, { kind, to, from }: PlatformMail): QuotaUse[] {
   const mailbox = mailboxOf(normalizeAddress(to));
   switch (kind) {
@@ -171,7 +174,7 @@ async function presentableSender(
   return (await presentableName(tx, workspaceId, { text: from.name, otherwise: "" })) || null;
 }
 
-/** A brand that is a domain may be named where the workspace has proved that the domain is its own. */
+/** The name, or its replacement. A domain may be part of it if it is a verified domain of the workspace. */
 async function presentableName(
   tx: Queryable,
   workspaceId: WorkspaceId,

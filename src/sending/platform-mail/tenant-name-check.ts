@@ -1,22 +1,22 @@
 /**
- * Names that tenants choose (of a list, of a sender) stand in mails from the service's own sender, which go to strangers. A
- * name that reads like a link, an amount of money or an advertisement, or that hides what it says, would make such a mail
- * an advertisement of the tenant's. This is a judgement by appearance: a harmless name that fails it costs the reader a
- * neutral phrase in place of the name, so doubt is decided against the name.
+ * Checks names that tenants choose (of a list, of a sender) before the service's own mail shows them to people who may not
+ * know the tenant. A name that looks like a link, an amount of money or an advertisement, or that hides its text, would turn
+ * such a mail into spam. The check is heuristic: a harmless name that fails is replaced by a neutral phrase, so in doubt a
+ * name fails.
  */
 import { domainToASCII } from "node:url";
 import { parse } from "tldts";
 import advertising from "./advertising-words.json" with { type: "json" };
 
 const LONGEST = 60;
-/** In UTF-16: what is longer is not looked at. A family emoji has 11. */
+/** In UTF-16 code units; a longer name fails at once. A family emoji has 11. */
 const LONGEST_RAW = 400;
 const MOST_EMOJI = 3;
 const MOST_DIGITS = 5;
 const MOST_YEARS = 2;
 const MOST_CAPITALS = 14;
 
-/** @param ownDomains verified domains of the workspace, which may be named, with what is below them */
+/** @param ownDomains verified domains of the workspace, which the name may contain, with their subdomains */
 export function readsLikeName(text: string, ownDomains: readonly string[] = []): boolean {
   const name = text.trim();
   if (name === "" || name.length > LONGEST_RAW || lengthOf(name) > LONGEST) return false;
@@ -32,7 +32,7 @@ export function readsLikeName(text: string, ownDomains: readonly string[] = []):
   );
 }
 
-/** The host names that a text seems to name and the domains above them, lower-case, in A-labels. */
+/** The host names that a text seems to contain, and their parent domains, in lower-case A-labels. */
 export function domainsIn(text: string): string[] {
   const hosts = hostsIn(plainText(text.slice(0, LONGEST_RAW)));
   const domains = hosts.flatMap((host) => {
@@ -47,14 +47,14 @@ function lengthOf(text: string): number {
 }
 
 const emoji = /\p{RGI_Emoji}/gv;
-/** Control, line and paragraph separators, private use, unassigned, halves of surrogate pairs. */
+/** Control characters, line and paragraph separators, private use, unassigned, lone surrogates. */
 const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/u;
-/** Zero-width, bidirectional and filling characters, and the blank of Braille. */
+/** Zero-width, bidirectional and filler characters, and the Braille blank. */
 const invisible = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** Joiners have a meaning between letters of these scripts. */
 const joiner =
   /(?<=[\p{Script=Arabic}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Mongolian}])[\u200c\u200d]/gu;
-/** Letters in a style of their own: mathematical, in circles and squares, small capitals, raised. */
+/** Styled letters: mathematical, circled, squared, small capitals, superscript. */
 const styled = /[\u{1d400}-\u{1d7ff}\u{1f100}-\u{1f1ff}\u2460-\u24ff\u1d00-\u1dbf\u2070-\u209fɢɪɴʀʏʙʜʟꜰꜱꞯ]/u;
 const marksInARow = /\p{Mn}{4}/u;
 
@@ -62,7 +62,7 @@ function hides(name: string): boolean {
   let count = 0;
   const rest = name.replace(emoji, (found) => {
     count += 1;
-    // Digits and # with a key around them are letters in a style of their own.
+    // Keycap emoji of digits, # and * count as styled letters.
     return /[\d#*]/.test(found) ? "\u2460" : " ";
   });
   if (count > MOST_EMOJI || unprintable.test(rest) || styled.test(rest)) return true;
@@ -75,7 +75,7 @@ function hides(name: string): boolean {
   );
 }
 
-/** Scripts that have letters in common with Latin, or with one another, as far as the eye can tell. */
+/** Scripts with letters that look like Latin letters, or like those of each other. */
 const lookalikes = [
   /\p{Script=Latin}/u,
   /\p{Script=Cyrillic}/u,
@@ -90,7 +90,7 @@ function isMixed(word: string): boolean {
   return lookalikes.filter((script) => script.test(word)).length > 1;
 }
 
-/** Composed, without styles and emoji, in lower case, with one kind of dot, at-sign and blank. */
+/** The text in NFKC and lower case, without emoji, with one kind of dot, hyphen, slash and blank. */
 function plainText(text: string): string {
   return text
     .replace(emoji, " ")
@@ -102,13 +102,13 @@ function plainText(text: string): string {
     .replaceAll(/\s+/g, " ");
 }
 
-/** Characters with a blank between each two of them: "e v i l . c o m". */
+/** Characters separated by blanks: "e v i l . c o m". */
 const spacedOut = /(?<!\S)(\S) (?=\S(?!\S))/g;
 const scheme = /[a-z]{2,}:\/|\/\/|\\\\|\bwww\d?\b|\bh(?:tt|xx|\*\*)ps?\b|\b(?:mailto|tel|sms):|xn--/u;
 const atSign = /\S@|@\S|[([{<]\s*(?:at|a|ät|arroba|собака|dot|punkt|punto|point|точка)\s*[)\]}>]/u;
 const ipAddress = /\d{1,3}(?:\.\d{1,3}){3}/u;
 const host = /[\p{L}\p{N}][\p{L}\p{M}\p{N}-]*(?:\.[\p{L}\p{M}\p{N}-]+)+/gu;
-/** Top-level domains that are written with blanks around the dot, or with a word for it. */
+/** Top-level domains that count even with blanks around the dot, or with a word for the dot. */
 const tld =
   "(?:com|net|org|info|biz|io|co|xyz|top|shop|site|online|store|app|dev|link|click|ru|cn|uk|de|me|tk)";
 const spacedDot = new RegExp(
@@ -128,11 +128,11 @@ function linksElsewhere(plain: string, ownDomains: readonly string[]): boolean {
   const hosts = hostsIn(plain);
   const isOwn = (name: string) => ownDomains.some((own) => name === own || name.endsWith(`.${own}`));
   if (!hosts.every(isOwn)) return true;
-  // A domain of one's own is a brand; with a path behind it, it is a link.
+  // The workspace's own domain may be a brand; followed by a path, it is a link.
   return hosts.length > 0 && /\.[\p{L}\p{M}\p{N}-]+[/:?#\\]/u.test(plain);
 }
 
-/** Names that lead nowhere in the DNS, or elsewhere. */
+/** Special-use names that are not in the public DNS. */
 const specialUse = new Set(
   "example test invalid local localhost internal lan home eth bit crypto i2p onion".split(" "),
 );
@@ -141,7 +141,7 @@ function isTopLevel(label: string): boolean {
   return specialUse.has(label) || parse(`x.${label}`).isIcann === true;
 }
 
-/** Host names in A-labels; what has no top-level domain at any of its dots is none ("St.Gallen", "Node.js"). */
+/** Host names in A-labels. A word without a top-level domain after one of its dots is none ("St.Gallen", "Node.js"). */
 function hostsIn(plain: string): string[] {
   return [...plain.matchAll(host)].flatMap(([found]) => {
     const name = domainToASCII(found) || found;
@@ -168,7 +168,7 @@ function namesMoney(plain: string): boolean {
 
 const year = /(?<!\p{Nd})(?:19|20)\p{Nd}{2}(?!\p{Nd})/gu;
 
-/** Telephone numbers, codes, large numbers. */
+/** Whether the text has a telephone number, a code or a large number. */
 function countsMuch(plain: string): boolean {
   if (/(?<![\p{L}\p{N}])\+ ?\p{Nd}/u.test(plain)) return true;
   let years = 0;
@@ -197,7 +197,7 @@ const leet: Readonly<Record<string, string>> = {
   $: "s",
   "|": "i",
 };
-/** Single letters with something between each two of them: "w.o.n", "W I N". */
+/** Single letters with separators: "w.o.n", "W I N". */
 const spelledOut = /(?<![\p{L}\p{N}])\p{L}(?:[ ._*~/-]{1,2}\p{L}(?!\p{L}))+/gu;
 
 function advertises(plain: string): boolean {

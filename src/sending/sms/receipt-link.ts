@@ -1,7 +1,7 @@
 /**
- * The address at which an HTTP gateway tells what became of one message; nobody can make one or alter one. It names the
- * workspace and the message. Those made before it did name the message alone: their receipts count as soon as the gateway
- * has answered that it took the message.
+ * The signed URL to which an HTTP gateway posts the delivery receipt of one SMS. It contains the ids of workspace and
+ * message, and a MAC. URLs of older versions contain only the message id: their receipts count once the gateway has answered
+ * that it accepted the message.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { ShortMessage, SmsReceipt } from "#delivery/sms/gateway.ts";
@@ -17,7 +17,7 @@ export function receiptKeys(secrets: Secrets): PurposeKeys {
   return secrets.derive("SMS receipts");
 }
 
-/** @param base where the gateway reaches us, without a slash at its end */
+/** @param base the public URL of the service, without a trailing slash */
 export function receiptLink(
   { workspaceId, id }: Pick<ShortMessage, "workspaceId" | "id">,
   base: string,
@@ -27,7 +27,7 @@ export function receiptLink(
   return `${base}${RECEIPT_PATH}${named}.${macOf(named, key).toString("base64url")}`;
 }
 
-/** What its receipt is of; null for what we did not make. */
+/** The message of the receipt; null when the token is invalid. */
 export function readReceiptToken(
   token: string,
   key: KeyObject,

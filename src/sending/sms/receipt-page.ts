@@ -1,6 +1,6 @@
 /**
- * Where an HTTP gateway tells what became of a message: POST `{ "status": "delivered" | "failed", "detail": … }` to the
- * receipt_url it was given, which is all the permission it needs. Telling it twice changes nothing.
+ * Receives delivery receipts of HTTP gateways: POST `{ "status": "delivered" | "failed", "detail": … }` to the receipt_url
+ * of the message. The signed URL is the authorization. Repeated receipts have no effect.
  */
 import type { FastifyInstance } from "fastify";
 import { insertReceipts } from "#delivery/sms/delivery-receipts-store.ts";
@@ -31,7 +31,7 @@ export function registerSmsReceipts(
   { db, clock, keys, gateway }: ReceiptPageDeps,
 ): void {
   server.register(async (pages) => {
-    // Other fields of a gateway are ignored, be it an id of more digits than a number keeps.
+    // Other fields are ignored, even a number with more digits than a double can hold.
     takeBodies(
       pages,
       "application/json",

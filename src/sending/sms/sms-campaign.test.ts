@@ -165,7 +165,7 @@ const textReceipt = (id: string, state: string, error = "000") => ({
 const makeDue = () => db.run(sql`update delivery_queue set due_at = now()`);
 const find = async (id: string) => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
 
-test("without a gateway they wait and say so, and fail when their time is over", async () => {
+test("without a gateway messages wait with a reason, and fail when they expire", async () => {
   const id = await campaignTo([A]);
   await startWorker(null);
   const [waiting] = await reach(id, "deferred");
@@ -177,7 +177,7 @@ test("without a gateway they wait and say so, and fail when their time is over",
 });
 
 describe("over SMPP", () => {
-  test("each person gets the text once, at their number, and the receipts say what became of it", async () => {
+  test("each person gets the text once at their number, and the receipts report the outcome", async () => {
     const id = await campaignTo(["0170 1234560", "0049-170-1234561"]);
     await startWorker();
     await eventually("two SMS", async () => centre.submitted.length === 2);
@@ -246,7 +246,7 @@ describe("over SMPP", () => {
     await db.run(sql`update subscribers set custom_fields = '{}' where workspace_id = ${workspaceId}`);
     await startWorker();
     const [row] = await reach(id, "suppressed");
-    expect(row?.error_message).toMatch(/no valid telephone number/);
+    expect(row?.error_message).toMatch(/no longer has a valid telephone number/);
     expect(centre.submitted).toEqual([]);
   });
 

@@ -66,8 +66,8 @@ test("an SMS campaign is sent when the month's emails are used up, as it takes n
 });
 
 test.each([
-  ["email", "email is no custom field"],
-  ["Phone", "Phone is not how the list names its field: use phone"],
+  ["email", "email is not a custom field"],
+  ["Phone", "Phone is not the name of the list's field: use phone"],
 ])("a field of the number that cannot be one is refused when it is written: %s", async (name, message) => {
   const { status, body } = await call("POST", "/campaigns", { ...draft(), phone_field_name: name });
   expect([status, body.details]).toEqual([
@@ -76,15 +76,15 @@ test.each([
   ]);
 });
 
-test.each(["nope", "zip"])("a field in which nobody has a number sends nothing: %s", async (name) => {
+test.each(["nope", "zip"])("a field without any number sends nothing: %s", async (name) => {
   const id = await create({ text_content: "Hello", phone_field_name: name });
   const { status, body } = await call("POST", `/campaigns/${id}/send`);
   expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", "phone_field_name"]);
-  expect(body.error).toContain("(defined are: phone)");
+  expect(body.error).toContain("(defined fields: phone)");
   expect((await call("GET", `/campaigns/${id}`)).body.data.status).toBe("draft");
 });
 
-test("when everybody with a number is suppressed, an SMS campaign has no recipients", async () => {
+test("when all people with a number are suppressed, an SMS campaign has no recipients", async () => {
   const other = await newList(database, workspaceId);
   await addPeople(database, workspaceId, other, [
     { email: "bob@example.test", custom_fields: { phone: "+491701234561" } },
@@ -115,7 +115,7 @@ test("a test of one is refused, and no email is sent in its place", async () => 
   expect(await database.rows(sql`select from messages`)).toEqual([]);
 });
 
-test("a gateway tells what became of a message by the address that it was given, once", async () => {
+test("a gateway reports the outcome of a message at its receipt URL, once", async () => {
   const id = newId();
   const address = linkOf(id);
   expect((await tell(address, { status: "failed", detail: "absent" })).status).toBe(204);

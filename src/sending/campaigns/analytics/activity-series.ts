@@ -1,8 +1,8 @@
-/** A campaign hour by hour, cumulative (decisions, section 8 row 29). */
+/** The counts of a campaign hour by hour, cumulative. */
 import type { CampaignHour } from "./store.ts";
 
 const HOUR_MS = 3_600_000;
-/** After this many hours nobody looks any more. */
+/** The series ends after 30 days. */
 const MOST_HOURS = 30 * 24;
 
 export interface ActivityHour {
@@ -15,7 +15,7 @@ export interface ActivityHour {
 }
 
 /**
- * Every hour from that of `sentAt` to the last that had any news, 30 days at most; what came later than that is in none.
+ * Every hour from the hour of `sentAt` to the last one with a count, at most 30 days; later counts are not included.
  * @param hours oldest first
  */
 export function activitySeries(sentAt: Date | null, hours: readonly CampaignHour[]): ActivityHour[] {

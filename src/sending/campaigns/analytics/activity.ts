@@ -1,6 +1,6 @@
-/** What the feed of a campaign, and the history of a person, show of the log's events. */
+/** How the activity feed of a campaign and the history of a subscriber show events of the message log. */
 
-/** Types of events, as the log calls them. */
+/** The event types of the log that are shown. */
 export const shownTypes = [
   "delivered",
   "opened",
@@ -10,7 +10,7 @@ export const shownTypes = [
   "complained",
 ] as const;
 
-/** As the feed calls them (contract, section 2). */
+/** Their names in the API: `delivered` is called `sent`. */
 export const activityTypes = ["sent", "opened", "clicked", "bounced", "unsubscribed", "complained"] as const;
 
 export interface ActivityEvent {
@@ -24,7 +24,7 @@ export interface Activity {
   readonly type: (typeof activityTypes)[number];
   /** A sentence for people. */
   readonly description: string;
-  /** How many events this is: opens, and clicks on one link, that came at the same moment are one row of the log. */
+  /** The number of events: opens, or clicks on one link, at the same time are one row of the log. */
   readonly times: number;
 }
 

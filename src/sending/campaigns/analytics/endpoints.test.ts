@@ -47,7 +47,7 @@ test("messages are counted when they are there, and not as the estimate has them
   expect(await totals()).toEqual([1, 2, 2]);
 });
 
-test("whoever asks what came of a campaign, or for what cannot be done with it, does not wait for its attachments", async () => {
+test("requests for results, and refused actions, do not read the attachments", async () => {
   const id = await newCampaign(database, workspaceId, null);
   await database.run(sql`
     update campaigns set attachments = (

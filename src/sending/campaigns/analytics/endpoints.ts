@@ -1,4 +1,4 @@
-/** What came of a campaign, over HTTP (contract, "Campaign analytics shapes"). */
+/** The endpoints of campaign results: activity, domains, messages, links. */
 import { type Static, Type } from "typebox";
 import { DomainStats, withShare } from "#messages/domain-stats.ts";
 import { recipientField, SearchedSince } from "#messages/find-messages.ts";
@@ -30,7 +30,7 @@ const Count = Type.Integer();
 const ActivityHour = Type.Object(
   {
     time: Timestamp,
-    sent: Type.Integer({ description: "Messages whose first attempt is over, however it ended." }),
+    sent: Type.Integer({ description: "Messages that had their first attempt, whatever its result." }),
     opens: Count,
     clicks: Count,
     unsubscribes: Count,
@@ -50,7 +50,7 @@ const CampaignMessage = Type.Object(
     error_message: nullable(Type.String()),
     next_attempt_at: Type.Unsafe<Date | null>({
       ...NullableTimestamp,
-      description: "Of what is deferred; otherwise null.",
+      description: "For deferred messages; otherwise null.",
     }),
   },
   { $id: "CampaignMessage" },
@@ -59,7 +59,9 @@ const CampaignMessage = Type.Object(
 const CampaignActivity = Type.Object(
   {
     id: Id,
-    type: Type.Enum([...activityTypes], { description: "`sent`: the recipient's server took the message." }),
+    type: Type.Enum([...activityTypes], {
+      description: "`sent`: the recipient's server accepted the message.",
+    }),
     email: Type.String(),
     description: Type.String(),
     times: Times,
@@ -72,9 +74,9 @@ const CampaignLink = Type.Object(
   {
     index: Count,
     url: Type.String({ description: "With its merge tags." }),
-    is_personal: Type.Boolean({ description: "Whether it has any." }),
+    is_personal: Type.Boolean({ description: "Whether the URL contains merge tags." }),
     click_count: Count,
-    unique_click_count: Type.Integer({ description: "People who clicked on it." }),
+    unique_click_count: Type.Integer({ description: "People who clicked the link." }),
   },
   { $id: "CampaignLink" },
 );
@@ -86,7 +88,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       method: "GET",
       path: "/campaigns/{id}/activity",
       mayTakeLong: "reading",
-      summary: "What happened since a campaign was sent, hour by hour, cumulative",
+      summary: "Activity of a campaign since it was sent, hour by hour, cumulative",
       needs: need(campaigns, "read"),
       answer: Type.Array(ActivityHour),
       message: "Campaign activity",
@@ -100,7 +102,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       method: "GET",
       path: "/campaigns/{id}/smtp-domain-stats",
       mayTakeLong: "reading",
-      summary: "How delivery went for each recipient domain, the largest first",
+      summary: "Delivery results by recipient domain, largest first",
       needs: need(campaigns, "read"),
       query: pageFields(),
       answer: pageOf("stats", DomainStats),
@@ -123,10 +125,10 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       method: "GET",
       path: "/campaigns/{id}/messages",
       mayTakeLong: "reading",
-      summary: "What became of each recipient's message",
+      summary: "The messages of a campaign with their status",
       needs: need(campaigns, "read"),
       query: {
-        status: choiceField(messageStatuses, "Only messages in this state."),
+        status: choiceField(messageStatuses, "Only messages in this status."),
         email: recipientField,
         ...cursorFields(),
       },
@@ -161,7 +163,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       method: "GET",
       path: "/campaigns/{id}/recent-activity",
       mayTakeLong: "reading",
-      summary: "What happened to whom, newest first",
+      summary: "Recent activity of recipients, newest first",
       needs: need(campaigns, "read"),
       query: pageFields(),
       answer: pageOf("activities", CampaignActivity),
@@ -170,7 +172,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
         await requireCampaignState(db, workspaceId, params.id);
         const page = { limit: query.limit, offset: offsetOf(query) };
         const total = await countActivities(db, workspaceId, params.id);
-        // Whoever asks beyond the end has not all the events read up to there.
+        // A page beyond the end must not read all events before it.
         const rows = page.offset >= total ? [] : await listActivities(db, workspaceId, params.id, page);
         return { activities: rows.map(activityOf), pagination: pagination(query, total) };
       },
@@ -180,7 +182,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       method: "GET",
       path: "/campaigns/{id}/links",
       mayTakeLong: "reading",
-      summary: "The tracked links of a campaign and how often they were clicked",
+      summary: "The tracked links of a campaign with their clicks",
       needs: need(campaigns, "read"),
       answer: Type.Array(CampaignLink),
       message: "Campaign links",

@@ -1,4 +1,4 @@
-/** A campaign's part of the message log. */
+/** The messages of a campaign in the message log, in pages. */
 import { type Found, searchMessages } from "#messages/log-search-store.ts";
 import { findMessagePage } from "#messages/log-store.ts";
 import type { MessageStatus } from "#messages/message/status.ts";
@@ -12,7 +12,7 @@ interface Filter {
   readonly email: string | undefined;
 }
 
-/** Ids of a page, each with the id by which the list is in order: of the recipients, or with a filter of the messages. */
+/** The message ids of a page, each with its sort key: the subscriber id, or with a filter the message id. */
 interface FoundInOrder extends Omit<Found, "ids"> {
   readonly rows: readonly { readonly id: string; readonly place: string }[];
 }
@@ -38,15 +38,15 @@ export async function findCampaignMessages(
   const filter = { source: "campaign", status, origin: { id: campaignId, ...span } } as const;
   if (email !== undefined) {
     const { ids, ...found } = await searchMessages(db, workspaceId, { ...filter, email }, page);
-    return { ...found, rows: byThemselves(ids) };
+    return { ...found, rows: sortedByMessageId(ids) };
   }
   const [ids, total] = await Promise.all([
     findMessagePage(db, workspaceId, filter, page),
     countShown(db, workspaceId, campaignId, status),
   ]);
-  return { rows: byThemselves(ids), total, since: null };
+  return { rows: sortedByMessageId(ids), total, since: null };
 }
 
-function byThemselves(ids: readonly string[]): FoundInOrder["rows"] {
+function sortedByMessageId(ids: readonly string[]): FoundInOrder["rows"] {
   return ids.map((id) => ({ id, place: id }));
 }

@@ -1,4 +1,4 @@
-/** What came of a campaign. Figures are read from counters; what is listed is read in pages along an index. */
+/** The SQL of campaign results. Counts are read from counters; lists are read in pages along an index. */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { DomainRow } from "#messages/domain-stats.ts";
 import { canBeHeld, countHeldSql, storedAs } from "#messages/log-filter-store.ts";
@@ -9,7 +9,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, timeOfId, type WorkspaceId } from "#platform/ids.ts";
 import { type ActivityEvent, shownTypes } from "./activity.ts";
 
-/** An hour that had any news. */
+/** An hour with at least one count. */
 export interface CampaignHour {
   readonly hour: Date;
   readonly sent: number;
@@ -30,10 +30,10 @@ export function listHours(
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by hour`);
 }
 
-/** What was not suppressed or cancelled. */
+/** Messages that were not suppressed or cancelled. */
 const tried = sql`queued + deferred + delivered + complained + bounced + failed`;
 
-/** The largest first. */
+/** Largest first. */
 export function listDomains(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -48,7 +48,7 @@ export function listDomains(
     order by ${tried} desc, domain limit ${page.limit} offset ${page.offset}`);
 }
 
-/** How many domains there are, and messages in all of them. */
+/** The number of domains, and of messages over all of them. */
 export async function countDomains(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -60,7 +60,7 @@ export async function countDomains(
   return counted ?? { domains: 0, messages: 0 };
 }
 
-/** Ids of a campaign's messages, newest first: the order of recipients. */
+/** Ids of a campaign's messages in descending order of subscriber id, which is newest first. */
 export function listMessageIds(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -75,8 +75,8 @@ export function listMessageIds(
 }
 
 /**
- * Between which ids a campaign's messages are; undefined when it has none. Messages are made in the order of recipients,
- * but the steps of an expansion may be made on machines whose clocks differ.
+ * The range of a campaign's message ids; undefined when it has none. Message ids have the order of subscriber ids, but
+ * expansion steps may run on machines whose clocks differ, so the range is widened by that difference.
  */
 export async function findIdSpan(
   db: Queryable,
@@ -97,12 +97,12 @@ export async function findIdSpan(
   );
 }
 
-/** The first id of so many seconds later. */
+/** The lowest id at the time of an id plus `seconds`. */
 const idNear = (id: string, seconds: number) => firstIdAt(new Date(timeOfId(id).getTime() + seconds * 1_000));
 
 /**
- * How many messages of a campaign show a status, or are there at all: known from counters, but for those that a worker
- * holds, which show as being sent. One statement, because workers take messages up and put them back all the time.
+ * The number of a campaign's messages with a status, or in all. It comes from counters, except for leased messages, which
+ * are shown as `sending`. One statement, because workers lease and release messages all the time.
  */
 export async function countShown(
   db: Queryable,
@@ -134,7 +134,7 @@ export interface ActivityRow extends ActivityEvent {
   readonly time: Date;
 }
 
-/** Newest first. Each type is read along the index, and no further than the page goes. */
+/** Newest first. Each type is read along its index, up to the end of the page. */
 export function listActivities(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -156,7 +156,7 @@ export function listActivities(
     order by page.time desc, page.id desc`);
 }
 
-/** As many as the feed has: a counter. */
+/** The length of the activity feed, from a counter. */
 export async function countActivities(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -175,7 +175,7 @@ export interface LinkRow {
   readonly unique_click_count: number;
 }
 
-/** In the order of the mail. */
+/** In their order in the mail. */
 export function listLinks(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<LinkRow[]> {
   return db.rows(sql`
     select index, url, is_personal, click_count, unique_click_count from campaign_links

@@ -1,4 +1,4 @@
-/** Who a campaign is for, as a relation of subscribers: the members of a list, of a segment, or whoever meets conditions. */
+/** The audience of a campaign as a relation of subscribers: members of a list, of a segment, or matching conditions. */
 
 import type { Sql } from "sql-template-tag";
 import { listMailingLists } from "#audience/mailing-lists/store.ts";
@@ -18,9 +18,8 @@ import { countMailable, type EligibilityTerms, listMembersSql } from "./recipien
 
 const MOST_ESTIMATE_MS = 2_000;
 
-/** Where the people of an audience come from. */
 export interface CampaignAudience {
-  /** A select in brackets with the column id, of subscribers, each once. */
+  /** A select in parentheses with the column id, each subscriber once. */
   readonly people: Sql;
   /** The list whose members they are; null for the whole workspace. */
   readonly list: { readonly id: string; readonly name: string } | null;
@@ -29,16 +28,16 @@ export interface CampaignAudience {
 }
 
 /**
- * Conditions without a list. To look for the next of all that meet them anew at every step would take the square of their
- * number: they are gone through by stretches of the workspace's people.
+ * Whether the audience is all people of the workspace that match conditions. It is read in stretches of subscriber ids:
+ * evaluating the conditions for the whole workspace in every step would take quadratic time.
  */
 export function isOfWorkspace({ recipient_type, mailing_list_id }: AudienceOf): boolean {
   return recipient_type === "custom" && mailing_list_id === null;
 }
 
 /**
- * At this moment; undefined when its list or segment, or one that its conditions name, is not there.
- * @param stretch for an audience of the whole workspace: nobody else is looked at
+ * The present audience; undefined when its list or segment, or one that its conditions refer to, does not exist.
+ * @param stretch limits an audience of the whole workspace to a range of subscriber ids
  */
 export async function findAudience(
   db: Queryable,
@@ -76,7 +75,7 @@ export async function findAudience(
   return { people, list, segmentName: null, terms: { listId: list.id, segmentId: null, isActive } };
 }
 
-/** Segments and lists that conditions name. */
+/** Whether all segments and lists exist that the conditions refer to. */
 async function areThere(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -91,18 +90,18 @@ async function areThere(
   return named.every((id) => known.has(id));
 }
 
-/** Otherwise they hold for active members alone (decisions, section 7 row 8). */
+/** Whether the conditions have a rule about `status`. Without one they match active members only. */
 function nameStatus(conditions: Conditions): boolean {
   return [...eachCondition(conditions)].some(([, { field }]) => field === "status");
 }
 
-/** A burst of requests about lists, too, leaves connections of the database to others. */
+/** Limits concurrent queries of a workspace, so that a burst does not take all database connections. */
 const takeTurn = createWorkspaceLimiter(
   QUERY_BOUNDS,
-  "Too many campaigns of this workspace are looked at already: ask fewer at a time",
+  "Too many campaign audiences of this workspace are being read: send fewer requests at a time",
 );
 
-/** Runs what looks at an audience: conditions stand in the line of the workspace's segments, plain lists in their own. */
+/** Runs a query over an audience within a time limit. Conditions share the concurrency limit of the workspace's segments. */
 export function lookAt<Result>(
   db: Database,
   workspaceId: WorkspaceId,
@@ -116,8 +115,8 @@ export function lookAt<Result>(
 }
 
 /**
- * As many as there are now with the status for mail; 0 while nobody is named, or when it takes too long to say. Suppression
- * is looked at when they are written to.
+ * The present number of active people in the audience; 0 without an audience, or when counting exceeds its time limit.
+ * Suppression is not checked.
  */
 export async function estimateAudience(
   db: Database,

@@ -167,7 +167,7 @@ describe("an address whose person is removed and added again", () => {
     expect(await countRemoved()).toBe(0);
   });
 
-  test("is not looked at by a step that may not see the message yet: it is made when its predecessor is over", async () => {
+  test("a step that may not see the message yet is discarded, and made after its predecessor", async () => {
     await setPlan("enterprise");
     await add(emails);
     const id = await begin();
@@ -200,7 +200,7 @@ describe("conditions without a list", () => {
     expect(await recipientsOf(stayed)).toEqual(["both@example.test"]);
   });
 
-  test("reach everybody of the workspace who meets them, once, however the steps fall", async () => {
+  test("reach every matching person of the workspace once, wherever the steps begin", async () => {
     const other = await newList(db, workspaceId, "Other");
     const named = (start: string, count: number) =>
       Array.from({ length: count }, (_, at) => ({ email: `${start}${at}@example.test` }));
@@ -250,7 +250,7 @@ describe("the number of recipients", () => {
     );
   const shown = async (id: string) => (await find(id)).total_recipients;
 
-  test("stays the estimate until everybody has been looked at, or more are found", async () => {
+  test("stays the estimate until the audience is complete, or more people are found", async () => {
     await add(["bob", "cid", "dan", "ada1", "ada2", "ada3"]);
     const id = await begin({ ...custom([isNamed("ada")]), total_recipients: 2 });
     const more = await begin({ ...custom([isNamed("ada")]), total_recipients: 9 });
@@ -265,7 +265,7 @@ describe("the number of recipients", () => {
     expect(await shown(more)).toBe(3);
   });
 
-  test("of a campaign that ended before anybody was looked at, or halfway, is that of its messages", async () => {
+  test("of a campaign that was cancelled before or during its expansion is the number of messages", async () => {
     await add(["ada", "bob", "cid"]);
     const estimated = { total_recipients: 30 };
     const scheduled = await newCampaign(db, workspaceId, list, estimated);
@@ -380,7 +380,7 @@ describe("while a step of one workspace takes long", () => {
     expect(await recipientsOf(id)).toHaveLength(4);
   });
 
-  test("nobody who pauses the campaign waits for it, and nothing of the step stays", async () => {
+  test("a call that pauses the campaign does not wait for the step, and the step is rolled back", async () => {
     await addPeople(db, workspaceId, list, [{ email: "ada@example.test" }]);
     const id = await begin();
     await whileWaiting(id, async () => {

@@ -92,7 +92,7 @@ describe("a step that begins behind another one", () => {
     total: count,
   });
 
-  test("is made after it, and everybody gets one message, in the order of people", async () => {
+  test("is committed after it, and each person gets one message, in the order of ids", async () => {
     const isMade = Promise.withResolvers<boolean>();
     const second = Promise.withResolvers<boolean>();
     const first = await step({
@@ -131,7 +131,7 @@ describe("a step that begins behind another one", () => {
     expect(await kept()).toEqual(everywhere(1));
   });
 
-  test("is none where there is a limit, or nobody behind", async () => {
+  test("does not start near a limit, or with no people left", async () => {
     const told: string[] = [];
     const onChosen = (to: string) => told.push(to);
     await setPlan("free");
@@ -143,7 +143,7 @@ describe("a step that begins behind another one", () => {
   });
 });
 
-test("whoever makes steps at once, everybody gets one message and the counters say so", async () => {
+test("with concurrent steps each person gets one message, and the counters agree", async () => {
   const emails = Array.from({ length: 60 }, (_, at) => `p${String(at).padStart(2, "0")}@example.test`);
   await addPeople(
     db,

@@ -1,4 +1,7 @@
-/** Who was removed is known while an audience is being made ready, and no longer than that (removed-store.ts). */
+/**
+ * The recurring task that deletes records of removed subscribers (removed-store.ts) when no expansion of their workspace
+ * needs them: an expansion uses them to not send twice to a person who was removed and added again.
+ */
 import { forgetRemoved } from "#audience/subscribers/memberships/removed-people-store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";

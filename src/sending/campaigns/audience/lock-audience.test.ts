@@ -105,7 +105,7 @@ describe.each(ways)("%s, of a campaign that %s,", (_kind, _way, make, prepare) =
   });
 });
 
-describe("a segment of a campaign that is over", () => {
+describe("a segment of a completed campaign", () => {
   const sent = async (segment_id: string) => {
     const id = await newCampaign(db, workspaceId, null, { recipient_type: "segment", segment_id });
     await db.run(sql`update campaigns set status = 'sent' where id = ${id}`);

@@ -1,6 +1,6 @@
 /**
- * What says who gets a campaign stays while it is stored. Whoever deletes a segment or a field waits for that, and finds the
- * campaign (uses-store.ts).
+ * Locks the segments and custom fields of an audience while its campaign is stored. A request that deletes one of them waits,
+ * and then finds the campaign (in-use-store.ts).
  */
 import { shareLockFields } from "#audience/custom-fields/store.ts";
 import { shareLockSegments } from "#audience/mailing-lists/segment-locks-store.ts";
@@ -10,8 +10,8 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { type AudienceOf, conditionsOf, segmentsOf } from "#sending/campaigns/audience-segments.ts";
 
 /**
- * Until the transaction ends, its segments and custom fields, as far as they are there. Says whether it has any: a mailing
- * list alone is looked for when the campaign is sent.
+ * Locks what exists until the transaction ends.
+ * @returns whether the audience has segments or conditions; a plain list is only checked when the campaign is sent
  */
 export async function lockAudience(
   tx: Queryable,

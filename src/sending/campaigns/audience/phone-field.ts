@@ -1,7 +1,7 @@
 /**
- * The custom field in which an SMS campaign looks for telephone numbers. A name that is mistyped would send it to nobody,
- * once and for all: it is refused as soon as that can be known. Values need no definition, so a name that the list does not
- * define may be right; whether anybody has a number there is looked for when the campaign is sent.
+ * The custom field with the telephone numbers of an SMS campaign. With a misspelled name the campaign would reach nobody, so
+ * the name is refused as soon as the mistake is certain. Subscribers may have values of undefined fields, so an undefined
+ * name may be right: whether any number exists is checked when the campaign is sent.
  */
 import type { CountryCode } from "libphonenumber-js";
 import { isReservedName, normalizeFieldName } from "#audience/custom-fields/field-name.ts";
@@ -15,11 +15,11 @@ import { listNumbered } from "#sending/sms/phone-numbers-store.ts";
 import type { CampaignAudience } from "./audience.ts";
 import { hasAtLeast, hasReachable } from "./recipients-store.ts";
 
-/** Values that are read as numbers, a tenth of a second's work. */
+/** Values that are parsed as telephone numbers, about a tenth of a second of work. */
 const MOST_NUMBERS = 5_000;
 const MOST_NAMED = 10;
 
-/** @throws ApiError VALIDATION_ERROR for a name that no custom field can have, and one that the list spells otherwise */
+/** @throws ApiError VALIDATION_ERROR for a reserved name, and for one that the list's field spells differently */
 export async function readPhoneField(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -34,18 +34,18 @@ export async function readPhoneField(
   if (isReservedName(meant)) {
     throw fieldError(
       "phone_field_name",
-      `${name} is no custom field: name the one that holds telephone numbers`,
+      `${name} is not a custom field: give the one that holds telephone numbers`,
     );
   }
   const names = await namesInForce(db, workspaceId, listId);
   if (names.includes(meant) && !names.includes(key)) {
-    throw fieldError("phone_field_name", `${name} is not how the list names its field: use ${meant}`);
+    throw fieldError("phone_field_name", `${name} is not the name of the list's field: use ${meant}`);
   }
   return name;
 }
 
 /**
- * Whether an SMS may reach anybody of an audience, as mayReachAnybody has it for mail.
+ * Whether an audience has a person who may get an SMS; hasReachable does the same for mail.
  * @throws ApiError VALIDATION_ERROR when nobody has a valid number in the field
  */
 export async function hasReachableBySms(
@@ -67,14 +67,14 @@ export async function hasReachableBySms(
     );
   }
   const names = await namesInForce(tx, workspaceId, list?.id ?? null);
-  // Further behind there may be numbers, unless nobody has anything there and no list knows the field.
+  // People after these may have numbers, unless none of these has a value and no list defines the field.
   const mayBeThere = found > 0 || names.includes(key);
   const goesOn = found === MOST_NUMBERS || (await hasAtLeast(tx, people, most));
   if (mayBeThere && goesOn) return true;
-  throw fieldError("phone_field_name", nobodyHasANumber(fieldName, { found, names, country }));
+  throw fieldError("phone_field_name", noNumberMessage(fieldName, { found, names, country }));
 }
 
-function nobodyHasANumber(
+function noNumberMessage(
   fieldName: string,
   known: {
     readonly found: number;
@@ -83,10 +83,10 @@ function nobodyHasANumber(
   },
 ): string {
   const { found, names, country } = known;
-  const nobody = `${fieldName}: nobody of the audience has a valid telephone number in this custom field`;
+  const nobody = `${fieldName}: no one in the audience has a valid telephone number in this custom field`;
   const fields = names.length === 0 ? "none" : names.slice(0, MOST_NAMED).join(", ");
   const advice = found > 0 && country === null ? "write numbers with + and their country code, or " : "";
-  return `${nobody}; ${advice}name the field that holds them (defined are: ${fields})`;
+  return `${nobody}; ${advice}give the field that holds them (defined fields: ${fields})`;
 }
 
 async function namesInForce(

@@ -1,7 +1,7 @@
 /**
- * The counters of campaigns and autoresponders, moved in the transaction in which the message door moves the messages (an
- * OnMoved of messages/message/outcome.ts): a batch is summed up here, and each counter is touched once. Everybody locks in one
- * order, by domain, then campaign, then hour, each from the smallest key.
+ * Counts outcomes for campaigns, autoresponders, their lists and recipients, in the transaction that records the outcomes
+ * (an OnMoved of messages/message/outcome.ts). A batch is summed up first, so that each counter row is updated once. All
+ * writers lock in the same order: domains, then campaigns, then hours, each by ascending key.
  */
 import sql from "sql-template-tag";
 import { countMailOfLists, countMailOfPeople, lockDays } from "#audience/subscribers/mail-counters-store.ts";
@@ -12,16 +12,16 @@ import { integerArray, timestamptzArray, uuidArray } from "#platform/database/ar
 import type { Queryable } from "#platform/database/pool.ts";
 import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-store.ts";
 
-/** Those that the feed of activities shows. */
+/** Statuses that the activity feed shows. */
 const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "complained"]);
 const arrived: ReadonlySet<MessageStatus> = new Set(["delivered", "complained"]);
-/** A first attempt ends in one of these. */
+/** The statuses in which a first attempt ends. */
 const attempted: ReadonlySet<MessageStatus> = new Set(["delivered", "deferred", "bounced", "failed"]);
 
-/** Not sent, as far as we know, unless it was tried before. */
+/** Statuses of messages that were not sent, unless they had an attempt before. */
 const withheld: ReadonlySet<MessageStatus> = new Set(["suppressed", "cancelled"]);
 
-/** By how much something changes. */
+/** The change of each status counter. */
 type Change = Map<StoredStatus, number>;
 
 const isOf = (wanted: BulkOrigin) => (one: MovedMessage) => one.source === wanted && one.originId !== null;
@@ -29,33 +29,33 @@ const isOfCampaign = isOf("campaign");
 const isOfAutoresponder = isOf("autoresponder");
 const isCounted = (one: MovedMessage) => isOfCampaign(one) || isOfAutoresponder(one);
 
-/** By what its list is found (written-list-store.ts): all mail of a campaign goes to one. */
+/** The id by which listOfMailSql finds the list: the campaign's, because all its mail goes to one list, or the message's. */
 const writtenBy = (one: MovedMessage) => (isOfCampaign(one) ? one.originId : one.messageId);
 const listOfMail = listOfMailSql(sql`m.written_by`, sql`m.written_by`);
 
 /**
- * Moves the figures of the recipients. Apart from the counters, because it locks people: that comes before whatever else
- * is done about them (audience/suppression-lists/suppress-after-outcome.ts), the counters after it. Those who are lost, by whatever
- * mail, are locked with them, so that all of them are in one order.
+ * Counts outcomes for the recipients. It is separate from countMoved because it locks subscribers, which must happen before
+ * suppression (audience/suppression-lists/suppress-after-outcome.ts) and before the counters. Subscribers who will be
+ * suppressed are locked here too, so that all are locked in one order.
  */
 export async function countRecipients(
   tx: Queryable,
   moved: readonly MovedMessage[],
   lost: readonly SuppressingMessage[],
 ): Promise<void> {
-  const news = moved.filter(isCounted).filter(isNewsOfMail);
-  if (news.length === 0) return;
+  const results = moved.filter(isCounted).filter(isMailResult);
+  if (results.length === 0) return;
   await countMailOfPeople(
     tx,
     sql`(
       select m.workspace_id, r.subscriber_id, m.sent, m.delivered, m.bounced, m.complained, m.time
       from unnest(
-        ${uuidArray(news.map((one) => one.workspaceId))}::uuid[], ${uuidArray(news.map((one) => one.messageId))}::uuid[],
-        ${integerArray(news.map((one) => Number(isFirstAttempt(one))))}::int[],
-        ${integerArray(news.map(deliveredBy))}::int[],
-        ${integerArray(news.map(bouncedBy))}::int[],
-        ${integerArray(news.map((one) => Number(one.status === "complained")))}::int[],
-        ${timestamptzArray(news.map((one) => one.time))}::timestamptz[])
+        ${uuidArray(results.map((one) => one.workspaceId))}::uuid[], ${uuidArray(results.map((one) => one.messageId))}::uuid[],
+        ${integerArray(results.map((one) => Number(isFirstAttempt(one))))}::int[],
+        ${integerArray(results.map(deliveredBy))}::int[],
+        ${integerArray(results.map(bouncedBy))}::int[],
+        ${integerArray(results.map((one) => Number(one.status === "complained")))}::int[],
+        ${timestamptzArray(results.map((one) => one.time))}::timestamptz[])
         as m (workspace_id, message_id, sent, delivered, bounced, complained, time)
       cross join lateral (
         select c.subscriber_id from campaign_recipients c
@@ -71,8 +71,8 @@ export async function countRecipients(
 }
 
 /**
- * Of a batch with people who are lost: holds the days of their lists together with those of the campaigns' lists, which
- * two statements are going to move. Comes when the people are locked.
+ * For a batch with suppressed people: locks the day counters of their lists together with those of the campaigns' lists,
+ * because two statements will update them. Runs after the subscribers are locked.
  */
 export async function holdDays(
   tx: Queryable,
@@ -80,14 +80,14 @@ export async function holdDays(
   lost: readonly SuppressingMessage[],
   now: Date,
 ): Promise<void> {
-  const news = moved.filter(isCounted).filter(isNewsOfMail);
-  if (lost.length === 0 || news.length === 0) return;
+  const results = moved.filter(isCounted).filter(isMailResult);
+  if (lost.length === 0 || results.length === 0) return;
   await lockDays(
     tx,
     sql`(
       select m.workspace_id, o.mailing_list_id, m.time
-      from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map(writtenBy)}::uuid[],
-        ${news.map((one) => one.time)}::timestamptz[]) as m (workspace_id, written_by, time)
+      from unnest(${results.map((one) => one.workspaceId)}::uuid[], ${results.map(writtenBy)}::uuid[],
+        ${results.map((one) => one.time)}::timestamptz[]) as m (workspace_id, written_by, time)
       cross join ${listOfMail} o
       union all
       select m.workspace_id, m.mailing_list_id, ${now}::timestamptz
@@ -97,9 +97,9 @@ export async function holdDays(
   );
 }
 
-/** Moves the counters of the campaigns and autoresponders that these messages are of, and of their lists. */
+/** Updates the counters of the messages' campaigns and autoresponders, and of their lists. */
 export async function countMoved(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
-  await moveLists(tx, moved.filter(isCounted).filter(isNewsOfMail));
+  await moveLists(tx, moved.filter(isCounted).filter(isMailResult));
   const ofCampaigns = moved.filter(isOfCampaign);
   if (ofCampaigns.length > 0) {
     await moveDomains(tx, ofCampaigns);
@@ -169,10 +169,10 @@ async function moveTotals(tx: Queryable, origin: BulkOrigin, moved: readonly Mov
   );
 }
 
-async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<void> {
-  if (news.length === 0) return;
+async function moveLists(tx: Queryable, results: readonly MovedMessage[]): Promise<void> {
+  if (results.length === 0) return;
   // In some time zones a day begins at a quarter of an hour.
-  const groups = grouped(news, (one) => `${one.workspaceId} ${writtenBy(one)} ${quarterOf(one.time)}`);
+  const groups = grouped(results, (one) => `${one.workspaceId} ${writtenBy(one)} ${quarterOf(one.time)}`);
   const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
   await countMailOfLists(
     tx,
@@ -186,11 +186,11 @@ async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<
   );
 }
 
-/** By the hour in which it happened. */
+/** Counts first attempts and complaints by the hour in which they happened. */
 async function moveHours(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
-  const news = moved.filter((one) => isFirstAttempt(one) || one.status === "complained");
-  if (news.length === 0) return;
-  const groups = grouped(news, (one) => `${one.workspaceId} ${one.originId} ${hourOf(one.time)}`);
+  const results = moved.filter((one) => isFirstAttempt(one) || one.status === "complained");
+  if (results.length === 0) return;
+  const groups = grouped(results, (one) => `${one.workspaceId} ${one.originId} ${hourOf(one.time)}`);
   const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
   await tx.rows(
     sql`
@@ -235,23 +235,23 @@ const keys = (groups: readonly Group[], at: number) => groups.map(({ key }) => k
 const changes = (groups: readonly Group[], status: StoredStatus) =>
   groups.map(({ change }) => change.get(status) ?? 0);
 
-/** Or the proof that there was one, of which we did not hear: somebody complained about what we took for never sent. */
+/** Also true for a complaint about a message that has no recorded attempt: it proves that there was one. */
 function isFirstAttempt({ from, status, attempts }: MovedMessage): boolean {
   if (from === "queued") return attempted.has(status);
   return status === "complained" && attempts === 0 && withheld.has(from);
 }
 
-/** Whether it says of the mail itself that it went out, arrived, or did not. */
-function isNewsOfMail(one: MovedMessage): boolean {
+/** Whether the outcome says that the message was sent, delivered, bounced or complained about. */
+function isMailResult(one: MovedMessage): boolean {
   return isFirstAttempt(one) || shown.has(one.status);
 }
 
-/** By how much the mails that arrived become more: one that comes back after all did not, one complained about did. */
+/** The change of the delivered count. A late bounce takes a delivery back; a complaint counts as delivered. */
 function deliveredBy({ from, status }: MovedMessage): number {
   return Number(arrived.has(status)) - Number(arrived.has(from));
 }
 
-/** The same of those that came back. */
+/** The change of the bounced count. */
 function bouncedBy({ from, status }: MovedMessage): number {
   return Number(status === "bounced") - Number(from === "bounced");
 }
@@ -264,7 +264,7 @@ function isHardBounce({ status, isAddressFault }: MovedMessage): boolean {
   return status === "bounced" && isAddressFault;
 }
 
-/** The other side said something, whatever it was: our own end works. */
+/** Whether the remote server answered, whatever it said: then the fault is not on our side. */
 function isNoFailure({ status }: MovedMessage): boolean {
   return status !== "failed" && attempted.has(status);
 }

@@ -1,7 +1,4 @@
-/**
- * What recipients did with the mail of campaigns and autoresponders, in their tables. Everything happens inside the
- * caller's transaction.
- */
+/** Opens, clicks and unsubscribes in the tables of campaigns and autoresponders, inside the caller's transaction. */
 import sql, { empty } from "sql-template-tag";
 import type { PersonEngagement } from "#audience/subscribers/engagement-store.ts";
 import type { Engaged } from "#messages/record-engagement.ts";
@@ -9,14 +6,15 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-store.ts";
 
-/** A message, and what its recipient did with it this time. */
+/** A message with the opens and clicks of this batch. */
 export interface EngagedRecipient extends Omit<PersonEngagement, "score"> {
   readonly originId: string;
 }
 
 /**
- * Marks recipients who opened or clicked; a click is an opening too, for programs that show no pictures. Says for whom it was
- * the first time. `engaged` is of people only.
+ * Marks recipients who opened or clicked, and returns whether it was the first time. A click counts as an open too, because
+ * some mail programs load no images.
+ * @param engaged without machines
  */
 export function updateEngagedRecipients(
   tx: Queryable,
@@ -55,8 +53,8 @@ export function updateEngagedRecipients(
 }
 
 /**
- * The engagement score of people (decisions, section 6 row 5): of their last 20 messages, how much of what can be done
- * with them was done, a click three times an open. A message counts half as much as one 60 days younger:
+ * The engagement score of subscribers, 0 to 100: over their last 20 messages, opens and clicks relative to the maximum; a
+ * click counts three times an open. The weight of a message halves every 60 days:
  *
  *     100 × Σ wᵢ (openedᵢ + 3 clickedᵢ) / Σ 4 wᵢ,   wᵢ = 2 ^ (−ageᵢ / 60 days)
  */
@@ -74,7 +72,7 @@ export async function engagementScores(
         / sum(4 * w))::int as score
       from (
         select first_opened_at, first_clicked_at,
-          -- The id begins with the message's time in milliseconds. No age is so great that a weight vanishes.
+          -- The id begins with the message's time in milliseconds. The age is capped so that no weight becomes 0.
           2 ^ (-least(36500,
             (${now.getTime()}::float8 - ('x' || translate(left(message_id::text, 13), '-', ''))::bit(48)::bigint)
             / 86400000) / 60) as w
@@ -91,7 +89,7 @@ export async function engagementScores(
   return rows.map(({ score }) => score ?? 0);
 }
 
-/** Columns of what was done, for the statements below. */
+/** The CTE `event` with the opens and clicks, for the statements below. */
 const eventsSql = (engaged: readonly Engaged[]) => {
   const column = <Value>(read: (one: Engaged) => Value) => engaged.map(read);
   return sql`
@@ -105,7 +103,7 @@ const eventsSql = (engaged: readonly Engaged[]) => {
     )`;
 };
 
-/** Moves the counters. They come first: whoever holds them is alone with the rest, so that nobody waits in a circle. */
+/** Updates the counters. Their locks are taken first and cover the rows of hours and links, so no deadlock is possible. */
 export async function countEngagementTotals(
   tx: Queryable,
   origin: BulkOrigin,
@@ -142,7 +140,7 @@ export async function countEngagementTotals(
     where c.workspace_id = l.workspace_id and c.${originId} = l.origin_id`);
 }
 
-/** Moves the counters of campaigns' hours and links, in a transaction that holds the campaigns' own. */
+/** Updates the counters by hour and by link, in a transaction that has locked the campaigns' counters. */
 export async function countCampaignEngagements(tx: Queryable, engaged: readonly Engaged[]): Promise<void> {
   if (engaged.every(({ isMachine }) => isMachine)) return;
   await tx.run(sql`

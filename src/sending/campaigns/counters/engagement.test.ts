@@ -80,7 +80,7 @@ test("only the last 20 messages count", async () => {
   expect(await scoreOf(email)).toBe(100);
 });
 
-test("a score falls when messages come that nobody opens", async () => {
+test("a score falls with messages that are not opened", async () => {
   const { email, messageId } = await newMail();
   await record([engagement(messageId, "opened")]);
   expect(await scoreOf(email)).toBe(25);
@@ -104,7 +104,7 @@ async function twoToFall(): Promise<[string, string]> {
   return [first, second];
 }
 
-test("scores are worked out past somebody who is being written, without waiting for them", async () => {
+test("scores are calculated without waiting for a locked subscriber", async () => {
   const [busy, free] = await twoToFall();
   await db.transaction(async (tx) => {
     await tx.run(sql`select from subscribers where email = ${busy} for update`);
@@ -113,7 +113,7 @@ test("scores are worked out past somebody who is being written, without waiting 
   expect([await scoreOf(busy), await scoreOf(free)]).toEqual([100, 0]);
 });
 
-test("somebody whose score cannot be set keeps nobody else's from it", async () => {
+test("a score that cannot be stored does not stop the others", async () => {
   const [first, second] = await twoToFall();
   await db.run(sql`
     create function refuse() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$`);

@@ -1,7 +1,6 @@
 /**
- * What follows from opens and clicks: the recipient is marked, the person's figures and those of the list, the campaign
- * and the autoresponder move, all in the transaction that writes the events. Rows are locked in the order recipients,
- * people, days, counters.
+ * Counts opens and clicks for the recipient, the subscriber, the list, and the campaign or autoresponder, in the transaction
+ * that writes the events. Rows are locked in the order recipients, subscribers, days, counters.
  */
 import { countEngagements } from "#audience/subscribers/engagement-store.ts";
 import type { Engaged } from "#messages/record-engagement.ts";
@@ -35,7 +34,7 @@ export async function countEngaged(tx: Queryable, engaged: readonly Engaged[], n
   }
 }
 
-/** Programs mark nobody. */
+/** Opens and clicks by machines do not mark a recipient. */
 async function markRecipients(
   tx: Queryable,
   origin: BulkOrigin,

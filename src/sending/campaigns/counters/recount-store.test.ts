@@ -162,7 +162,7 @@ test.each([
   ]);
 });
 
-test("hard bounces, by which the brake judges, are compared, those that were soft at first too", async () => {
+test("hard bounces, which auto-pause uses, are compared, including those that were soft at first", async () => {
   expect(await after(sql`update campaign_counters set hard_bounced = 1`)).toEqual([
     {
       counter_of: "campaign",

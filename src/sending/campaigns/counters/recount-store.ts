@@ -1,8 +1,8 @@
 /**
- * Counts once more what the counters of campaigns and autoresponders keep, from the log, the bounces and the recipients,
- * and says where they differ. It reads everything there is: for `posthaste doctor --counters` and for tests. Those with
- * messages that may have been taken out of the log are not compared, nor are failures in a row: which of two messages
- * counted first stands nowhere.
+ * Recounts the counters of campaigns and autoresponders from the message log, the bounces and the recipients, and returns
+ * the differences. It reads all rows: for `posthaste doctor --counters` and for tests. Campaigns and autoresponders whose
+ * messages may have left the log are not compared. Failures in a row are not compared either, because the order in which two
+ * messages were counted is not recorded.
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { storedStatuses } from "#messages/message/status.ts";
@@ -10,11 +10,11 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { type BulkOrigin, tablesOf } from "#sending/bulk-origin-store.ts";
 
 export interface OriginMiscount {
-  /** Of a campaign's hours and links: which of them. */
+  /** The kind of counter; for campaign hours and links, also which hour or link. */
   readonly counter_of: string;
-  /** Of the campaign or autoresponder. */
+  /** The id of the campaign or autoresponder. */
   readonly origin_id: string;
-  /** Null: of all of its mail. Autoresponders have no others. */
+  /** Null for counters over all domains. Autoresponders have only those. */
   readonly domain: string | null;
   readonly counter: string;
   readonly kept: number;
@@ -30,10 +30,10 @@ const byStatus = join(
   storedStatuses.map((status) => sql`count(*) filter (where status = ${status})::int as ${raw(status)}`),
   ", ",
 );
-/** Of messages: how many have had an attempt, whether we heard of it or only of what came of it. */
+/** How many messages have had an attempt: a recorded one, or one that their status proves. */
 export const wasAttempted = sql`count(*) filter (where attempts > 0
   or status in ('delivered', 'deferred', 'bounced', 'failed', 'complained'))::int`;
-/** One row for each counter of a row `k` as it is kept and a row `c` as it was counted. */
+/** One row for each counter, from a stored row `k` and a recounted row `c`. */
 const comparison = (columns: readonly string[]) =>
   sql`cross join lateral (values ${join(
     columns.map((column) => sql`(${column}, coalesce(k.${raw(column)}, 0), coalesce(c.${raw(column)}, 0))`),
@@ -54,7 +54,7 @@ const counters = [
   "activities",
 ];
 
-/** What happened to mail, as a relation with the columns workspace_id, origin_id, type and times. */
+/** The events of mail, as a relation with the columns workspace_id, origin_id, type and times. */
 const eventsOf: Readonly<Record<BulkOrigin, Sql>> = {
   campaign: sql`(
     select workspace_id, campaign_id as origin_id, type, times from message_events where campaign_id is not null)`,
@@ -63,7 +63,7 @@ const eventsOf: Readonly<Record<BulkOrigin, Sql>> = {
     from autoresponder_mails r join message_events e using (workspace_id, message_id))`,
 };
 
-/** Bounces that are hard, at once or by later news: the address was at fault (record-outcomes.ts). */
+/** Hard bounces, including those that became hard by a later report: the address was at fault (record-outcomes.ts). */
 const hardBouncesOf: Readonly<Record<BulkOrigin, Sql>> = {
   campaign: sql`(
     select workspace_id, campaign_id as origin_id from bounces where campaign_id is not null and bounce_type = 'hard')`,
@@ -73,9 +73,9 @@ const hardBouncesOf: Readonly<Record<BulkOrigin, Sql>> = {
 };
 
 /**
- * Those with messages from before the oldest in the `log`, of which there are `recipients` left. The recipients of an
- * autoresponder go while it goes on writing: but months leave the log whole, so that all mail of one that is not older
- * than the log's first month is there.
+ * Campaigns and autoresponders with messages older than the oldest in the `log`. Recipient rows of an active autoresponder
+ * are purged while it continues, but the log loses whole months, so an autoresponder that is not older than the log's first
+ * month still has all its mail.
  */
 const olderOf: Readonly<Record<BulkOrigin, Sql>> = {
   campaign: sql`
@@ -88,7 +88,7 @@ const olderOf: Readonly<Record<BulkOrigin, Sql>> = {
 };
 const isOlderThanLog = sql`(workspace_id, origin_id) in (select workspace_id, origin_id from older)`;
 
-/** Campaigns count by domain as well. */
+/** Differences in the counters by domain, which only campaigns have. */
 const miscountsByDomain = sql`
   select 'campaign' as counter_of, origin_id, domain, v.*
   from (select campaign_id as origin_id, * from campaign_domains) k
@@ -102,8 +102,8 @@ const hourOf = (time: Sql) => sql`date_trunc('hour', ${time}, 'UTC')`;
 const times = (type: string) => sql`case when type = ${type} then coalesce(times, 1) else 0 end`;
 
 /**
- * And by the hour. A message is sent in that of the first news of it that says how an attempt ended; a complaint says so,
- * too, where nothing else did. People leave once by a message, however often they ask for it: the recipients know when.
+ * Differences in the counters by hour. A message counts as sent in the hour of its first event that shows the end of an
+ * attempt, which may be a complaint. An unsubscribe counts once per message, in the hour that the recipient row has.
  */
 const miscountsByHour = sql`
   select 'campaign_hours ' || to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"'), origin_id, null, v.*
@@ -128,7 +128,7 @@ const miscountsByHour = sql`
   where v.kept <> v.counted and not ${isOlderThanLog}
     and (workspace_id, origin_id) in (select workspace_id, campaign_id from campaign_counters)`;
 
-/** And by the link. */
+/** Differences in the counters by link. */
 const miscountsByLink = sql`
   select 'campaign_links ' || index, origin_id, null, v.*
   from (select campaign_id as origin_id, * from campaign_links) k
@@ -144,7 +144,7 @@ const parts: Readonly<Record<BulkOrigin, readonly Sql[]>> = {
   autoresponder: [],
 };
 
-/** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
+/** At most 1,000 differences; empty when all counters are right. One statement, so that all rows are of one snapshot. */
 export function findOriginMiscounts(db: Queryable, origin: BulkOrigin): Promise<OriginMiscount[]> {
   const { recipients, counters: kept, originId } = tablesOf[origin];
   return db.rows(sql`

@@ -1,23 +1,23 @@
 /**
- * Engagement scores fall by themselves, when messages come that nobody opens. What people do moves theirs at once
- * (engagement.ts); everybody else's is worked out again once a day.
+ * Recalculates engagement scores once a day, because a score falls when a person does not open new messages. An open or
+ * click updates the score at once (engagement.ts).
  */
 import { listScored, updateScores } from "#audience/subscribers/engagement-store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { engagementScores } from "./engagement-store.ts";
 
-const PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
 /**
- * Until everybody is done or `signal` says stop; a page that fails keeps nobody else from it.
+ * Returns when all subscribers are done or `signal` is aborted. A page that fails does not stop the others.
  * @returns how many scores changed
- * @throws AggregateError when pages failed; calling again tries again
+ * @throws AggregateError with the errors of all failed pages
  */
 export async function refreshEngagementScores(
   { db, clock }: { readonly db: Database; readonly clock: Clock },
   signal: AbortSignal,
-  { step = PAGE }: { readonly step?: number } = {},
+  { step = PAGE_SIZE }: { readonly step?: number } = {},
 ): Promise<number> {
   let changed = 0;
   const faults: unknown[] = [];
