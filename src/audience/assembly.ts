@@ -28,7 +28,7 @@ import { subscribers } from "./subscribers/resource.ts";
 import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
 import type { OnSubscriberEvent } from "./subscribers/subscriber-events.ts";
 import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";
-import { expireHardBounces } from "./suppression-lists/expire.ts";
+import { expireHardBounces } from "./suppression-lists/remove-in-steps.ts";
 import { isSegmentUsedBySuppression } from "./suppression-lists/store.ts";
 
 /** How often the counts of active segments are checked for their age. */

@@ -18,7 +18,7 @@ import { type Config, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
-import { lowerThreadPoolPriority } from "#platform/process/thread-pool.ts";
+import { lowerThreadPoolPriority } from "#platform/process/thread-pool-priority.ts";
 import { createAutoresponderMail } from "#sending/autoresponders/presend-check.ts";
 import { listStoppedAutoresponders } from "#sending/autoresponders/store.ts";
 import { autoPauseLimitsOf } from "#sending/campaigns/lifecycle/auto-pause.ts";

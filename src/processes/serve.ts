@@ -18,8 +18,8 @@ import { createLog, type Log } from "#platform/log/log.ts";
 import { bindPort } from "#platform/network/bind-port.ts";
 import { publicUrlFault } from "#platform/network/public-url-check.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
-import { makePrivate } from "#platform/process/private-folder.ts";
-import { sweepScratch } from "#platform/process/temp-files.ts";
+import { makeDataDirPrivate } from "#platform/process/private-data-dir.ts";
+import { sweepTempFiles } from "#platform/process/temp-files.ts";
 import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createFirstWorkspace } from "#workspace/create-workspace.ts";
 import { createApi } from "./api.ts";
@@ -47,7 +47,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
   endWithParent();
 
-  makePrivate(config.DATA_DIR, log);
+  makeDataDirPrivate(config.DATA_DIR, log);
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log });
   const url = config.DATABASE_URL?.href ?? embedded?.connection.url ?? "";
   let hasEnded = false;
@@ -167,8 +167,8 @@ async function startParts(
     parts.add(() => jobs.stop());
   }
   if (roles.includes("api") || roles.includes("jobs")) {
-    const scratch = sweepScratch(config.DATA_DIR, log);
-    parts.add(async () => scratch.stop());
+    const tempFiles = sweepTempFiles(config.DATA_DIR, log);
+    parts.add(async () => tempFiles.stop());
   }
 }
 

@@ -8,7 +8,7 @@ import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
 import { type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Clock } from "#platform/clock.ts";
-import { togetherOrApart } from "#platform/database/data-fault.ts";
+import { batchOrOneByOne } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import {
@@ -144,7 +144,7 @@ export class DeliveryReceipts {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, BATCH);
       try {
-        await togetherOrApart(
+        await batchOrOneByOne(
           batch,
           (some) => this.#store(some),
           ({ stored }, fault) => stored.reject(fault),

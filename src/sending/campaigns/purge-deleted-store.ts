@@ -5,7 +5,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { removeInBatches } from "#platform/jobs/batches.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 
 /** Returns when nothing is left to remove or `signal` is aborted; the next run continues. */
 export async function purgeDeletedCampaigns(

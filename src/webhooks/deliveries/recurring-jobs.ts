@@ -1,7 +1,7 @@
 /** Recurring jobs: switch off webhooks that take too little, and remove old deliveries. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { removeInBatches } from "#platform/jobs/batches.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { listDeletedWebhooks, removeDeletedWebhook, switchOff } from "#webhooks/store.ts";
 import { listOverfull, type OverfullBounds, removeDeliveriesOf, removeOldDeliveries } from "./store.ts";
