@@ -39,16 +39,14 @@ export const limits = {
     scope: "network",
     most: 100,
     per: "second",
-    beyond:
-      "above bursts of twice as many, 429 with Retry-After; RATE_LIMIT=off also disables this limit",
+    beyond: "above bursts of twice as many, 429 with Retry-After; RATE_LIMIT=off also disables this limit",
   },
   healthLooks: {
     what: "calls of /readyz and /metrics together",
     scope: "network",
     most: 50,
     per: "second",
-    beyond:
-      "above bursts of twice as many, 429 with Retry-After; RATE_LIMIT=off also disables this limit",
+    beyond: "above bursts of twice as many, 429 with Retry-After; RATE_LIMIT=off also disables this limit",
   },
 } as const satisfies Record<string, Limit>;
 
