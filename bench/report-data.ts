@@ -20,7 +20,7 @@ export const DAYS = 90;
 const DOMAINS = 2_000;
 const PEOPLE = 2_000_000;
 /** The log has so many sections of equal length. Each begins with a campaign, which is three fifths of it. */
-const STRETCHES = 100;
+const SECTIONS = 100;
 /** The campaigns of these sections are one. */
 const LARGE = { first: 41, last: 50 };
 const SMALL_WORKSPACES = 3;
@@ -42,7 +42,7 @@ export async function makeReportData(db: Database, setup: BenchSetup, messages: 
     const settings = { name: `Small ${at}`, timezone: "UTC", plan: "enterprise" } as const;
     small.push((await createWorkspace(setup.database, settings, systemClock)).workspace.id);
   }
-  const campaigns = Array.from({ length: STRETCHES }, newId);
+  const campaigns = Array.from({ length: SECTIONS }, newId);
   const plan = { workspaceId, small, campaigns, now, messages };
   await withoutIndexes(db, "messages", () => insertLog(db, plan));
   await db.run(sql`vacuum analyze messages`);
@@ -97,9 +97,9 @@ async function insertPart(
   { workspaceId, small, campaigns, now, messages }: Plan,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
-  const stretch = Math.ceil(messages / STRETCHES);
-  const ofCampaign = Math.floor(stretch * 0.6);
-  const stretchMs = (DAYS * DAY_MS) / STRETCHES;
+  const section = Math.ceil(messages / SECTIONS);
+  const ofCampaign = Math.floor(section * 0.6);
+  const sectionMs = (DAYS * DAY_MS) / SECTIONS;
   // All parts use the same origins.
   const origins = [...small, ...campaigns].slice(0, 12);
   await db.run(sql`
@@ -110,7 +110,7 @@ async function insertPart(
       (lpad(to_hex(ms), 12, '0') || '7' || lpad(to_hex(number & 4095), 3, '0') || '8' || lpad(to_hex(number), 15, '0'))::uuid,
       source,
       case source
-        when 'campaign' then (${campaigns}::uuid[])[1 + (case when stretch between ${LARGE.first} and ${LARGE.last} then ${LARGE.first} else stretch end)::int]
+        when 'campaign' then (${campaigns}::uuid[])[1 + (case when section between ${LARGE.first} and ${LARGE.last} then ${LARGE.first} else section end)::int]
         when 'platform' then null
         when 'api' then (${origins}::uuid[])[1 + (number % 5)::int]
         when 'smtp' then (${origins}::uuid[])[6 + (number % 3)::int]
@@ -125,10 +125,10 @@ async function insertPart(
       case when status in ('delivered', 'bounced', 'failed', 'complained') then '192.0.2.1'::inet + number % 4 end,
       to_timestamp(ms / 1000.0), to_timestamp(ms / 1000.0) + interval '3 seconds'
     from (
-      select number, number / ${stretch} as stretch, number % 100 < 2 and not is_campaign as is_small,
-        (${now.getTime() - DAYS * DAY_MS} + number / ${stretch} * ${stretchMs}::float8
+      select number, number / ${section} as section, number % 100 < 2 and not is_campaign as is_small,
+        (${now.getTime() - DAYS * DAY_MS} + number / ${section} * ${sectionMs}::float8
           + case when is_campaign then place * 60000.0::float8 / ${ofCampaign}
-              else 60000 + (place - ${ofCampaign}) * ${stretchMs - 120_000}::float8 / ${stretch - ofCampaign} end)::bigint as ms,
+              else 60000 + (place - ${ofCampaign}) * ${sectionMs - 120_000}::float8 / ${section - ofCampaign} end)::bigint as ms,
         case when is_campaign then 'campaign' when kind < 0.001 then 'platform' when kind < 0.7 then 'api'
           when kind < 0.9 then 'smtp' else 'autoresponder' end as source,
         case
@@ -137,7 +137,7 @@ async function insertPart(
           when chance < 0.958 then 'delivered' when chance < 0.98 then 'bounced' when chance < 0.9805 then 'complained'
           when chance < 0.985 then 'failed' when chance < 0.997 then 'suppressed' else 'cancelled' end as status
       from (
-        select number, number % ${stretch} as place, number % ${stretch} < ${ofCampaign} as is_campaign,
+        select number, number % ${section} as place, number % ${section} < ${ofCampaign} as is_campaign,
           random() as kind, random() as chance
         from generate_series(${from}::bigint, ${to - 1}::bigint) number) numbers) mail`);
 }

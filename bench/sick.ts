@@ -20,7 +20,7 @@ const HTML_LENGTH = 10_000;
 const LEAST_RATIO = 0.9;
 const TARPIT_MS = 600_000;
 
-const diseases: readonly FakeMxOptions["answers"][] = [
+const failures: readonly FakeMxOptions["answers"][] = [
   { banner: SLOW },
   { rcpt: SLOW },
   { body: DROP },
@@ -31,14 +31,14 @@ const diseases: readonly FakeMxOptions["answers"][] = [
 export async function benchSick(setup: BenchSetup): Promise<Figure[]> {
   await using stack = new AsyncDisposableStack();
   const receivers = stack.use(await startReceivers(setup));
-  for (const [at, answers = {}] of diseases.entries()) {
+  for (const [at, answers = {}] of failures.entries()) {
     // The hosts share one port and differ by address.
     const host = `127.0.0.${at + 2}`;
     stack.use(await startFakeMx({ host, port: receivers.mx.port, keep: false, slowMs: TARPIT_MS, answers }));
-    receivers.dns.zone[sickDomain(at)] = { MX: [[10, `mx.${sickDomain(at)}`]] };
-    receivers.dns.zone[`mx.${sickDomain(at)}`] = { A: [host] };
+    receivers.dns.zone[failingDomain(at)] = { MX: [[10, `mx.${failingDomain(at)}`]] };
+    receivers.dns.zone[`mx.${failingDomain(at)}`] = { A: [host] };
   }
-  const mixed = (at: number) => (at % 2 === 0 ? recipientDomain(at / 2) : sickDomain((at - 1) / 2));
+  const mixed = (at: number) => (at % 2 === 0 ? recipientDomain(at / 2) : failingDomain((at - 1) / 2));
   const pairs: { readonly alone: number; readonly among: number }[] = [];
   for (let pair = 0; pair < PAIRS; pair++) {
     const alone = await rateOf(setup, receivers, HEALTHY, recipientDomain);
@@ -57,8 +57,8 @@ export async function benchSick(setup: BenchSetup): Promise<Figure[]> {
   ];
 }
 
-function sickDomain(at: number): string {
-  return `sick-${at % diseases.length}.test`;
+function failingDomain(at: number): string {
+  return `sick-${at % failures.length}.test`;
 }
 
 /** Messages per second of the healthy domains. */

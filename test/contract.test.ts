@@ -20,7 +20,7 @@ import { patternsInWords } from "#platform/shapes.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { catalogueOf } from "#workspace/api-keys/permission-catalogue.ts";
 import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
-import { bodies, jobResource, type Owner, things } from "./support/contract-examples.ts";
+import { bodies, jobResource, type Owner, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startService, type TestService } from "./support/service.ts";
 
@@ -54,12 +54,12 @@ const kindsOf = (path: string) =>
   [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: id }) => path.slice(0, index + id.length));
 
 /** Creates the resources of the path for this owner and returns their ids. */
-async function idsFor(path: string, whose: Owner): Promise<string[]> {
+async function idsFor(path: string, owner: Owner): Promise<string[]> {
   const ids: string[] = [];
   for (const kind of kindsOf(path)) {
-    const make = (path.endsWith("}") ? undefined : things[path]) ?? things[kind];
+    const make = (path.endsWith("}") ? undefined : resources[path]) ?? resources[kind];
     if (make === undefined) throw new Error(`support/contract-examples.ts has no example for ${kind}`);
-    ids.push(await make(whose, ids));
+    ids.push(await make(owner, ids));
   }
   return ids;
 }
@@ -69,11 +69,11 @@ function fill(path: string, ids: readonly string[]): string {
   return path.replaceAll(/\{\w+\}/g, () => left.shift() ?? newId());
 }
 
-async function bodyFor(endpoint: Endpoint, whose: Owner): Promise<object | undefined> {
+async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object | undefined> {
   if (endpoint.body === undefined) return undefined;
   const make = bodies[endpoint.id];
   if (make === undefined) throw new Error(`support/contract-examples.ts has no body for ${endpoint.id}`);
-  return make(whose);
+  return make(owner);
 }
 
 /** Each refusal has the envelope, a code that the API reference lists, and a request id. */

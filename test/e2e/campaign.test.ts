@@ -73,7 +73,7 @@ const draft = (list: string, change: object = {}) => ({
 
 beforeAll(() => addVerifiedDomain(program.call, dns, "shop.test"));
 
-test("a campaign reaches every active member once, signed, tracked and with an unsubscribe link, and its figures say so", async () => {
+test("a campaign reaches every active member once, signed, tracked and with an unsubscribe link, and reports count it", async () => {
   const list = await newList([
     { email: "ada@example.test", first_name: "Ada" },
     { email: "bob@other.test" },

@@ -48,9 +48,9 @@ test("the first message needs no settings and no sender", async () => {
 });
 
 test("the start prints the addresses of inbox and docs, and the plan", async () => {
-  expect(program.lastWords).toContain(`${program.url}/inbox?token=${INBOX_TOKEN}`);
-  expect(program.lastWords).toContain(`${program.url}/docs`);
-  expect(program.lastWords).toContain('enterprise for the workspace "Default": unlimited');
+  expect(program.recentOutput).toContain(`${program.url}/inbox?token=${INBOX_TOKEN}`);
+  expect(program.recentOutput).toContain(`${program.url}/docs`);
+  expect(program.recentOutput).toContain('enterprise for the workspace "Default": unlimited');
   const opened = await fetch(`${program.url}/inbox?token=${INBOX_TOKEN}`, { redirect: "manual" });
   expect(opened.status).toBe(303);
 });

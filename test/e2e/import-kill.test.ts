@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { findMiscounts } from "#test/support/audience.ts";
-import { endedJob, forgetDeadRunners } from "#test/support/ended-job.ts";
+import { endedJob, expireDeadRunners } from "#test/support/ended-job.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { openScene } from "#test/support/scene.ts";
 
@@ -33,7 +33,7 @@ test("an import continues after every kill and writes every person once", async 
     const before = await written();
     if (kill > 0) await eventually("some batches", async () => (await written()) > before, JOB_MS);
     await program.kill("SIGKILL");
-    await forgetDeadRunners(database);
+    await expireDeadRunners(database);
     await program.start();
   }
 

@@ -31,7 +31,7 @@ async function delivered(to: string, email = {}) {
   return { id, mailFrom: received.mailFrom, text: received.raw.toString() };
 }
 
-async function nothingLeft(): Promise<void> {
+async function allProcessed(): Promise<void> {
   await eventually("all mail to be processed", async () => {
     const [left] = await database.rows<{ count: number }>(sql`
       select count(*) from inbound_mails where status = 'received'`);
@@ -98,7 +98,7 @@ test("a mail to the List-Unsubscribe address of a campaign unsubscribes the reci
   expect(
     await sendIn(inboundPort, `u+${token}@${platform.BOUNCE_DOMAIN}`, "Subject: unsubscribe\n\n"),
   ).toMatch(/^250/);
-  await nothingLeft();
+  await allProcessed();
   const { body } = await program.call("GET", `/mailing-lists/${list}/subscribers?status=unsubscribed`);
   expect(body.data.subscribers).toEqual([expect.objectContaining({ email: "reader@example.test" })]);
 });
@@ -132,7 +132,7 @@ test("forged reports change no message", async () => {
   expect(await sendIn(inboundPort, `fbl@${platform.BOUNCE_DOMAIN}`, complaintReport(altered))).toMatch(
     /^250/,
   );
-  await nothingLeft();
+  await allProcessed();
   await scene.messageWhen("delivered", id);
   const quarantined = JSON.parse(await program.command("mail", "list", "--status", "quarantined", "--json"));
   expect(quarantined).toEqual([expect.objectContaining({ kind: "complaint" })]);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { addVerifiedDomain } from "#test/support/publish.ts";
 import { mailDomain, openScene, platform } from "#test/support/scene.ts";
-import { isSpamAssassinInstalled, judgeSpam } from "#test/support/spamassassin.ts";
+import { isSpamAssassinInstalled, scoreSpam } from "#test/support/spamassassin.ts";
 
 const html = `<html><body>
 <h1>What is new in June</h1>
@@ -48,8 +48,8 @@ test.skipIf(!isSpamAssassinInstalled)(
     await mx.close();
     if (received === undefined) throw new Error("nothing was received");
 
-    const verdict = judgeSpam(received.raw, platform.MAIL_HOSTNAME);
-    expect(verdict.score, verdict.rules.join(", ")).toBeLessThan(2);
+    const result = scoreSpam(received.raw, platform.MAIL_HOSTNAME);
+    expect(result.score, result.rules.join(", ")).toBeLessThan(2);
 
     const resolver = new Resolver();
     resolver.setServers([dns.address]);

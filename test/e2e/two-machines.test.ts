@@ -6,7 +6,7 @@ import sql from "sql-template-tag";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findMiscounts } from "#test/support/audience.ts";
 import { newDatabase } from "#test/support/database.ts";
-import { endedJob, forgetDeadRunners } from "#test/support/ended-job.ts";
+import { endedJob, expireDeadRunners } from "#test/support/ended-job.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { type Program, startProgram } from "#test/support/program.ts";
@@ -107,7 +107,7 @@ test("an import continues on another machine after its machine is lost, with exa
   await jobs.kill("SIGKILL");
   expect(await written()).toBeLessThan(people / 20_000);
   await rm(join(folder, "jobs"), { recursive: true });
-  await forgetDeadRunners(database);
+  await expireDeadRunners(database);
   await startMachine("other", "api,jobs");
 
   const ended = await endedJob(api, { status: 202, body }, JOB_MS);

@@ -110,7 +110,7 @@ function perform(model: Model, operation: Operation, now: number): string {
     case "topUp":
       model.balance += BigInt(operation.cents) * CENT;
       model.isPrepaid = true;
-      payWhatIsOwed(model, now);
+      payOverdue(model, now);
       return "done";
     case "subscribe":
       return subscribe(model, operation.plan, operation.interval, now);
@@ -237,7 +237,7 @@ function subscribe(model: Model, plan: PlanId, wish: Interval | undefined, now: 
   return "done";
 }
 
-function payWhatIsOwed(model: Model, now: number): void {
+function payOverdue(model: Model, now: number): void {
   const { subscription } = model;
   if (subscription === null || subscription.status === "active") return;
   if (model.balance < priceOf(subscription.plan, subscription.interval) * CENT) return;

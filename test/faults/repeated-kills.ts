@@ -49,7 +49,7 @@ export async function killRepeatedly(
   // The program exits if its PostgreSQL is killed during the start. Like a supervisor, this starts it again.
   const supervise = () => {
     if (isStarting || program.isRunning) return;
-    say(`the program has exited: ${program.lastWords}`);
+    say(`the program has exited: ${program.recentOutput}`);
     start();
   };
   while (await goesOn(done)) {

@@ -31,7 +31,7 @@ export function apiCaller(url: () => string, ownKey: string): CallApi {
         ...(body !== undefined && !(body instanceof FormData) && { "Content-Type": "application/json" }),
         ...headers,
       },
-      ...(body !== undefined && { body: asSent(body) }),
+      ...(body !== undefined && { body: encodeBody(body) }),
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
@@ -39,7 +39,7 @@ export function apiCaller(url: () => string, ownKey: string): CallApi {
   };
 }
 
-function asSent(body: unknown): string | FormData {
+function encodeBody(body: unknown): string | FormData {
   return typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body);
 }
 

@@ -75,61 +75,62 @@ async function endImports({ database, workspaceId }: Owner) {
 const monitor = () => ({ target: `${unique()}.example.net` });
 
 /** By the path up to the id, or by the whole path of an action. `parents` are the ids further left in the path. */
-export const things: Readonly<Record<string, (owner: Owner, parents: readonly string[]) => Promise<string>>> =
-  {
-    "/api-keys/{id}": (owner) => create(owner, "/api-keys", apiKey()),
-    "/sending-domains/{id}": (owner) => create(owner, "/sending-domains", sendingDomain()),
-    "/verified-senders/{id}": async (owner) => {
-      const id = await create(owner, "/verified-senders", verifiedSender());
-      owner.clock.advance(61_000); // a link is sent again after a minute
-      return id;
-    },
-    "/sending-ips/{id}": (owner) => create(owner, "/sending-ips", sendingIp()),
-    "/routing-rules/{id}": (owner) => create(owner, "/routing-rules", relayRule()),
-    "/tracking-domains/{id}": (owner) => create(owner, "/tracking-domains", trackingDomain()),
-    "/dkims/{id}": async (owner) => create(owner, "/dkims", await dkimKey(owner)),
-    "/mailing-lists/{id}": newList,
-    "/mailing-lists/{id}/subscribers/{subscriber_id}": newMember,
-    "/mailing-lists/{id}/custom-fields/{field_id}": (owner, [list]) =>
-      create(owner, `/mailing-lists/${list}/custom-fields`, customField()),
-    "/subscribers/{id}": async (owner) => newMember(owner, [await newList(owner)]),
-    "/custom-fields/global/{field_id}": async (owner) => {
-      await endImports(owner);
-      return create(owner, "/custom-fields/global", customField());
-    },
-    "/mailing-lists/{id}/segments/{segment_id}": (owner, [list]) =>
-      create(owner, `/mailing-lists/${list}/segments`, segment()),
-    "/campaigns/{id}": (owner) => campaignIn()(owner),
-    "/campaigns/{id}/pause": (owner) => campaignIn("sending")(owner),
-    "/campaigns/{id}/resume": (owner) => campaignIn("paused")(owner),
-    "/campaigns/{id}/cancel": (owner) => campaignIn("sending")(owner),
-    "/campaigns/{id}/unschedule": (owner) => campaignIn("scheduled")(owner),
-    "/autoresponders/{id}": async (owner) => create(owner, "/autoresponders", await autoresponder(owner)),
-    "/autoresponders/{id}/deactivate": async (owner) => {
-      const id = await create(owner, "/autoresponders", await autoresponder(owner));
-      await owner.call("POST", `/autoresponders/${id}/activate`);
-      return id;
-    },
-    "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
-    "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
-    "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
-      await owner.call("POST", `/suppression-lists/${list}/entries`, entries());
-      const { body } = await owner.call("GET", `/suppression-lists/${list}/entries`);
-      return body.data[0].id;
-    },
-    "/webhooks/{id}": async (owner) => create(owner, "/webhooks", await webhook(owner)),
-    "/webhooks/{id}/deliveries/{delivery_id}": (owner, [id]) => create(owner, `/webhooks/${id}/test`, {}),
-    "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
-    "/jobs/{job_id}": async ({ database, workspaceId }) => {
-      const resource = { name: jobResource, label: "", group: "" };
-      const needs = { resource, action: "write", judgedBy: "server" } as const;
-      const { job_id } = await startJob(database, workspaceId, { type: "example", needs, input: {} });
-      await writeJobFile(database, { workspaceId, jobId: job_id, name: "rows.csv" }, "a,b\r\n");
-      await database.run(sql`
+export const resources: Readonly<
+  Record<string, (owner: Owner, parents: readonly string[]) => Promise<string>>
+> = {
+  "/api-keys/{id}": (owner) => create(owner, "/api-keys", apiKey()),
+  "/sending-domains/{id}": (owner) => create(owner, "/sending-domains", sendingDomain()),
+  "/verified-senders/{id}": async (owner) => {
+    const id = await create(owner, "/verified-senders", verifiedSender());
+    owner.clock.advance(61_000); // a link is sent again after a minute
+    return id;
+  },
+  "/sending-ips/{id}": (owner) => create(owner, "/sending-ips", sendingIp()),
+  "/routing-rules/{id}": (owner) => create(owner, "/routing-rules", relayRule()),
+  "/tracking-domains/{id}": (owner) => create(owner, "/tracking-domains", trackingDomain()),
+  "/dkims/{id}": async (owner) => create(owner, "/dkims", await dkimKey(owner)),
+  "/mailing-lists/{id}": newList,
+  "/mailing-lists/{id}/subscribers/{subscriber_id}": newMember,
+  "/mailing-lists/{id}/custom-fields/{field_id}": (owner, [list]) =>
+    create(owner, `/mailing-lists/${list}/custom-fields`, customField()),
+  "/subscribers/{id}": async (owner) => newMember(owner, [await newList(owner)]),
+  "/custom-fields/global/{field_id}": async (owner) => {
+    await endImports(owner);
+    return create(owner, "/custom-fields/global", customField());
+  },
+  "/mailing-lists/{id}/segments/{segment_id}": (owner, [list]) =>
+    create(owner, `/mailing-lists/${list}/segments`, segment()),
+  "/campaigns/{id}": (owner) => campaignIn()(owner),
+  "/campaigns/{id}/pause": (owner) => campaignIn("sending")(owner),
+  "/campaigns/{id}/resume": (owner) => campaignIn("paused")(owner),
+  "/campaigns/{id}/cancel": (owner) => campaignIn("sending")(owner),
+  "/campaigns/{id}/unschedule": (owner) => campaignIn("scheduled")(owner),
+  "/autoresponders/{id}": async (owner) => create(owner, "/autoresponders", await autoresponder(owner)),
+  "/autoresponders/{id}/deactivate": async (owner) => {
+    const id = await create(owner, "/autoresponders", await autoresponder(owner));
+    await owner.call("POST", `/autoresponders/${id}/activate`);
+    return id;
+  },
+  "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
+  "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
+  "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
+    await owner.call("POST", `/suppression-lists/${list}/entries`, entries());
+    const { body } = await owner.call("GET", `/suppression-lists/${list}/entries`);
+    return body.data[0].id;
+  },
+  "/webhooks/{id}": async (owner) => create(owner, "/webhooks", await webhook(owner)),
+  "/webhooks/{id}/deliveries/{delivery_id}": (owner, [id]) => create(owner, `/webhooks/${id}/test`, {}),
+  "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
+  "/jobs/{job_id}": async ({ database, workspaceId }) => {
+    const resource = { name: jobResource, label: "", group: "" };
+    const needs = { resource, action: "write", judgedBy: "server" } as const;
+    const { job_id } = await startJob(database, workspaceId, { type: "example", needs, input: {} });
+    await writeJobFile(database, { workspaceId, jobId: job_id, name: "rows.csv" }, "a,b\r\n");
+    await database.run(sql`
       update jobs set result_file = 'rows.csv', errors_file = 'rows.csv' where id = ${job_id}`);
-      return job_id;
-    },
-  };
+    return job_id;
+  },
+};
 
 function newList(owner: Owner): Promise<string> {
   return create(owner, "/mailing-lists", mailingList());

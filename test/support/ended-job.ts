@@ -23,7 +23,7 @@ export async function endedJob(
 }
 
 /** Ages the heartbeats of all runners, so that the next runner takes over their jobs now and not after 30 s. */
-export async function forgetDeadRunners(database: Database): Promise<void> {
+export async function expireDeadRunners(database: Database): Promise<void> {
   await database.run(sql`update job_runners set seen_at = now() - interval '1 hour'`);
   await database.run(sql`
     update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_at is not null`);

@@ -35,7 +35,7 @@ export interface Program extends AsyncDisposable {
   readonly pid: number;
   readonly isRunning: boolean;
   /** The last lines of stdout and stderr. */
-  readonly lastWords: string;
+  readonly recentOutput: string;
   /** Calls the API with the bootstrap key. */
   readonly call: CallApi;
   /** All log lines with this message since the first start, in order. */
@@ -79,7 +79,7 @@ export async function startProgram(
     get isRunning() {
       return child !== undefined && running.has(child);
     },
-    get lastWords() {
+    get recentOutput() {
       return output.slice(-LAST_LINES).join("\n");
     },
     call: apiCaller(() => url, settings.BOOTSTRAP_API_KEY),

@@ -11,7 +11,7 @@ import { DAY_MS } from "#platform/time.ts";
 import { addPeople, newList } from "./audience.ts";
 
 /** A seeded generator of integers from 0 to `below` - 1. */
-export function dice(seed: number): (below: number) => number {
+export function seededRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -102,7 +102,7 @@ export async function insertSegmentPeople(
   count: number,
   now: Date,
 ): Promise<SegmentPeople> {
-  const roll = dice(7);
+  const roll = seededRandom(7);
   const one = <Value>(values: readonly Value[]) => values[roll(values.length)] as Value;
   const all = Array.from({ length: count }, (_, at) => ({
     email: `${one(localParts)}${at}@${one(domains)}`,

@@ -1,7 +1,7 @@
 /** Scores mail with SpamAssassin: local rules only, without DNS, block lists, Bayes and other network tests. */
 import { execFileSync, spawnSync } from "node:child_process";
 
-export interface SpamVerdict {
+export interface SpamScore {
   /** Receivers usually refuse mail with 5 or more. */
   readonly score: number;
   /** Names of the rules that matched. */
@@ -11,7 +11,7 @@ export interface SpamVerdict {
 export const isSpamAssassinInstalled = canRun();
 
 /** Scores a message as a receiver would, which got it from a public address. */
-export function judgeSpam(message: Buffer, from: string): SpamVerdict {
+export function scoreSpam(message: Buffer, from: string): SpamScore {
   const received = `Received: from ${from} (${from} [192.0.43.7])\r\n\tby mx.example.test with ESMTPS id 1;\r\n\t${new Date().toUTCString().replace("GMT", "+0000")}\r\n`;
   const { stdout, stderr } = spawnSync("spamassassin", ["--local", "--test-mode"], {
     input: Buffer.concat([Buffer.from(received), message]),
