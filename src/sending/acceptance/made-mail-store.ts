@@ -38,7 +38,7 @@ export interface Making extends MessageOrigin {
  * localpart, in the order of people and of ids. SMS take nothing from the allowance for emails.
  *
  * To stand in the caller's `with`, which must not hold these names itself: `mail` and `by_domain` (domain, queued), which
- * the caller may read, and `log`, `notes`, `queue` and `meter`, which only write and have no rows.
+ * the caller may read, and `log`, `deltas`, `queue` and `meter`, which only write and have no rows.
  */
 export function makeMailSql(chosen: Sql, { messageIds, ...making }: Making): Sql {
   const { workspaceId, originId, bytes, expiresAt, createdAt, isSms = false } = making;
