@@ -275,7 +275,7 @@ with
     returning
       submission_id
   ),
-  notes as (
+  deltas as (
     insert into
       report_notes (workspace_id, quarter, source, origin_id, domain, from_domain, queued, suppressed)
     select

@@ -594,6 +594,6 @@ with
       bounces = k.bounces + excluded.bounces
   )
 select
-  count(*)::int as notes
+  count(*)::int as applied
 from
   taken

@@ -235,7 +235,7 @@ with
     group by
       domain
   ),
-  notes as (
+  deltas as (
     insert into
       report_notes (workspace_id, quarter, source, origin_id, domain, from_domain, queued)
     select

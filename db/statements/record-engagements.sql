@@ -68,7 +68,7 @@ with
     from
       given
   ),
-  notes as (
+  deltas as (
     insert into
       report_notes (
         workspace_id,
@@ -181,7 +181,7 @@ with
               ) as is_first_sign
             from
               given g
-          ) done
+          ) engaged
         where
           source <> 'platform'
       ) e

@@ -51,7 +51,7 @@ with
       previous_status = m.status,
       attempts = coalesce(o.attempts, m.attempts),
       next_attempt_at = o.next_attempt_at,
-      -- What is deferred without another attempt has been taken, and only its receipt is awaited (sms).
+      -- An SMS that is deferred without a next attempt was accepted by the gateway and awaits its receipt.
       error_message = case
         when o.status = 'delivered'
         or (
@@ -73,7 +73,7 @@ with
         when m.status = 'bounced'
         and o.status = 'bounced' then o.is_address_fault
         and case
-        -- The platform's own has no record: such news counts once, whatever the first was.
+        -- Platform mail has no bounce record: it is reclassified once, whatever its first class was.
           when m.source = 'platform' then m.previous_status is distinct from 'bounced'
           else (
             select
@@ -182,7 +182,7 @@ with
       m.status = 'bounced'
       and m.previous_status = 'bounced'
   ),
-  harder as (
+  reclassified as (
     update bounces b
     set
       bounce_type = h.bounce_type,
@@ -269,7 +269,7 @@ with
       status = 'complained'
       and source <> 'platform'
   ),
-  notes as (
+  status_deltas as (
     insert into
       report_notes (
         workspace_id,
@@ -561,7 +561,7 @@ with
             was,
             event
           )
-      ) news
+      ) changes
     group by
       1,
       2,
@@ -573,7 +573,7 @@ with
       8,
       9
   ),
-  more_notes as (
+  bounce_deltas as (
     insert into
       report_notes (
         workspace_id,

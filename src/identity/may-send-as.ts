@@ -1,7 +1,7 @@
 /**
- * Who may be written in From (decisions, section 9 row 9): an address on a domain whose ownership the workspace
- * proved, or an address whose owner confirmed it. The domain must be the very one: subdomains inherit nothing. A
- * domain that an administrator switched off stops its verified senders, too.
+ * Who may be in From: an address on a domain whose ownership the workspace proved, or an address whose owner confirmed
+ * it. The domain must match exactly: subdomains inherit nothing. A domain that the operator switched off also stops its
+ * verified senders.
  */
 import type { Sql } from "sql-template-tag";
 import { parseAddress } from "#mail/address.ts";
@@ -26,7 +26,10 @@ export type SenderRight =
   | { readonly allowed: true; readonly domain: string; readonly via: "domain" | "sender" }
   | { readonly allowed: false };
 
-/** One query for a whole batch of messages, of any workspaces. The answer says no to questions not asked. */
+/**
+ * Checks a whole batch of messages, of any workspaces, in one query. The returned function is false for questions that
+ * were not asked.
+ */
 export async function maySendAsEach(
   db: Queryable,
   questions: readonly SenderQuestion[],
@@ -37,12 +40,12 @@ export async function maySendAsEach(
   return (question) => allowed.has(keyOf(question));
 }
 
-/** The same as a part of a larger statement: one row, whose `may_send` is true when every one of them is allowed. */
+/** As maySendAsEach, as part of a larger statement: one row, whose `may_send` is true when all are allowed. */
 export function maySendAsAllSql(questions: readonly SenderQuestion[]): Sql {
   return allMaySendSql(different(questions).map(senderOf));
 }
 
-/** For one address as somebody typed it. */
+/** Checks one address, not yet parsed. */
 export async function maySendAs(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -54,7 +57,7 @@ export async function maySendAs(
   return right;
 }
 
-/** What lets the workspace send as these addresses is not deleted before this transaction ends. */
+/** Locks what lets the workspace send as these addresses against deletion until the transaction ends. */
 export async function lockSenderRights(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -81,7 +84,7 @@ function keyOf({ workspaceId, address }: SenderQuestion): string {
   return `${workspaceId} ${address}`;
 }
 
-/** A flood of messages comes from few senders, and each of them is looked up once. */
+/** Many messages come from few senders, and each is looked up once. */
 function different(questions: readonly SenderQuestion[]): SenderQuestion[] {
   return [...new Map(questions.map((question) => [keyOf(question), question])).values()];
 }

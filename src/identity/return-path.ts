@@ -1,17 +1,17 @@
 /**
- * The host of envelope senders. Bounces come to us either way; with a host below the From domain SPF aligns, too
- * (RFC 7489 section 3.1.2). It is used only once its CNAME has been seen.
+ * The host of the envelope sender. Bounces reach us with either; a host below the From domain also aligns SPF (RFC 7489
+ * section 3.1.2). It is used once its CNAME has been seen.
  */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type DomainOfWorkspace, listCustomReturnPaths } from "./sending-domains/store.ts";
 
-/** Where a domain's own return path is, a CNAME to BOUNCE_DOMAIN. */
+/** The host of a domain's own return path, a CNAME of BOUNCE_DOMAIN. */
 export function customReturnPathHost(domain: string): string {
   return `bounce.${domain}`;
 }
 
-/** One query for many From domains; the hosts stand in the order of the questions. */
+/** Hosts of many From domains in one query, in the order of the request. */
 export async function returnPathHosts(
   db: Queryable,
   asked: readonly DomainOfWorkspace[],
@@ -22,7 +22,7 @@ export async function returnPathHosts(
   return asked.map(({ domain }, position) => (ready[position] ? customReturnPathHost(domain) : bounceDomain));
 }
 
-/** Of a domain whose own leads to us; null for every other. */
+/** The domain's own return path host if its DNS points to us, otherwise null. */
 export async function ownReturnPathHost(
   db: Queryable,
   workspaceId: WorkspaceId,

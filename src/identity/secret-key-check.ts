@@ -1,7 +1,7 @@
 /**
- * Whether this machine has the secret keys that the database needs. With others everything would seem to work, but links
- * in mail that has left would lead nowhere and sealed values could not be opened. And whether its first key may be used:
- * what a key seals, every other process that runs must be able to open.
+ * Checks that this machine has the secret keys that the database needs. With other keys everything seems to work, but
+ * links in sent mail fail and sealed values cannot be opened. Also checks that the first key may be used: all running
+ * processes must be able to open what it seals.
  */
 import { hostname } from "node:os";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -20,17 +20,17 @@ import {
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
-/** Far more often than the rows of killed processes are passed over (secret-keys/store.ts). */
+/** Far more often than the rows of killed processes expire (platform/secrets/secret-key-store.ts). */
 const RENEW_MS = 20_000;
 
-/** Why a process with these keys must not start, as an Error for the operator; null where it may. Looks only. */
+/** Why a process with these keys must not start, as an Error for the operator; null when it may. Changes nothing. */
 export async function secretKeyFault(db: Queryable, secrets: Secrets): Promise<Error | null> {
   const known = await listSecretKeys(db);
   const needed = known.filter(({ retired_at }) => retired_at === null);
   const [first, ...others] = secrets.fingerprints;
   const has = (fingerprint: Buffer) => secrets.fingerprints.some((own) => own.equals(fingerprint));
   if (needed.length === 0) {
-    // New, or from before there were fingerprints: the sealed DKIM keys tell whose it is.
+    // A new database, or one from before fingerprints were stored: the sealed DKIM keys tell.
     return (await canOpenDkimKeys(db, secrets)) ? null : foreignKeyError();
   }
   const missing = needed.filter(({ fingerprint }) => !has(fingerprint));
@@ -48,12 +48,12 @@ export async function secretKeyFault(db: Queryable, secrets: Secrets): Promise<E
   return behind.length === 0 ? null : notEverywhereError(first, behind);
 }
 
-/** Why a machine without a secret key must not make one: the database was used with another. Null where it may. */
+/** Why a machine without a secret key must not generate one: the database was used with another. Null when it may. */
 export function firstKeyFault(db: Queryable): Promise<Error | null> {
   return secretKeyFault(db, createSecrets(newSecretKey()));
 }
 
-/** The running processes that could not open what this key seals. */
+/** Running processes that cannot open what this key seals. */
 export async function processesWithout(db: Queryable, fingerprint: Buffer): Promise<RunningRing[]> {
   const rings = await listRunningRings(db);
   return rings.filter(({ fingerprints }) => !fingerprints.some((one) => one.equals(fingerprint)));
@@ -65,8 +65,8 @@ export function processNames(processes: readonly Pick<RunningRing, "host" | "pid
 }
 
 /**
- * What the operator has to do so that every running process signs with the first of these keys, such as "restart the
- * service (mail1, process 4711), which still signs with 783e02c4"; null where all do.
+ * What the operator must do so that all running processes sign with the first of these keys, such as "restart the
+ * service (mail1, process 4711), which still signs with 783e02c4"; null when all do.
  */
 export function restartAdvice(running: readonly RunningRing[], secrets: Secrets): string | null {
   const [own] = secrets.fingerprints;
@@ -82,7 +82,10 @@ export function restartAdvice(running: readonly RunningRing[], secrets: Secrets)
   return `${first}restart the service (${where}), which still signs with ${[...earlier].join(" or ")}`;
 }
 
-/** Takes the first key of the ring into use unless it is. @throws an Error for the operator when that must not be */
+/**
+ * Registers the first key as in use, unless it already is.
+ * @throws an Error for the operator when it must not be used
+ */
 export async function requireUsableKeys(tx: Queryable, secrets: Secrets): Promise<void> {
   await lockSecretKeys(tx);
   const fault = await secretKeyFault(tx, secrets);
@@ -92,7 +95,7 @@ export async function requireUsableKeys(tx: Queryable, secrets: Secrets): Promis
   if (!known.some(({ fingerprint }) => fingerprint.equals(first))) await saveSecretKey(tx, first);
 }
 
-/** The keys of a process that runs: the database knows of them, so that no key comes into use that it does not have. */
+/** Registers the keys of a running process in the database, so that no key is used that this process lacks. */
 export class SecretKeyRegistration {
   readonly #db: Database;
   readonly #secrets: Secrets;
@@ -120,7 +123,7 @@ export class SecretKeyRegistration {
     return new SecretKeyRegistration(db, secrets, log, ring);
   }
 
-  /** Tells the database that the process runs, and the log when it has no longer the keys that it needs. */
+  /** Renews the registration, and logs when the process lacks a key that is needed now. */
   renew(): Promise<void> {
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = null;
@@ -141,7 +144,7 @@ export class SecretKeyRegistration {
       if (fault !== null)
         this.#log.error(`the secret keys of this process are out of date: ${fault.message}`);
     } catch (err) {
-      this.#log.warn({ err }, "the database could not be told which secret keys this process has");
+      this.#log.warn({ err }, "secret keys of this process could not be registered in the database");
     }
   }
 }
@@ -151,7 +154,7 @@ export function foreignKeyError(): Error {
     "the database belongs to another secret key than this machine has (SECRET_KEY, or secret.key in DATA_DIR). " +
       "Start with the key that the database was used with: every machine has the same, and a backup of it belongs to " +
       "every backup of the database. If it is lost for good, `npm run -s posthaste -- secret-key accept` makes this one " +
-      "the database's; docs/operations.md#backup says what then has to be made anew",
+      "the database's; docs/operations.md#backup says what then has to be created again",
   );
 }
 

@@ -1,4 +1,6 @@
-/** What the hot path asks of sending domains and verified senders together. */
+/**
+ * SQL of who may send as which address: sending domains and verified senders together. It runs for each accepted batch.
+ */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -12,12 +14,12 @@ export interface SenderOfWorkspace {
 }
 
 export interface SenderPermission {
-  /** Ownership of the domain is proved, or the owner of the address confirmed; and nobody switched the domain off. */
+  /** The domain's ownership is proved or the address is confirmed, and the operator has not switched the domain off. */
   readonly may_send: boolean;
   readonly by_domain: boolean;
 }
 
-/** A row for each asked sender. Three look-ups by unique index for each. */
+/** One row for each requested sender; three look-ups by unique index each. */
 function permissionsSql(asked: readonly SenderOfWorkspace[]): Sql {
   return sql`
     select (coalesce(own.is_verified, false) or coalesce(sender.is_verified, false))
@@ -29,7 +31,7 @@ function permissionsSql(asked: readonly SenderOfWorkspace[]): Sql {
     left join verified_senders as sender on sender.workspace_id = asked.workspace_id and sender.email = asked.email`;
 }
 
-/** For each asked sender, in the order asked. */
+/** For each requested sender, in the order of the request. */
 export function listSenderPermissions(
   db: Queryable,
   asked: readonly SenderOfWorkspace[],
@@ -40,7 +42,7 @@ export function listSenderPermissions(
   );
 }
 
-/** Those of the domains that the workspace has proved to be its own, and that are not switched off. */
+/** Those of the domains whose ownership the workspace has proved, and that are not switched off. */
 export async function listVerifiedDomains(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -53,7 +55,7 @@ export async function listVerifiedDomains(
   return rows.map(({ domain }) => domain);
 }
 
-/** Nobody deletes the domains or verified senders before this transaction ends. */
+/** Locks the domains and verified senders against deletion until the transaction ends. */
 export async function lockSenders(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -68,7 +70,7 @@ export async function lockSenders(
     order by email for key share`);
 }
 
-/** A part of the statement that accepts a batch: one row, whose `may_send` is true when that holds for all. */
+/** Part of the acceptance statement: one row, whose `may_send` is true when all senders are allowed. */
 export function allMaySendSql(asked: readonly SenderOfWorkspace[]): Sql {
   return sql`select coalesce(bool_and(may_send), true) as may_send from (${permissionsSql(asked)}) as standing`;
 }

@@ -1,4 +1,4 @@
-/** How mail to one recipient domain fares: the row that reports on campaigns and on a whole workspace show. */
+/** Results of the mail to one recipient domain: a row of the reports on campaigns and on a workspace. */
 import { type Static, Type } from "typebox";
 
 export const DomainStats = Type.Object(
@@ -6,7 +6,7 @@ export const DomainStats = Type.Object(
     domain: Type.String(),
     total_messages: Type.Integer({ description: "Without those that were suppressed or cancelled." }),
     percent_total: Type.Number({ description: "0 to 100." }),
-    success: Type.Integer({ description: "Delivered, complained about or not." }),
+    success: Type.Integer({ description: "Delivered, including messages that were complained about later." }),
     bounced: Type.Integer(),
     failure: Type.Integer(),
     still_trying: Type.Integer({ description: "Queued, being sent or deferred." }),

@@ -1,4 +1,4 @@
-/** The message log over HTTP: one row for every message sent by whatever way, and the story of each. */
+/** The message log over HTTP: one row for each message of any channel, and the timeline of each. */
 import { type Static, Type } from "typebox";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
@@ -19,8 +19,8 @@ const MessageLogRow = Type.Object(
     localpart: Type.String(),
     domain: Type.String(),
     status: Type.Enum([...messageStatuses]),
-    attempts: Type.Integer({ description: "SMTP attempts made." }),
-    error_message: nullable(Type.String({ description: "The last refusal; null when all is well." })),
+    attempts: Type.Integer({ description: "Delivery attempts made." }),
+    error_message: nullable(Type.String({ description: "The last error; null without one." })),
     source: Type.Enum([...messageSources]),
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
     next_attempt_at: NullableTimestamp,
@@ -33,17 +33,19 @@ const TlsNote = Type.Object(
     version: nullable(Type.String({ description: "Such as TLSv1.3; null in clear text." })),
     cipher: nullable(Type.String()),
     verified: Type.Boolean({
-      description: "The certificate was valid for the host, or DANE vouched for it.",
+      description: "The certificate was valid for the host, or matched its DANE record.",
     }),
     policy: nullable(
       Type.Enum(["dane", "mta-sts", "mta-sts-testing"], {
         description:
-          "Who demanded something of it: the host (RFC 7672) or the recipient's domain (RFC 8461).",
+          "The TLS policy that applied: of the host (DANE, RFC 7672) or of the recipient's domain (MTA-STS, RFC 8461).",
       }),
     ),
     policy_met: nullable(Type.Boolean({ description: "Null without a policy." })),
     clear_text_reason: nullable(
-      Type.String({ description: "In clear text: why, such as how TLS had failed with this host." }),
+      Type.String({
+        description: "Why the message was sent in clear text, such as how TLS failed with this host.",
+      }),
     ),
   },
   { $id: "TlsNote" },
@@ -53,10 +55,12 @@ const TimelineEntry = Type.Object(
   {
     type: Type.String({
       description:
-        "`queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` are programs.",
+        "`queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` for programs.",
     }),
     time: Timestamp,
-    detail: nullable(Type.String({ description: "What the other side said; where a clicked link led." })),
+    detail: nullable(
+      Type.String({ description: "The reply of the server, or the target of a clicked link." }),
+    ),
     attempt: nullable(Type.Integer()),
     mx_host: nullable(Type.String()),
     source_ip: nullable(Type.String({ description: "The address the attempt was made from." })),
@@ -64,10 +68,11 @@ const TimelineEntry = Type.Object(
     code: nullable(Type.Integer({ description: "SMTP reply code." })),
     enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
     times: Times,
-    user_agent: nullable(Type.String({ description: "Of an open or a click." })),
+    user_agent: nullable(Type.String({ description: "Of opens and clicks." })),
     machine_sign: nullable(
       Type.String({
-        description: "Why a program is taken to have done it: `agent`, `head`, `prefetch`, `early`, `sweep`.",
+        description:
+          "Why an open or click is attributed to a program: `agent`, `head`, `prefetch`, `early`, `sweep`.",
       }),
     ),
   },
@@ -80,7 +85,7 @@ const Message = Type.Object(
     to: Type.String(),
     from_email: Type.String(),
     subject: Type.String(),
-    request_id: nullable(Type.String({ description: "X-Request-Id of the call that made it." })),
+    request_id: nullable(Type.String({ description: "X-Request-Id of the API call that created it." })),
     timeline: Type.Array(TimelineEntry),
   },
   { $id: "Message" },
@@ -96,9 +101,9 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
       summary: "Message log across all channels, newest first",
       needs: need(reports, "read"),
       query: {
-        source: choiceField(messageSources, "Only messages that came this way."),
+        source: choiceField(messageSources, "Only messages of this channel."),
         email: recipientField,
-        status: choiceField(messageStatuses, "Only messages in this state."),
+        status: choiceField(messageStatuses, "Only messages with this status."),
         ...cursorFields(),
       },
       answer: Type.Object({ ...pageOf("messages", MessageLogRow).properties, searched_since: SearchedSince }),
@@ -132,7 +137,7 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
   ];
 }
 
-/** A row of the log, without what only the single message shows. */
+/** A row of the log, without the fields that only a single message shows. */
 function logRow(message: MessageRow): Static<typeof MessageLogRow> {
   const { from_email: _from, subject: _subject, request_id: _request, ...row } = message;
   return row;

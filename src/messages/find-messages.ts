@@ -1,4 +1,4 @@
-/** What readers of the message log may ask for, and how it is found. */
+/** Reads a page of the message log by any filter. */
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { textField } from "#platform/http/request/query.ts";
@@ -10,15 +10,15 @@ import { countMessages, findMessagePage } from "./log-store.ts";
 
 export const recipientField = textField(
   320,
-  `Only recipients whose address contains this, in any case, among the newest ${MOST_SEARCHED.toLocaleString("en-US")} messages that the other filters leave; and all that went to the one whose whole address it is.`,
+  `A recipient's address, or a part of it, in any case. A whole address finds all of its messages; a part is searched in the newest ${MOST_SEARCHED.toLocaleString("en-US")} messages that match the other filters.`,
 );
 
 export const SearchedSince = nullable({
   ...Timestamp,
-  description: "Older messages were not searched for parts of addresses; null when all were.",
+  description: "Messages older than this were not searched; null when all were.",
 });
 
-/** A page, newest first. */
+/** Ids of a page, newest first. Without a recipient, counters give the total and the start of a deep page. */
 export async function findMessages(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,4 +1,4 @@
-/** What a filter leaves of the message log, as relations to read from: along indexes, by source and status. */
+/** Filters of the message log, as relations that PostgreSQL reads along an index, by source and status. */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { WorkspaceId } from "#platform/ids.ts";
 import {
@@ -12,20 +12,20 @@ import {
 export interface LogFilter {
   readonly source?: MessageSource | undefined;
   readonly status?: MessageStatus | undefined;
-  /** What sent them. Its messages have ids from `first` to `last`. */
+  /** The sender, such as a campaign. Its messages have ids from `first` to `last`. */
   readonly origin?: { readonly id: string; readonly first: string; readonly last: string } | undefined;
 }
 
-/** Messages that a delivery worker holds: they show as being sent (message/status.ts). There are few. */
+/** Messages that a delivery worker has leased: they show as `sending` (message/status.ts). There are few. */
 export const heldSql = (workspaceId: WorkspaceId): Sql => sql`array(
   select message_id from delivery_queue where workspace_id = ${workspaceId} and leased_by is not null)`;
 
 const heldStatuses: readonly StoredStatus[] = ["queued", "deferred"];
 
-/** Whether some of the messages that are stored with this status show another, because they are held. */
+/** Whether messages stored with this status may show as `sending`. */
 export const canBeHeld = (status: MessageStatus): boolean => heldStatuses.some((held) => held === status);
 
-/** Of what one origin has sent, how many messages are held that are stored with these statuses: a value. */
+/** A value: how many messages of one origin are leased and stored with these statuses. */
 export const countHeldSql = (
   workspaceId: WorkspaceId,
   originId: string,
@@ -35,25 +35,25 @@ export const countHeldSql = (
   where workspace_id = ${workspaceId} and id = any (${heldSql(workspaceId)}) and origin_id = ${originId}
     and status = any (${[...statuses]}::text[]))`;
 
-/** The statuses that messages which show this one are stored with. */
+/** The stored statuses of messages that show this status. */
 export const storedAs = (status: MessageStatus): readonly StoredStatus[] =>
   status === "sending" ? heldStatuses : [status];
 
-/** Of a message `m` stored with a status that may show this one: begins with `and`. */
+/** A condition on a message `m` with such a stored status: whether it shows this status. Begins with `and`. */
 export function shows(workspaceId: WorkspaceId, status: MessageStatus | undefined): Sql {
   if (status === "sending") return sql`and m.id = any (${heldSql(workspaceId)})`;
   return status && canBeHeld(status) ? sql`and m.id <> all (${heldSql(workspaceId)})` : empty;
 }
 
-/** Of a message `m` by whatever sent it: begins with `and`. */
+/** A condition on a message `m`: the origin of the filter. Begins with `and`. */
 export const isFrom = ({ origin }: LogFilter): Sql =>
   origin ? sql`and m.origin_id = ${origin.id} and m.id between ${origin.first} and ${origin.last}` : empty;
 
 /**
- * Columns of messages as a relation `m` that is read in the order of ids without sorting: the index knows them by source
- * and status, and whoever asks for any asks for all of those.
+ * Messages as a relation `m` that can be read in the order of ids without sorting: the index is by source and status,
+ * so that a filter that names neither reads the union of all of them.
  * @param where begins with `and`
- * @param most as many of the newest are enough, of each source and status
+ * @param most only so many of the newest, of each source and status
  */
 export function logSql(
   workspaceId: WorkspaceId,

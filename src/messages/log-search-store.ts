@@ -1,4 +1,4 @@
-/** The message log by recipient. */
+/** Searches the message log by recipient. */
 import sql, { empty, join } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
@@ -6,23 +6,23 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { filteredSql, isFrom, type LogFilter, logSql, shows, storedAs } from "./log-filter-store.ts";
 
-/** A search looks at so many messages, the newest. */
+/** A search reads this many of the newest messages. */
 export const MOST_SEARCHED = 10_000;
 
 export interface Found {
-  /** Of a page, newest first. */
+  /** Ids of the page, newest first. */
   readonly ids: readonly string[];
   readonly total: number;
-  /** Of older messages not all were looked at; null when all were. */
+  /** Messages older than this were not all searched; null when all were. */
   readonly since: Date | null;
 }
 
 const address = sql`lower(m.localpart || '@' || m.domain)`;
 
 /**
- * Messages by a part of their recipient's address, in any case: among the newest that the filter leaves. Of somebody whose
- * whole address it is, an index finds the older ones, too. A message gets into the index with its first outcome, so that
- * acceptance does not pay for it: of those before it as many are looked through besides.
+ * Messages whose recipient's address contains a text, in any case, among the newest that the filter leaves. For a whole
+ * address an index finds the older messages, too. A message enters that index with its first outcome, which keeps
+ * acceptance cheap: of the messages still waiting for it, the newest are searched as well.
  */
 export async function searchMessages(
   db: Queryable,
@@ -31,7 +31,7 @@ export async function searchMessages(
   { limit, offset, after }: Page,
 ): Promise<Found> {
   const { source, status } = filter;
-  // Text without an @ may be of what stands before it.
+  // A text without an @ may be part of a local part.
   const wanted = email.includes("@") ? domainInALabels(email) : email;
   const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.localpart, m.domain`;
   const places = [filteredSql(workspaceId, columns, filter, { most: MOST_SEARCHED })];

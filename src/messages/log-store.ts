@@ -1,6 +1,9 @@
 /**
- * Pages of the message log, newest first, bounded whatever its size and the filter. How many messages there are is known
- * from counters (counters/), and so is where a deep page begins.
+ * Pages of the message log, newest first, with bounded cost for any filter and size. Counters (counters/) give the
+ * number of messages, and where a deep page begins.
+ * The API pages by offset. In a log of ten million messages, pages in the middle and at the end take 16 to 35 ms
+ * (docs/benchmarks.md), because findStart finds the quarter-hour in which a page begins, instead of reading and
+ * skipping the rows before it.
  */
 import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
@@ -12,11 +15,11 @@ import { eighthOf, quarterOf } from "./counters/deltas-store.ts";
 import { canBeHeld, filteredSql, heldSql, type LogFilter } from "./log-filter-store.ts";
 import { storedStatuses } from "./message/status.ts";
 
-/** From here on rows are not skipped one by one. */
+/** From this offset on, counters find the page; below it, rows are skipped. */
 const DEEP = 20_000;
 /**
- * Messages are counted by when they were accepted and stand in the log by their id, which is made a moment later: so many
- * at most are on different sides of a quarter-hour's end.
+ * A message is counted by its time of acceptance and sorted by its id, which is generated a moment later: at most this
+ * many are on different sides of the end of a quarter-hour.
  */
 const MOST_STRADDLING = 10_000;
 const STRADDLING_MS = 60_000;
@@ -53,20 +56,20 @@ export async function findMessagePage(
 
 const isBelow = (id: string): Sql => sql`and m.id < ${id}`;
 
-/** So many of what is above the beginning of a quarter-hour, which has as many. */
+/** The oldest `most` messages of a quarter-hour, which has at least as many. */
 function oldestSql(workspaceId: WorkspaceId, filter: Filter, quarter: Date, most: number): Sql {
   const where = sql`and m.id >= ${firstIdAt(quarter)} and m.id < ${firstIdAt(new Date(quarter.getTime() + QUARTER_MS))}`;
   return sql`select id from ${filteredSql(workspaceId, sql`m.id`, filter, { where })} order by id limit ${most}`;
 }
 
 interface Start {
-  /** Between two quarter-hours. */
+  /** Boundary between two quarter-hours. */
   readonly below: Date;
-  /** How many that are below to skip; negative: so many that are above come first. */
+  /** How many messages below it to skip; negative: so many messages above it come first. */
   readonly rest: number;
 }
 
-/** Where to begin to get to a row that is so far down. */
+/** Where to start reading for a row at this offset. */
 async function findStart(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -88,7 +91,7 @@ async function findStart(
     const straddling = await countStraddling(db, workspaceId, filter, end);
     const rest = offset - eighth.before - quarter.before - straddling;
     if (rest < 0) continue;
-    // Of the quarter-hour in which a shortened log begins, counters may have more than the log.
+    // In the quarter-hour where a shortened log begins, counters may contain more than the log.
     if (rest < quarter.messages / 2 || (isShortened && quarter.time <= log)) return { below: end, rest };
     const early = await countStraddling(db, workspaceId, filter, quarter.time);
     return { below: quarter.time, rest: rest - (quarter.messages - straddling + early) };
@@ -96,7 +99,10 @@ async function findStart(
   return undefined;
 }
 
-/** Of the parts of a span that at most so many of its messages come after, the oldest; with how many do, and are in it. */
+/**
+ * The oldest part (eighth or quarter-hour) of a span with at most `most` newer messages; how many are newer, and how
+ * many are in it.
+ */
 function findLast(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -107,7 +113,7 @@ function findLast(
     most,
   }: { readonly span: TimeSpan; readonly partOf: typeof eighthOf | typeof quarterOf; readonly most: number },
 ): Promise<{ readonly time: Date; readonly before: number; readonly messages: number } | undefined> {
-  // A span that is cut after its first quarter-hour is read by quarter-hours.
+  // Cutting the span after its first quarter-hour makes it be read by quarter-hours.
   const cuts =
     partOf === quarterOf
       ? sql`(select ${span.from}::timestamptz + interval '15 minutes' as cut) first`
@@ -124,7 +130,7 @@ function findLast(
     order by part limit 1`);
 }
 
-/** How many stand above the end of a quarter-hour and are counted below it. */
+/** Messages that are sorted after the end of a quarter-hour and counted before it. */
 async function countStraddling(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -142,8 +148,8 @@ async function countStraddling(
 }
 
 /**
- * The quarter-hour in which the log begins, null when it is empty; and whether counters begin before it, which outlive the
- * messages they counted.
+ * The quarter-hour in which the log begins (null when it is empty), and whether counters begin earlier: they outlive
+ * the messages they counted.
  */
 async function findBeginning(
   db: Queryable,
@@ -157,13 +163,13 @@ async function findBeginning(
   return { log, isShortened: log !== null && counters !== null && counters < log };
 }
 
-/** The moment that an id was made. */
+/** The time in a UUID of version 7. */
 const timeOf = (id: Sql): Sql =>
   sql`to_timestamp(('x' || encode(substr(uuid_send(${id}), 1, 6), 'hex'))::bit(48)::bigint / 1000.0::float8)`;
 
 /**
- * How many messages show a status, by time: what is counted, less what is held; and the platform's own mail, which is not
- * counted, by its ids.
+ * Messages by time that show a status: the counters, less the leased messages; and platform mail, which is not counted,
+ * by its ids.
  * @param counted a relation of statuses by time and source
  */
 function shownSql(workspaceId: WorkspaceId, { source, status }: Filter, counted: Sql, span?: TimeSpan): Sql {
@@ -189,7 +195,7 @@ function shownSql(workspaceId: WorkspaceId, { source, status }: Filter, counted:
     }) shown`;
 }
 
-/** The counters of all time, which are few. */
+/** Counters of all time, by origin: few rows. */
 const countedEverSql = (workspaceId: WorkspaceId) => sql`(
   select null::timestamptz as time, source, ${columnsSql(storedStatuses)} from report_origins
   where workspace_id = ${workspaceId}

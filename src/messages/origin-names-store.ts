@@ -1,19 +1,19 @@
-/** Names of what messages came from and is deleted: the log keeps them, and so do the reports that add it up. */
+/** Names of deleted campaigns, autoresponders and API keys: the message log and reports still show them. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { MessageSource } from "./message/status.ts";
 
-/** What is deleted. */
+/** A deleted sender of messages. */
 export interface DeletedOrigin {
   readonly id: string;
   readonly name: string;
-  /** Of a campaign: how it ended, and when it began. */
+  /** Campaigns only: final status and start. */
   readonly status?: string;
   readonly sent_at?: Date | null;
 }
 
-/** With the deletion, in its transaction. */
+/** Called in the transaction of the deletion. */
 export async function insertOriginName(
   tx: Queryable,
   workspaceId: WorkspaceId,

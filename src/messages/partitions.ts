@@ -1,13 +1,13 @@
 /**
- * Monthly partitions of the message log. They are made ahead of time, at start and once a day; a row whose month
- * has none lands in the default partition, so that mail is accepted even then, and moves when its month gets one.
+ * Monthly partitions of the message log, created ahead of time: at start and once a day. A row whose month has no
+ * partition goes to the default partition, so that mail is still accepted, and is moved when its month gets one.
  */
 import sql, { raw } from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { firstIdAt } from "#platform/ids.ts";
 
-/** With the column that they are partitioned by. */
+/** Partitioned tables, with the column of their key. */
 const tables = {
   messages: "id",
   message_contents: "message_id",
@@ -16,32 +16,35 @@ const tables = {
 } as const;
 export type PartitionedTable = keyof typeof tables;
 
-/** This month and the ones that follow. */
+/** Partitions exist for this month and the following ones. */
 const MONTHS_AHEAD = 3;
 
-/** Two machines must not make the same partition at once. */
+/** Serialises the creation of partitions. */
 const LOCK = lockKey("message partitions");
-/** Whoever waits for a lock makes everybody behind it wait: better the next time than accepted mail that hangs. */
+/**
+ * A statement that waits for a table lock blocks all later ones, acceptance included: it gives up soon and is tried
+ * again later.
+ */
 export const LOCK_TIMEOUT = "1s";
 
 interface Partition {
   readonly name: string;
   readonly table: PartitionedTable;
-  /** Ids from this one on, and below the other. */
+  /** Lowest id, and the first id above. */
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Each partition is a transaction of its own: one that cannot be made leaves the others alone.
- * @throws AggregateError when some could not be made; mail is accepted all the same, and calling again tries again
+ * Creates missing partitions, each in a transaction of its own.
+ * @throws AggregateError when some could not be created; mail is still accepted, and the next call tries again
  */
 export async function ensurePartitions(db: Database, now: Date): Promise<void> {
   const faults: unknown[] = [];
   for (const partition of await missing(db, partitionsAt(now))) {
     await db.transaction((tx) => makePartition(tx, partition)).catch((fault: unknown) => faults.push(fault));
   }
-  if (faults.length > 0) throw new AggregateError(faults, `${faults.length} partitions could not be made`);
+  if (faults.length > 0) throw new AggregateError(faults, `${faults.length} partitions could not be created`);
 }
 
 function partitionsAt(now: Date): Partition[] {
@@ -66,12 +69,15 @@ async function missing(db: Queryable, partitions: readonly Partition[]): Promise
   return partitions.filter(({ name }) => !existing.has(name));
 }
 
-/** Made apart, filled, then attached: readers and writers of the log are locked out of the default partition only. */
+/**
+ * Creates the table, moves rows into it, then attaches it: readers and writers of the log are locked out of the default
+ * partition only.
+ */
 async function makePartition(tx: Queryable, partition: Partition): Promise<void> {
   await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
   await tx.run(sql`select pg_advisory_xact_lock(${LOCK})`);
   if ((await missing(tx, [partition])).length === 0) return;
-  // Names and bounds cannot be bound; all of them are made here, from a date.
+  // Identifiers and bounds cannot be bound; all of them are computed here from a date.
   const { name, table, from, to } = partition;
   const column = tables[table];
   await tx.run(raw(`create table ${name} (like ${table} including all)`));

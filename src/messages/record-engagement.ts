@@ -1,27 +1,27 @@
 /**
- * The door for what recipients do with a message: opens and clicks become events, are noted for the reports, and whoever
- * counts them is told.
+ * Records opens, clicks and unsubscribes: writes their events and counter deltas, and calls `onEngaged` in the same
+ * transaction.
  */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { addEngagementDeltasSql, addUnsubscribeDeltasSql } from "./counters/deltas-store.ts";
 
-/** What happened to a message, as often as it did at once. */
+/** Opens or clicks of a message that arrived together. */
 export interface Engagement {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
   readonly kind: "opened" | "clicked";
-  /** Of the first. */
+  /** Time of the first. */
   readonly time: Date;
   readonly times: number;
-  /** Of the link; null for an open. */
+  /** Position of the link in the mail; null for an open. */
   readonly linkIndex: number | null;
   /** Where the link led; null for an open. At most 500 characters are kept. */
   readonly target: string | null;
   /** At most 200 characters are kept. */
   readonly userAgent: string;
-  /** Why a program is taken to have done it; null for a person. */
+  /** Why it is attributed to a program; null for a person. */
   readonly machineSign: string | null;
 }
 
@@ -29,9 +29,9 @@ export interface Engagement {
 export interface Engaged {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
-  /** Null for messages that are of no campaign. */
+  /** Null for messages of other channels. */
   readonly campaignId: string | null;
-  /** Null for messages that are of no autoresponder. */
+  /** Null for messages of other channels. */
   readonly autoresponderId: string | null;
   readonly kind: Engagement["kind"];
   readonly isMachine: boolean;
@@ -41,12 +41,13 @@ export interface Engaged {
   readonly target: string | null;
 }
 
-/** What the rest of the house does about them, in the transaction that records them. */
+/** Called with the recorded engagements, in the transaction that records them. */
 export type OnEngaged = (tx: Queryable, engaged: readonly Engaged[]) => Promise<void>;
 
 /**
- * Writes the events, those of programs under types of their own. What happens before a message's first attempt is over
- * is a program's doing: nobody has the mail yet. Messages that are not in the log leave no trace.
+ * Writes the events; those of programs have types of their own. An open or click before the end of a message's first
+ * attempt is attributed to a program, because no recipient has the mail yet. Messages that are not in the log are
+ * ignored.
  */
 export async function recordEngagements(
   tx: Queryable,
@@ -55,7 +56,7 @@ export async function recordEngagements(
 ): Promise<void> {
   if (engagements.length === 0) return;
   const column = <Value>(read: (engagement: Engagement) => Value) => engagements.map(read);
-  // Whether a message was opened before is asked when nobody else can say that it is now.
+  // Locks the messages first, so that of concurrent opens only one counts as the first.
   await tx.run(sql`
     select from messages m
     join unnest(${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[])
@@ -65,7 +66,8 @@ export async function recordEngagements(
   const engaged = await tx.rows<Engaged>(
     sql`
     with given as materialized (
-      select g.*, m.source, m.origin_id, m.domain, m.from_email, m.created_at, case when m.source = 'campaign' then m.origin_id end as campaign_id,
+      select g.*, m.source, m.origin_id, m.domain, m.from_email, m.created_at,
+        case when m.source = 'campaign' then m.origin_id end as campaign_id,
         case when m.source = 'autoresponder' then m.origin_id end as autoresponder_id,
         coalesce(g.sign, case when m.status = 'queued' then 'early' end) as machine_sign
       from unnest(
@@ -82,7 +84,7 @@ export async function recordEngagements(
       select workspace_id, message_id, event_id, case when machine_sign is null then kind else 'machine_' || kind end,
         time, target, campaign_id, link_index, nullif(times, 1), user_agent, machine_sign
       from given
-    ), notes as (
+    ), deltas as (
       ${addEngagementDeltasSql(sql`(
         select g.*, machine_sign is not null as is_machine, machine_sign is null
           and row_number() over (partition by message_id, kind, machine_sign is null order by event_id) = 1
@@ -95,7 +97,7 @@ export async function recordEngagements(
             select from message_events e
             where e.workspace_id = g.workspace_id and e.message_id = g.message_id
               and e.type in ('opened', 'clicked')) as is_first_sign
-        from given g) done`)}
+        from given g) engaged`)}
     )
     select workspace_id as "workspaceId", message_id as "messageId", campaign_id as "campaignId",
       autoresponder_id as "autoresponderId", kind,
@@ -106,7 +108,7 @@ export async function recordEngagements(
   if (engaged.length > 0) await onEngaged(tx, engaged);
 }
 
-/** Writes down that a recipient left by way of a message. */
+/** Records that a recipient unsubscribed through a message. */
 export async function recordUnsubscribed(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -117,7 +119,7 @@ export async function recordUnsubscribed(
     with left_by as (
       select workspace_id, id, source, origin_id, domain, from_email, created_at
       from messages where workspace_id = ${workspaceId} and id = ${messageId}
-    ), notes as (
+    ), deltas as (
       ${addUnsubscribeDeltasSql(sql`left_by`)}
     )
     insert into message_events (workspace_id, message_id, id, type, time, campaign_id)

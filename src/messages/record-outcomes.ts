@@ -1,7 +1,8 @@
 /**
- * The one door through which every outcome passes: it moves the state, where that move is legal, writes the event and
- * what reports are made of, and tells those who react to it (counters, suppression). All of it happens inside the
- * caller's transaction, hundreds of outcomes a statement.
+ * Records outcomes of messages. Every change of status after acceptance is made here: the statement moves the status
+ * where that is legal, writes the event, the bounce or complaint record and the counter deltas. Then `onMoved` runs
+ * (campaign counters, suppression, webhooks). All of it happens in the caller's transaction, hundreds of outcomes in
+ * one statement.
  */
 import { isIP } from "node:net";
 import sql, { type Sql } from "sql-template-tag";
@@ -16,28 +17,28 @@ const KEPT_DETAIL = 500;
 const KEPT_NAME = 100;
 
 /**
- * Every legal move, as the statement wants them: not as a relation to be joined, which would take the outcomes, and with
- * them the locks, out of their order.
+ * Legal changes of status as "from to". They are an array and not a joined relation: a join would reorder the outcomes,
+ * and with them the row locks.
  */
 const legalMoves = Object.entries(reachableFrom).flatMap(([to, froms]) =>
   froms.map((from) => `${from} ${to}`),
 );
 
 /**
- * Of the message `m`, its bounce: its record bears the id of the event that told it first. Looked up message by message,
- * whatever statistics say.
+ * The bounce record of the message `m`, which has the id of the message's first bounce event. `offset 0` makes
+ * PostgreSQL look it up message by message, whatever its statistics say.
  */
 const recordedBounce = (messageId: Sql) => sql`
   select b.ctid as place, b.bounce_type, b.category, b.created_at
   from message_events e join bounces b on b.workspace_id = e.workspace_id and b.id = e.id
   where e.workspace_id = m.workspace_id and e.message_id = ${messageId} and e.type = 'bounced' offset 0`;
 
-/** What the log has of a message that was moved, with the place of its outcome among all of them, from 1. */
+/** A changed message as the statement returns it, with the position (from 1) of its outcome. */
 type MovedRow = Omit<MovedMessage, Exclude<keyof Outcome, "attempts" | "sourceIp">> & {
   readonly place: number;
 };
 
-/** As much of an outcome as is kept; of every bounce and complaint something is said. */
+/** The outcome as it is stored: texts cut to their maximum, a class for each bounce, a type for each complaint. */
 function kept(outcome: Outcome): Outcome {
   const { status, detail, complaint } = outcome;
   const name = (text: string) => text.slice(0, KEPT_NAME).toWellFormed();
@@ -53,24 +54,24 @@ function kept(outcome: Outcome): Outcome {
   };
 }
 
-/** Of a bounce that nobody has judged. */
+/** The class of a bounce; unclassified bounces are hard when the address is at fault, otherwise soft. */
 function classify({ status, classification, isAddressFault }: Outcome): Classification | null {
   if (status !== "bounced") return null;
   return classification ?? { type: isAddressFault ? "hard" : "soft", category: "Undetermined" };
 }
 
-/** As the database takes it: without the zone of a link-local address. */
+/** For an inet column: without the zone of a link-local address; null when it is not an address. */
 function ipAddress(text: string | null): string | null {
   const address = text?.split("%", 1)[0] ?? "";
   return isIP(address) === 0 ? null : address;
 }
 
 /**
- * Outcomes that would be an illegal move (a late bounce of a complained message) leave no trace. `onMoved` hears of
- * the others, and is not called when there are none.
- *
- * A bounce for which the address was not at fault turns into one for which it is: `from` is then `bounced`, too. It stays
- * one bounce, of when it came. Whoever brings such news holds the message, so that it counts once.
+ * Records outcomes. An illegal change of status (such as a late bounce of a message that was complained about) is
+ * ignored. `onMoved` gets the changed messages, and is not called when there are none.
+ * A bounce whose address was not at fault may be reclassified once the address is found invalid: `from` is then
+ * `bounced`, too. It stays one bounce, at its original time. Callers that reclassify lock the message first, so that it
+ * counts once.
  */
 export async function recordOutcomes(
   tx: Queryable,
@@ -78,10 +79,10 @@ export async function recordOutcomes(
   onMoved: OnMoved,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  // In the order in which everybody locks messages.
+  // All writers lock messages in the order of ids.
   const inOrder = outcomes.map(kept).sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
   const column = <Value>(read: (outcome: Outcome) => Value) => inOrder.map(read);
-  // What an outcome says itself is not read back: it is found by its place.
+  // Columns of the outcome itself are not returned: the position identifies it.
   const rows = await tx.rows<MovedRow>(
     sql`
     with outcome as materialized (
@@ -101,7 +102,7 @@ export async function recordOutcomes(
     ), moved as (
       update messages m
       set status = o.status, previous_status = m.status, attempts = coalesce(o.attempts, m.attempts), next_attempt_at = o.next_attempt_at,
-          -- What is deferred without another attempt has been taken, and only its receipt is awaited (sms).
+          -- An SMS that is deferred without a next attempt was accepted by the gateway and awaits its receipt.
           error_message = case
             when o.status = 'delivered' or (o.status = 'deferred' and o.next_attempt_at is null) then null
             else o.detail end,
@@ -112,7 +113,7 @@ export async function recordOutcomes(
         and m.status || ' ' || o.status = any (${legalMoves}::text[])
         and case when m.status = 'bounced' and o.status = 'bounced'
           then o.is_address_fault and case
-            -- The platform's own has no record: such news counts once, whatever the first was.
+            -- Platform mail has no bounce record: it is reclassified once, whatever its first class was.
             when m.source = 'platform' then m.previous_status is distinct from 'bounced'
             else (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) end
           else true end
@@ -130,7 +131,7 @@ export async function recordOutcomes(
         b.created_at as bounced_at
       from moved m cross join lateral (${recordedBounce(sql`m.message_id`)}) b
       where m.status = 'bounced' and m.previous_status = 'bounced'
-    ), harder as (
+    ), reclassified as (
       update bounces b
       set bounce_type = h.bounce_type, category = h.category, smtp_code = h.code, enhanced_code = h.enhanced_code,
         error_message = h.detail
@@ -147,9 +148,9 @@ export async function recordOutcomes(
       select workspace_id, event_id, message_id, localpart, domain, feedback_type, provider, source,
         campaign_id, origin_name, time
       from moved where status = 'complained' and source <> 'platform'
-    ), notes as (
+    ), status_deltas as (
       ${addStatusDeltasSql(sql`moved`)}
-    ), more_notes as (
+    ), bounce_deltas as (
       ${addBounceTypeDeltasSql(sql`hardened`)}
     )
     select place, source, origin_id as "originId", origin_name as "originName", from_email as "fromEmail",
@@ -160,7 +161,7 @@ export async function recordOutcomes(
   );
   const moved = rows.map(({ place, ...row }): MovedMessage => {
     const outcome = inOrder[place - 1];
-    if (outcome === undefined) throw new Error(`no outcome has the place ${place}`);
+    if (outcome === undefined) throw new Error(`no outcome has the position ${place}`);
     return { ...outcome, ...row };
   });
   if (moved.length > 0) await onMoved(tx, moved);
@@ -170,7 +171,7 @@ export async function recordOutcomes(
 export interface DelayNotice {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
-  /** A UUID: the same notice writes one event, however often it comes. */
+  /** A UUID derived from the notice, so that a repeated notice writes one event. */
   readonly id: string;
   readonly time: Date;
   /** At most 500 characters are kept. */

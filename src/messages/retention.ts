@@ -1,6 +1,6 @@
 /**
- * Old mail is forgotten by whole months: a partition is dropped when its newest message is too old, which costs the same
- * for a hundred messages and for a hundred million. Contents go before the log; counters (messages/counters) stay.
+ * Removes old mail by whole months: a partition is dropped when its newest message is too old, which costs the same for
+ * a hundred messages and for a hundred million. Contents go before the log; report counters (messages/counters) stay.
  */
 import sql, { raw } from "sql-template-tag";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -9,7 +9,7 @@ import { LOCK_TIMEOUT, type PartitionedTable } from "./partitions.ts";
 
 const DAY_MS = 86_400_000;
 
-/** Days for which mail is kept; null: for ever. */
+/** Days for which mail is kept; null: forever. */
 export interface Retention {
   readonly contents: number | null;
   readonly log: number | null;
@@ -21,9 +21,10 @@ const tablesOf = {
 } as const satisfies Record<keyof Retention, readonly PartitionedTable[]>;
 
 /**
- * Each partition is a transaction of its own. One in whose months a message still waits to be sent stays.
- * @returns the names of what was dropped
- * @throws AggregateError when some could not be; calling again tries again
+ * Drops each old partition in a transaction of its own. A partition stays while messages of its time or older are still
+ * queued.
+ * @returns the names of the dropped tables
+ * @throws AggregateError when some could not be dropped; the next call tries again
  */
 export async function removeOldPartitions(db: Database, retention: Retention, now: Date): Promise<string[]> {
   const dropped: string[] = [];
@@ -33,7 +34,7 @@ export async function removeOldPartitions(db: Database, retention: Retention, no
     if (days === null) continue;
     const before = firstIdAt(new Date(now.getTime() - days * DAY_MS));
     for (const { name, to } of await listPartitions(db, tablesOf[kind])) {
-      if (to > before || (await isAwaited(db, to))) continue;
+      if (to > before || (await isQueued(db, to))) continue;
       await db
         .transaction((tx) => drop(tx, name))
         .then(
@@ -52,7 +53,7 @@ interface Partition {
   readonly to: string;
 }
 
-/** Those with bounds, so not the default ones. */
+/** Partitions with bounds, so not the default ones. */
 function listPartitions(db: Queryable, tables: readonly PartitionedTable[]): Promise<Partition[]> {
   return db.rows(sql`
     select name, (regexp_match(bounds, 'TO \\(''([0-9a-f-]{36})''\\)'))[1] as "to"
@@ -63,14 +64,14 @@ function listPartitions(db: Queryable, tables: readonly PartitionedTable[]): Pro
     where bounds <> 'DEFAULT' order by name`);
 }
 
-/** Whether a message older than that is not over yet: a campaign that was paused for a long time. */
-async function isAwaited(db: Queryable, before: string): Promise<boolean> {
-  const row = await db.row<{ is_awaited: boolean }>(sql`
-    select exists (select from delivery_queue where message_id < ${before}) as is_awaited`);
-  return row?.is_awaited === true;
+/** Whether a message older than that is still queued, such as one of a campaign that was paused for a long time. */
+async function isQueued(db: Queryable, before: string): Promise<boolean> {
+  const row = await db.row<{ is_queued: boolean }>(sql`
+    select exists (select from delivery_queue where message_id < ${before}) as is_queued`);
+  return row?.is_queued === true;
 }
 
-/** The name comes from the catalogue, and cannot be bound. */
+/** The name comes from the catalogue; identifiers cannot be bound. */
 async function drop(tx: Queryable, name: string): Promise<void> {
   await tx.run(sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`);
   await tx.run(raw(`drop table ${name}`));

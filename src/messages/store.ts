@@ -1,6 +1,6 @@
 /**
- * The SQL of the message log. The log is written here, at acceptance and with what web views show, and by the door
- * (record-outcomes.ts), nowhere else.
+ * SQL of the message log. Rows are written here at acceptance (and with the values of web views), and by
+ * record-outcomes.ts and record-engagement.ts; nowhere else.
  */
 
 import sql, { empty, type Sql } from "sql-template-tag";
@@ -13,31 +13,31 @@ import { addAcceptedDeltasSql, addQueuedDeltasSql } from "./counters/deltas-stor
 import { attachmentsJson, type StoredAttachment } from "./message/attachment.ts";
 import type { MessageOrigin, MessageSource, MessageStatus } from "./message/status.ts";
 
-/** What sets a message apart from other mail of its sender. */
+/** Options of one message, stored with its content (column `particulars`). */
 export interface MessageOptions {
-  /** Beside those that every message has. */
+  /** Headers in addition to the generated ones. */
   readonly headers: readonly HeaderField[];
-  /** Host of the envelope sender, where it is not that of From's domain. */
+  /** Host of the envelope sender, when it is not that of the From domain. */
   readonly return_path_host: string | null;
-  /** The way out, where one is chosen; the address goes before the rule. */
+  /** The chosen egress path, if any; the address takes precedence over the rule. */
   readonly sending_ip: string | null;
   readonly routing_rule_id: string | null;
-  /** Whether its links and a pixel are to lead back to us, which is put into its HTML when it is composed. */
+  /** Whether tracked links and a pixel are added to its HTML when it is composed. */
   readonly is_tracked?: boolean;
 }
 
-/** A complete message as a client handed it in over SMTP: stored once for all of its recipients. */
+/** A complete message that a client submitted by SMTP, stored once for all recipients. */
 export interface Submission {
-  /** Version 7. */
+  /** UUID of version 7. */
   readonly id: string;
   /** Header section and body, CRLF line ends. */
   readonly raw: Buffer;
 }
 
-/** A message about to be accepted. */
+/** A message to be accepted. */
 export interface NewMessage {
   readonly workspaceId: WorkspaceId;
-  /** Version 7: it carries the time of acceptance. */
+  /** UUID of version 7: it contains the time of acceptance. */
   readonly id: string;
   readonly source: MessageSource;
   readonly originId: string | null;
@@ -51,7 +51,7 @@ export interface NewMessage {
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: readonly StoredAttachment[];
-  /** In place of html, text and attachments. */
+  /** Replaces html, text and attachments. */
   readonly submission?: Submission;
   readonly particulars?: MessageOptions;
   readonly bounceEmail: string | null;
@@ -59,32 +59,35 @@ export interface NewMessage {
   readonly createdAt: Date;
 }
 
-/** Which messages come into the log, and which of them will be sent. */
+/** Conditions of acceptance: whether messages are logged, and which of them are sent. */
 export interface Admission {
   /** Names of the two parts that other parts of the statement read: the log's rows, and the contents. */
   readonly log: Sql;
   readonly contents: Sql;
-  /** Whether any is inserted. */
+  /** The condition under which the batch is inserted. */
   readonly condition: Sql;
   /**
-   * Who is suppressed: a lateral relation with one row, the `detail`, for a message `m` that will not be sent, and none for
-   * others. It knows the columns of the log, and with them the `address` given here for each message. Null where the
-   * condition fails when anybody is suppressed, and no message is a submission: what is for those alone is left out then.
+   * The suppression check: a lateral relation that has one row, the `detail`, for a suppressed message `m`, and none
+   * for others. It uses the columns of the log and the `address` given here for each message. Null when `condition`
+   * already excludes suppressed recipients and no message is a submission: the parts for those are then left out.
    */
   readonly judging: { readonly addresses: readonly string[]; readonly verdict: Sql } | null;
 }
 
-/** Nobody is suppressed. */
+/** No message is suppressed. */
 const noVerdict = sql`(select null::text as detail)`;
 
-/** Accepted by the same statement, and to be sent: the condition that a message_id fulfils. Content is kept for these. */
+/**
+ * A condition on message_id: the message is accepted by this statement and not suppressed. Content is stored only for
+ * these.
+ */
 export function willBeSentSql({ judging, log }: Pick<Admission, "judging" | "log">): Sql {
   return judging ? sql`message_id not in (select id from ${log} where status <> 'queued')` : sql`true`;
 }
 
 /**
- * Parts of the one statement that accepts a batch (sending/acceptance/acceptor.ts), to stand in its `with`: the log's rows, the
- * contents, and the events of messages that are over at once. They insert nothing unless the condition holds.
+ * Common table expressions of the acceptance statement (sending/acceptance/acceptor.ts): the rows of the log, the
+ * contents, and the events of suppressed messages. They insert nothing unless the condition holds.
  */
 export function insertMessagesSql(messages: readonly NewMessage[], admission: Admission): Sql {
   const { log, contents, condition, judging } = admission;
@@ -126,12 +129,12 @@ export function insertMessagesSql(messages: readonly NewMessage[], admission: Ad
           submission_id)
       where ${condition} and ${willBeSentSql(admission)}
       returning submission_id
-    )${judging ? forSomeSql(messages, admission) : empty}, notes as (
+    )${judging ? forSomeSql(messages, admission) : empty}, deltas as (
       ${addAcceptedDeltasSql(log)}
     )`;
 }
 
-/** Parts for submissions, and for messages that are over at once. */
+/** Common table expressions for submissions and for the events of suppressed messages. */
 function forSomeSql(messages: readonly NewMessage[], { log, contents, condition }: Admission): Sql {
   const submissions = [
     ...new Map(messages.map((message) => [message.submission?.id, message])).values(),
@@ -151,9 +154,9 @@ function forSomeSql(messages: readonly NewMessage[], { log, contents, condition 
 }
 
 /**
- * Parts of the statement by which a campaign reaches its audience, to stand in its `with`: log rows of the messages in a
- * relation with the columns id, localpart and domain, in the order of ids; how many each domain gets (`byDomain`, with
- * the columns domain and queued); and notes of them. Their content is not stored with them.
+ * Common table expressions of the statement that queues a campaign step: log rows of the messages in a relation with
+ * id, localpart and domain, in the order of ids; the number of messages of each domain (`byDomain`); and counter
+ * deltas. Contents are not stored.
  */
 export function insertQueuedSql(
   { mail, byDomain }: { readonly mail: Sql; readonly byDomain: Sql },
@@ -168,20 +171,20 @@ export function insertQueuedSql(
       from ${mail}
     ), ${byDomain} as materialized (
       select domain, count(*) as queued from ${mail} group by domain
-    ), notes as (
+    ), deltas as (
       ${addQueuedDeltasSql(byDomain, origin)}
     )`;
 }
 
-/** What the web view of a message shows of its recipient. */
+/** Personal values of a message, for its web view. */
 export interface ShownValues {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
-  /** As JSON; the noun that sends the message reads it. */
+  /** JSON, read by the wing that sent the message. */
   readonly values: string;
 }
 
-/** Keeps the values for as long as the log has the messages. */
+/** Stores the values; they are removed with the message's row in the log. */
 export async function saveShownValues(db: Queryable, kept: readonly ShownValues[]): Promise<void> {
   if (kept.length === 0) return;
   await db.run(sql`
@@ -216,7 +219,7 @@ export interface MessageRow {
   readonly request_id: string | null;
 }
 
-/** A message is being sent while a delivery worker holds its lease (message/status.ts). */
+/** A message shows as `sending` while a delivery worker has leased it (message/status.ts). */
 const shownStatus = sql`
   case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
 
@@ -253,16 +256,16 @@ export interface EventRow {
   readonly mx_host: string | null;
   readonly code: number | null;
   readonly enhanced_code: string | null;
-  /** The address of ours that the attempt was made from. */
+  /** Our source address of the attempt. */
   readonly source_ip: string | null;
-  /** What protected it; null for what no conversation of ours brought. */
+  /** TLS of the connection; null for events that are not an attempt. */
   readonly tls: (Omit<TlsNote, "clear_text_reason"> & { readonly clear_text_reason: string | null }) | null;
   readonly times: number;
   readonly user_agent: string | null;
   readonly machine_sign: string | null;
 }
 
-/** What happened to one message, oldest first. */
+/** Events of one message, oldest first, at most 1,000. */
 export function listEvents(db: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<EventRow[]> {
   return db.rows(sql`
     select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip,

@@ -1,4 +1,4 @@
-/** Is a key's record in the DNS? The p= value decides, not the text (mail/dkim/dkim.ts). */
+/** Checks that a key's record is in the DNS. Its p= value is compared, not the text (mail/dkim/dkim.ts). */
 
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";

@@ -1,4 +1,4 @@
-/** DKIM keys: more of them for a domain, for rotation or for a selector of one's own. */
+/** DKIM keys over HTTP: further keys of a domain, for rotation or a chosen selector. */
 import { type Static, Type } from "typebox";
 import type { Resolver } from "#dns/resolver.ts";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
@@ -30,7 +30,7 @@ import {
 
 const dkims: Resource = { name: "dkims", label: "DKIM keys", group: "Sending identity" };
 
-/** Every key of a domain is looked up at every check. */
+/** Each check of a domain looks up all of its keys. */
 const MOST_KEYS = 20;
 
 const DkimKey = Type.Object(
@@ -40,7 +40,7 @@ const DkimKey = Type.Object(
     selector: Type.String(),
     bits: Type.Integer(),
     public_key: Type.String({ description: "Base64, as in the p= tag." }),
-    is_automatic: Type.Boolean({ description: "Made with its domain." }),
+    is_automatic: Type.Boolean({ description: "Created with its domain." }),
     verified_at: Type.Unsafe<Date | null>({
       ...NullableTimestamp,
       description: "When its record was first seen. The newest verified key of a domain signs.",
@@ -77,7 +77,7 @@ const DkimKeyInput = Type.Object(
 
 const KeyVerification = Type.Object(
   {
-    verified: Type.Boolean({ description: "As before when the DNS could not be asked." }),
+    verified: Type.Boolean({ description: "Unchanged when the DNS look-up failed." }),
     status: DnsCheck.properties.status,
     host: DnsCheck.properties.host,
     expected: DnsCheck.properties.expected,
@@ -91,7 +91,7 @@ export interface DkimDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** Asks a domain's own name servers first. */
+  /** Resolves through the domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
   readonly onVerification: OnVerification;
 }
@@ -136,7 +136,7 @@ export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
       id: "deleteDkimKey",
       method: "DELETE",
       path: "/dkims/{id}",
-      summary: "Destroy a DKIM key; not the only one of a verified domain",
+      summary: "Delete a DKIM key; the only key of a verified domain cannot be deleted",
       needs: need(dkims, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],
@@ -157,11 +157,11 @@ async function createKey(
   const parsed = parseDomain(given);
   const domain = parsed.ok ? parsed.domain : given;
   const row = await limitKeyGeneration(workspaceId, async () => {
-    // Asked first only to save the making of a key; what holds under the lock decides.
+    // Checked first without a lock to avoid generating a key that is refused; the check under the lock decides.
     if (!(await findSendingDomainByName(db, workspaceId, domain))) throw foreignDomain(domain);
     await refuseSelector(db, workspaceId, domain, selector);
-    const wish = { domain, selector, bits, isAutomatic: false, createdAt: clock.now() };
-    const key = await newDkimKey(secrets, wish);
+    const settings = { domain, selector, bits, isAutomatic: false, createdAt: clock.now() };
+    const key = await newDkimKey(secrets, settings);
     return db.transaction(async (tx) => {
       if (!(await lockSendingDomain(tx, workspaceId, domain))) throw foreignDomain(domain);
       await refuseSelector(tx, workspaceId, domain, selector);
@@ -175,7 +175,8 @@ async function createKey(
     dns_record: record,
     dns_host: record.host,
     dns_value: record.value,
-    warnings: bits === 1024 ? ["1024 bits are the least that receivers accept (RFC 8301): prefer 2048."] : [],
+    warnings:
+      bits === 1024 ? ["1024 bits are the minimum that receivers accept (RFC 8301): prefer 2048."] : [],
   };
 }
 
@@ -183,7 +184,7 @@ function foreignDomain(domain: string): ApiError {
   return invalid({ field: "domain", message: `domain: ${domain} is not a sending domain of this workspace` });
 }
 
-/** @throws ApiError CONFLICT when the selector is taken or the domain has as many keys as it may */
+/** @throws ApiError CONFLICT when the selector is taken or the domain has the maximum number of keys */
 async function refuseSelector(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -192,7 +193,7 @@ async function refuseSelector(
 ): Promise<void> {
   const keys = await listDkimKeysOfDomain(db, workspaceId, domain);
   if (keys.some((key) => key.selector === selector)) {
-    throw new ApiError("CONFLICT", `${domain} has a key with the selector ${selector} already`);
+    throw new ApiError("CONFLICT", `${domain} already has a key with the selector ${selector}`);
   }
   if (keys.length >= MOST_KEYS) {
     throw new ApiError("CONFLICT", `${domain} has ${MOST_KEYS} keys; delete one that is not needed any more`);
@@ -205,8 +206,8 @@ async function verifyKey(deps: DkimDeps, workspaceId: WorkspaceId, id: string) {
   if (key === undefined) throw notFound("DKIM key");
   const { type: _, ...check } = await checkKeyRecord(deps.resolverFor(key.domain), key);
   const now = deps.clock.now();
-  const standing = { verified: key.verified_at !== null, failures: null };
-  const { verified } = stateAfterRequest(standing, check.status, now);
+  const state = { verified: key.verified_at !== null, failures: null };
+  const { verified } = stateAfterRequest(state, check.status, now);
   if (check.status !== "error") {
     await db.transaction(async (tx) => {
       const before = await lockSendingDomain(tx, workspaceId, key.domain);
@@ -225,14 +226,14 @@ async function deleteKey(db: Database, workspaceId: WorkspaceId, id: string): Pr
     const domain = await lockSendingDomain(tx, workspaceId, key.domain);
     const keys = await listDkimKeysOfDomain(tx, workspaceId, key.domain);
     const others = keys.filter((other) => other.id !== id);
-    // Receivers know only what is published: an unverified key in its place would sign in vain.
+    // A verified key is needed: receivers would reject signatures of a key that is not published.
     const isNeeded =
       key.verified_at === null ? others.length === 0 : others.every((other) => !other.verified_at);
     if (domain?.is_verified && isNeeded) {
       throw new ApiError("CONFLICT", `${key.domain} needs this key: add and verify another one first`);
     }
     if (!(await removeDkimKey(tx, workspaceId, id))) throw notFound("DKIM key");
-    // Not told by onVerification, on purpose: whoever deletes a key knows, and no check has lost it.
+    // `onVerification` is not called: the caller knows, and no check has lost the key.
     await updateDkimVerified(tx, workspaceId, key.domain);
   });
 }

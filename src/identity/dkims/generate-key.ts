@@ -1,4 +1,4 @@
-/** Makes a key pair ready to be stored: the private half sealed for its row, so that no other row can hold it. */
+/** Generates a key pair. The private key is sealed for its row: no other row can use it. */
 import { type DkimKeyBits, generateDkimKey } from "#mail/dkim/dkim.ts";
 import { createLimiter, createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import { newId } from "#platform/ids.ts";
@@ -6,7 +6,7 @@ import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import type { NewDkimKey } from "./store.ts";
 
-/** What the automatic key of a new domain is (RFC 8301: 2048 bits; decisions, section 11 row 25). */
+/** The automatic key of a new domain: 2048 bits, as RFC 8301 section 3.2 recommends. */
 export const automaticKey = { selector: "ph1", bits: 2048, isAutomatic: true } as const;
 
 /** The AES-GCM context of a key's row. */
@@ -22,19 +22,19 @@ export const sealedDkimKeys: SealedColumn = {
 };
 
 /**
- * One key of a workspace is made at a time in this process. Whoever asks for the limits inside the turn asks when all that
- * came before are stored, so that what is refused costs no key.
- * @throws ApiError RATE_LIMIT_EXCEEDED when the workspace has more keys made than there is time for
+ * Runs one key generation of a workspace at a time in this process. A check of limits inside it sees all earlier keys,
+ * so that no key is generated only to be refused.
+ * @throws ApiError RATE_LIMIT_EXCEEDED when too many of the workspace are waiting
  */
 export const limitKeyGeneration = createWorkspaceLimiter(
   { ...QUERY_BOUNDS, concurrency: 1 },
   "Too many DKIM keys of this workspace are being made: try again in a moment",
 );
 
-/** The thread pool also reads files and hashes: keys leave it most of its threads, and one workspace room to the others. */
+/** The thread pool also reads files and hashes, so key generation uses two of its threads at most. */
 const takeThread = createLimiter(2);
 
-/** Takes 0.1 s (2048 bits) to some seconds (4096 bits) of a thread: not for the inside of a transaction. */
+/** Generates a key: 0.1 s (2048 bits) to some seconds (4096 bits) of a thread. Never call it inside a transaction. */
 export async function newDkimKey(
   secrets: Secrets,
   key: {

@@ -1,10 +1,10 @@
 /**
- * The key that signs a domain's mail: the newest whose record has been seen in the DNS. Before there is one it is the
- * key that was made with the domain, once the domain is verified: until then nobody may send from it but verified
- * senders, for whom a signature that cannot be checked is worse than the platform's. Rotation follows from it: add a
- * key, publish and verify it, delete the old one.
+ * The key that signs a domain's mail: the newest whose record has been seen in the DNS. Without one it is the key that
+ * was generated with the domain, once the domain is verified. Before that only verified senders send from the domain,
+ * and for them a signature that cannot be checked is worse than the platform's. To rotate: add a key, publish and
+ * verify it, delete the old one.
  *
- * Unsealing and parsing cost more than a signature, so callers keep what they get for a while.
+ * Unsealing and parsing cost more than a signature, so callers cache the result.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
 import { type DomainOfWorkspace, findDomainHolder } from "#identity/sending-domains/store.ts";
@@ -21,7 +21,7 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** One query for many domains; the answers stand in the order of the questions, null where no key may sign. */
+/** Signing keys of many domains in one query, in the order of the request; null when no key may sign. */
 export async function signingKeys(
   db: Queryable,
   secrets: Secrets,
@@ -57,7 +57,7 @@ export async function canOpenDkimKeys(db: Queryable, secrets: Secrets): Promise<
   }
 }
 
-/** For the service's own mail: the key of whichever workspace proved that the domain is its own. */
+/** The signing key of platform mail: that of the workspace that proved ownership of the domain. */
 export async function platformSigningKey(
   db: Queryable,
   secrets: Secrets,

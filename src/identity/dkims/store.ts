@@ -1,4 +1,4 @@
-/** The table of DKIM keys. Private keys leave it sealed, and only for signing. */
+/** SQL of DKIM keys. Private keys are read only sealed, and only for signing. */
 import sql from "sql-template-tag";
 import type { Failures } from "#identity/dns-checks/verification-status.ts";
 import type { DomainOfWorkspace } from "#identity/sending-domains/store.ts";
@@ -18,7 +18,7 @@ export interface DkimKey {
   readonly created_at: Date;
 }
 
-/** A key together with the automatic checks that failed in a row. */
+/** A key with its consecutive failed automatic checks. */
 export interface CheckedDkimKey extends DkimKey {
   readonly failed_checks: Failures | null;
 }
@@ -38,7 +38,7 @@ export interface NewDkimKey {
 const columns = sql`id, domain, selector, bits, public_key, is_automatic, verified_at, created_at`;
 
 /**
- * Which key of a domain signs: the newest whose record has been seen; before there is one, the automatic key; without
+ * The signing key of a domain first: the newest whose record has been seen; without one, the automatic key; without
  * that, the newest. (Ids grow with time.)
  */
 const signingOrder = sql`dkim_keys.verified_at is not null desc,
@@ -85,17 +85,17 @@ export function insertDkimKey(
     returning ${columns}`);
 }
 
-/** Writes down what a check of the key's record came to; a key that stays verified keeps its first date. */
+/** Stores the result of a check; a key that stays verified keeps its first date. */
 export async function updateDkimKeyVerification(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  standing: { readonly verified: boolean; readonly failures: Failures | null; readonly now: Date },
+  state: { readonly verified: boolean; readonly failures: Failures | null; readonly now: Date },
 ): Promise<void> {
-  const failedChecks = standing.failures && JSON.stringify(standing.failures);
+  const failedChecks = state.failures && JSON.stringify(state.failures);
   await db.run(sql`
     update dkim_keys
-    set verified_at = case when ${standing.verified} then coalesce(verified_at, ${standing.now}) end,
+    set verified_at = case when ${state.verified} then coalesce(verified_at, ${state.now}) end,
       failed_checks = ${failedChecks}
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
@@ -107,20 +107,20 @@ export async function removeDkimKey(db: Queryable, workspaceId: WorkspaceId, id:
 }
 
 export interface SealedSigningKey {
-  /** The three are null where a domain has no key. */
+  /** All three are null when a domain has no key. */
   readonly id: string | null;
   readonly selector: string | null;
   readonly private_key: Buffer | null;
 }
 
-/** All private keys there are, of all workspaces. */
+/** All sealed private keys of the installation. */
 export function listSealedKeys(db: Queryable): Promise<{ id: string; private_key: Buffer }[]> {
   return db.rows(sql`select id, private_key from dkim_keys`);
 }
 
 /**
- * For each asked domain, in the order asked, the key that signs. A key that nobody has seen in the DNS signs only for a
- * domain that the workspace has proved to be its own.
+ * The signing key of each requested domain, in the order of the request. A key whose record was never seen signs only
+ * for a domain whose ownership is proved.
  */
 export function listSigningKeys(
   db: Queryable,

@@ -1,4 +1,7 @@
-/** Does a host of a customer's lead to one of ours? Only an alias will do: it follows us wherever we move. */
+/**
+ * Checks that a customer's host is a CNAME of one of ours. An address record is not enough: a CNAME follows when our
+ * addresses change.
+ */
 import type { Resolver } from "#dns/resolver.ts";
 import type { DnsCheck } from "./dns-check.ts";
 
@@ -11,7 +14,7 @@ export async function checkAlias(resolver: Resolver, host: string, target: strin
     return { ...place, status: "error", message: `${host} could not be looked up (${answer.reason}).` };
   }
   if (found.length === 0) {
-    return { ...place, status: "missing", message: `${host} is no alias; add the CNAME record.` };
+    return { ...place, status: "missing", message: `${host} is not an alias: add the CNAME record.` };
   }
   return found.includes(target)
     ? { ...place, status: "verified", message: `${host} is an alias of ${target}.` }

@@ -1,4 +1,4 @@
-/** What a live look at one DNS record comes to: a value, whatever happens. */
+/** The result of checking one DNS record: a value, never an exception. */
 import { type Static, Type } from "typebox";
 
 const checkStatuses = ["verified", "missing", "mismatch", "error"] as const;
@@ -6,13 +6,13 @@ const checkStatuses = ["verified", "missing", "mismatch", "error"] as const;
 export const DnsCheck = Type.Object(
   {
     status: Type.Enum([...checkStatuses], {
-      description: "`error`: the DNS could not be asked, which settles nothing.",
+      description: "`error`: the DNS look-up failed, so the result is unknown.",
     }),
     host: Type.String({ description: "The name that was looked up." }),
     type: Type.Enum(["TXT", "CNAME"]),
     expected: Type.String({ description: "The value to publish." }),
     found: Type.Array(Type.String(), { description: "What is published." }),
-    message: Type.String({ description: "What was found out, and what to do." }),
+    message: Type.String({ description: "The result, and what to do." }),
   },
   { $id: "DnsCheck" },
 );

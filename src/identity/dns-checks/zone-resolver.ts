@@ -1,4 +1,7 @@
-/** DNS for the checks of customers' domains: their own name servers first, so that a new record is seen at once. */
+/**
+ * The resolver for checks of customers' domains: it asks their own name servers first, so that a new record is seen at
+ * once.
+ */
 
 import { askAuthoritative } from "#dns/authoritative.ts";
 import type { Resolver } from "#dns/resolver.ts";
@@ -7,7 +10,7 @@ import { createResolver } from "#dns/system.ts";
 const PATIENCE = { timeoutMs: 5_000, tries: 4, isFresh: true };
 const AUTHORITATIVE_MS = 3_000;
 
-/** `servers` are the operator's DNS_SERVERS: when there are any, they alone are asked. */
+/** @param servers the operator's DNS_SERVERS: when there are any, only they are asked */
 export function createZoneResolver(servers: readonly string[]): (domain: string) => Resolver {
   const local = createResolver({ servers, ...PATIENCE });
   return (domain) => askAuthoritative(local, domain, { servers, timeoutMs: AUTHORITATIVE_MS });

@@ -1,6 +1,6 @@
 /**
- * Is there a DMARC record for the domain, and does it send its reports to us where that was switched on? The record
- * that is suggested is the published one with our address added: it never weakens a policy.
+ * Checks the domain's DMARC record, and whether it sends aggregate reports to us when report collection is on. The
+ * suggested record is the published one with our address added; it never weakens a policy.
  */
 
 import type { Resolver } from "#dns/resolver.ts";
@@ -10,16 +10,16 @@ import { repairDmarc } from "#mail/dns/dmarc-repair.ts";
 
 export interface DmarcDnsChecks {
   readonly dmarc: DnsCheck;
-  /** Null while ingestion is off. */
+  /** Null when report collection is off. */
   readonly reports: DnsCheck | null;
 }
 
-/** The mailbox of BOUNCE_DOMAIN that takes a domain's aggregate reports. */
+/** The address at BOUNCE_DOMAIN that receives the aggregate reports of a domain. */
 export function reportAddress(dmarcToken: string, bounceDomain: string): string {
   return `d-${dmarcToken}@${bounceDomain}`;
 }
 
-/** @param reportsTo our address for aggregate reports, null while ingestion is off. */
+/** @param reportsTo our address for aggregate reports; null when report collection is off */
 export async function checkDomainDmarc(
   resolver: Resolver,
   domain: string,
@@ -29,10 +29,10 @@ export async function checkDomainDmarc(
   const { status, host, found, message } = check;
   const expected = suggestedDmarc(check, domain, reportsTo);
   const dmarc: DnsCheck = { status, host, type: "TXT", expected, found: [...found], message };
-  return { dmarc, reports: reportsTo === null ? null : { ...dmarc, ...judgeReports(check, reportsTo) } };
+  return { dmarc, reports: reportsTo === null ? null : { ...dmarc, ...reportsCheck(check, reportsTo) } };
 }
 
-function judgeReports(check: DmarcCheck, reportsTo: string): Pick<DnsCheck, "status" | "message"> {
+function reportsCheck(check: DmarcCheck, reportsTo: string): Pick<DnsCheck, "status" | "message"> {
   if (check.record === null) return { status: check.status, message: check.message };
   return sendsReportsTo(check, reportsTo)
     ? { status: "verified", message: `Aggregate reports go to ${reportsTo}.` }
@@ -44,7 +44,10 @@ function sendsReportsTo({ record }: Pick<DmarcCheck, "record">, address: string)
   return record?.aggregateReports.some((report) => report.toLowerCase() === uri) ?? false;
 }
 
-/** RFC 7489 section 6.3; without ingestion a new record reports to the mailbox that every domain has (RFC 5321). */
+/**
+ * The record to publish (RFC 7489 section 6.3). Without report collection a new record names postmaster@, which every
+ * domain has (RFC 5321 section 4.5.1).
+ */
 function suggestedDmarc(check: DmarcCheck, domain: string, reportsTo: string | null): string {
   const [found] = check.found;
   const mended = repairDmarc(check.found);

@@ -108,7 +108,7 @@ test("a record that names a host only this machine knows says to set MAIL_HOSTNA
   const checks = await checkDns(resolver, domain, [key], local);
   const warning = (name: string) =>
     expect.stringContaining(
-      `MAIL_HOSTNAME is not set, so ${name} is no public name: set it before you publish`,
+      `MAIL_HOSTNAME is not set, so ${name} is not a public name: set it before you publish`,
     );
   expect(checks.spf.message).toEqual(warning("spf.vm"));
   expect(checks.return_path?.message).toEqual(warning("bounce.vm"));

@@ -1,4 +1,4 @@
-/** One live check of everything a sending domain has in the DNS. Nothing here throws or changes anything. */
+/** Checks all DNS records of a sending domain. It throws nothing and changes nothing. */
 
 import type { Resolver } from "#dns/resolver.ts";
 import { checkKeyRecord } from "#identity/dkims/check-record.ts";
@@ -11,11 +11,11 @@ import { checkDomainDmarc, reportAddress } from "./check-dmarc.ts";
 import { checkOwnership } from "./check-ownership.ts";
 import { checkDomainSpf, type SpfDnsCheck } from "./check-spf.ts";
 
-/** The platform's side of the records. */
+/** The names of this installation in the records. */
 export interface PlatformDomains {
   readonly BOUNCE_DOMAIN: string;
   readonly PLATFORM_SPF_DOMAIN: string;
-  /** The name of the machine where no MAIL_HOSTNAME is set and others cannot look it up. */
+  /** The machine's name when MAIL_HOSTNAME is not set and the name is not in public DNS. */
   readonly PRIVATE_NAME?: string | null;
 }
 
@@ -28,9 +28,9 @@ export interface DomainChecks {
   readonly ownership: DnsCheck;
   readonly spf: SpfDnsCheck;
   readonly dmarc: DnsCheck;
-  /** Every key of the domain, the one that signs first. */
+  /** All keys of the domain, the signing key first. */
   readonly keys: readonly KeyCheck[];
-  /** Null while switched off, like the next. */
+  /** Null when switched off, as is the next. */
   readonly return_path: DnsCheck | null;
   readonly dmarc_reports: DnsCheck | null;
 }
@@ -67,17 +67,19 @@ function checkReturnPath(resolver: Resolver, domain: string, bounceDomain: strin
   return checkAlias(resolver, customReturnPathHost(domain), bounceDomain.toLowerCase());
 }
 
-/** Says so in the message of a check where the record to publish names a host that only this machine knows. */
+/** Adds a warning to a check whose record would name a host that is not in public DNS. */
 function withPrivateName({ PRIVATE_NAME = null }: PlatformDomains) {
   return <Check extends DnsCheck>(check: Check, name: string): Check => {
     const isPrivate = PRIVATE_NAME !== null && (name === PRIVATE_NAME || name.endsWith(`.${PRIVATE_NAME}`));
     if (!isPrivate) return check;
-    const warning = `MAIL_HOSTNAME is not set, so ${name} is no public name: set it before you publish this record.`;
+    const warning = `MAIL_HOSTNAME is not set, so ${name} is not a public name: set it before you publish this record.`;
     return { ...check, message: `${check.message} ${warning}`.trim() };
   };
 }
 
-/** The key to speak of when there are several: one that is published, and of those the one that signs. */
+/**
+ * The key that the domain's DKIM status is about: the first published one in signing order, or else the signing key.
+ */
 export function decisiveKey({ keys }: DomainChecks): KeyCheck | undefined {
   return keys.find(({ check }) => check.status === "verified") ?? keys[0];
 }

@@ -1,7 +1,7 @@
 /**
- * Is the workspace's token in the domain's DNS? A TXT record `posthaste-verification=<token>` counts at
- * `_posthaste-verify.<domain>` and at the domain itself, among whatever other records stand there, also behind an
- * alias. A wildcard of somebody else's, or the token of another workspace, proves nothing.
+ * Checks that the workspace's token is in the domain's DNS. A TXT record `posthaste-verification=<token>` counts at
+ * `_posthaste-verify.<domain>` and at the domain itself, beside other records, and also behind an alias. A wildcard
+ * record of another purpose, or the token of another workspace, proves nothing.
  */
 
 import type { Resolver } from "#dns/resolver.ts";
@@ -47,7 +47,7 @@ export async function checkOwnership(resolver: Resolver, domain: string, token: 
       );
 }
 
-/** DNS panels add quotation marks, blanks and capitals; the token has none of them. */
+/** DNS panels add quotation marks, blanks and capitals; the token contains none of them. */
 function spelling(text: string): string {
   return text.replace(/["\s]/g, "").toLowerCase();
 }

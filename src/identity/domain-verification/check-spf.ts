@@ -14,7 +14,7 @@ export interface SpfDnsCheck extends DnsCheck {
   lookups: number;
 }
 
-/** @param platformSpfDomain the domain that customers include. */
+/** @param platformSpfDomain the domain that customers include */
 export async function checkDomainSpf(
   resolver: Resolver,
   domain: string,
@@ -29,18 +29,18 @@ export async function checkDomainSpf(
 
 export interface SuggestedSpf {
   readonly value: string;
-  /** A sentence for each term that is written otherwise or left out. */
+  /** A sentence for each term that is changed or left out. */
   readonly notes: readonly string[];
 }
 
-/** Changes that are named one by one. */
+/** Changes that get a sentence each. */
 const MOST_NOTES = 20;
 
 /**
- * One record that keeps what the existing ones permit, since a second one beside them would break both (RFC 7208 section
- * 4.5): the include first, then their terms, mended where their meaning is plain. A blanket "+all" and what cannot be
- * understood are left out.
- * @param deadNames names in terms by which the record fails, because nothing is there: those terms are left out too
+ * Suggests one record that keeps what the existing ones permit, because a second record would make both invalid (RFC
+ * 7208 section 4.5): the include first, then their terms, corrected where their meaning is plain. A blanket "+all" and
+ * terms that cannot be understood are left out.
+ * @param deadNames names without records, which make the SPF check fail: their terms are left out, too
  */
 export function suggestedSpf(
   found: readonly string[],
@@ -83,7 +83,7 @@ export function suggestedSpf(
   };
   const others = records.flatMap(({ terms }) => {
     for (const term of new Set(terms.filter(isDead)))
-      leaveOut(term, "nothing is there, and the record fails by it");
+      leaveOut(term, "the name does not exist, and the record fails because of it");
     return terms.filter((term) => !isAll(term) && !isRedirect(term) && !isRefusal(term) && !isDead(term));
   });
   const kept = distinct([`include:${include}`, ...others, ...includes], leaveOut);
@@ -109,7 +109,7 @@ function redirectsOf(
   return [...new Set(targets)];
 }
 
-/** Each term once, and one explanation. */
+/** Removes duplicate terms, and all but the first explanation. */
 function distinct(terms: readonly string[], leaveOut: (term: string, why: string) => void): string[] {
   const kept = new Map<string, string>();
   for (const term of terms) {

@@ -1,4 +1,4 @@
-/** The dns-status object: what is published now, beside what should be. Asking changes no flag. */
+/** The dns-status answer: the DNS records to publish and what is published now. Reading it changes no flag. */
 import { type Static, Type } from "typebox";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
@@ -9,12 +9,14 @@ import { DnsRecord, dnsRecordsOf } from "./records.ts";
 const SpfCheck = Type.Object(
   {
     ...DnsCheck.properties,
-    lookups: Type.Integer({ description: "DNS look-ups the record takes; receivers stop at 10." }),
+    lookups: Type.Integer({
+      description: "DNS look-ups that evaluating the record takes; receivers stop at 10.",
+    }),
   },
   { $id: "SpfCheck" },
 );
 
-/** One check for each purpose; null where there is nothing to check. */
+/** One check for each purpose; null when it does not apply. */
 export const DomainDnsChecks = Type.Object(
   {
     ownership: DnsCheck,
@@ -36,9 +38,9 @@ export const DnsStatus = Type.Object(
     dns: Type.Object({
       ...DomainDnsChecks.properties,
       tracking: Type.Union([DnsCheck, Type.Null()], {
-        description: "Of the newest tracking domain below the domain.",
+        description: "The newest tracking domain below this domain.",
       }),
-      ownership_verified: Type.Boolean({ description: "As published now, like the next three." }),
+      ownership_verified: Type.Boolean({ description: "As published now; so are the next three." }),
       spf_verified: Type.Boolean(),
       dkim_verified: Type.Boolean(),
       dmarc_verified: Type.Boolean(),
@@ -48,7 +50,7 @@ export const DnsStatus = Type.Object(
       dmarc_suggested: Type.String({
         description: "The value to publish; never weaker than what is published.",
       }),
-      dmarc_record: nullable(Type.String({ description: "The value that is published." })),
+      dmarc_record: nullable(Type.String({ description: "The published value." })),
       records: Type.Array(DnsRecord),
     }),
   },

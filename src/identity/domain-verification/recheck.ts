@@ -17,7 +17,7 @@ import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { recordChecks } from "./record-results.ts";
 import { changeOf, type Flag, type OnVerification } from "./verification-events.ts";
 
-/** Flags of a domain that fell because its records stayed away. */
+/** Flags of a domain that were cleared because its records stayed wrong. */
 export interface VerificationLoss {
   readonly workspaceId: WorkspaceId;
   readonly domainId: string;
@@ -30,7 +30,7 @@ export interface RecheckDeps {
   readonly clock: Clock;
   readonly config: PlatformDomains;
   readonly resolverFor: (domain: string) => Resolver;
-  /** Told in the transaction that lets the flags fall. */
+  /** Called in the transaction that clears the flags. */
   readonly onLoss: (tx: Queryable, loss: VerificationLoss) => Promise<void>;
   readonly onVerification: OnVerification;
 }
@@ -56,16 +56,16 @@ async function recheck(
   const now = deps.clock.now();
   try {
     await db.transaction(async (tx) => {
-      const settled = await recordChecks(tx, workspaceId, domain.domain, checks, stateAfterRecheck, now);
-      if (settled === undefined) return;
-      const change = changeOf(workspaceId, settled, now);
+      const recorded = await recordChecks(tx, workspaceId, domain.domain, checks, stateAfterRecheck, now);
+      if (recorded === undefined) return;
+      const change = changeOf(workspaceId, recorded, now);
       await deps.onVerification(tx, change);
       const { lost } = change;
       if (lost.length === 0) return;
       await deps.onLoss(tx, { workspaceId, domainId: domain.id, domain: domain.domain, lost });
     });
   } catch (fault) {
-    // Another workspace holds the domain: there is nobody to tell, and nothing has changed.
+    // Another workspace has claimed the domain: nothing has changed, and no caller waits for an error.
     if (!(fault instanceof ApiError)) throw fault;
   }
 }

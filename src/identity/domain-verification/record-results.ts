@@ -1,6 +1,6 @@
 /**
- * Writes down what a live check came to: flags of the domain and of its keys, and the claim that comes with proved
- * ownership. One transaction around the domain's row, so that checks which end together do not mix.
+ * Stores the results of a DNS check: the flags of the domain and of its keys, and the claim on the domain that proved
+ * ownership brings. It locks the domain's row, so that concurrent checks do not mix their results.
  */
 
 import { listDkimKeysOfDomain, updateDkimKeyVerification } from "#identity/dkims/store.ts";
@@ -26,39 +26,41 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { DomainChecks } from "./check-dns.ts";
 
 /**
- * Returns the domain as it was and as it is now, or undefined when it was deleted while the DNS was asked.
- * @throws ApiError CONFLICT when ownership is proved of a domain that another workspace holds; nothing has changed
+ * Stores the results of the checks.
+ * @returns the domain before and after; undefined when it was deleted during the DNS look-ups
+ * @throws ApiError CONFLICT when ownership is proved of a domain that another workspace has claimed; nothing has
+ * changed then
  */
 export async function recordChecks(
   tx: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
   checks: DomainChecks,
-  judge: StateAfterCheck,
+  stateAfter: StateAfterCheck,
   now: Date,
 ): Promise<{ readonly before: SendingDomain; readonly after: SendingDomain } | undefined> {
   const before = await lockSendingDomain(tx, workspaceId, domain);
   if (before === undefined) return undefined;
-  const standings = judgeDomain(before, checks, judge, now);
-  await settleClaim(tx, workspaceId, domain, standings.ownership.verified, now);
+  const states = stateOfDomain(before, checks, stateAfter, now);
+  await recordClaim(tx, workspaceId, domain, states.ownership.verified, now);
   await updateDomainVerification(tx, workspaceId, before.id, {
-    verified: mapChecks((check) => standings[check].verified),
-    failedChecks: failuresOf(standings),
+    verified: mapChecks((check) => states[check].verified),
+    failedChecks: failuresOf(states),
     now,
   });
-  await settleKeys(tx, workspaceId, domain, checks, judge, now);
+  await recordKeys(tx, workspaceId, domain, checks, stateAfter, now);
   const after = await updateDkimVerified(tx, workspaceId, domain);
   return after && { before, after };
 }
 
-type Standings = Record<CountedCheck, VerificationState>;
+type States = Record<CountedCheck, VerificationState>;
 
-function judgeDomain(
+function stateOfDomain(
   domain: CheckedDomain,
   checks: DomainChecks,
-  judge: StateAfterCheck,
+  stateAfter: StateAfterCheck,
   now: Date,
-): Standings {
+): States {
   const flags: Record<CountedCheck, boolean> = {
     ownership: domain.is_verified,
     spf: domain.spf_verified,
@@ -66,14 +68,14 @@ function judgeDomain(
     return_path: domain.return_path_verified,
   };
   return mapChecks((name) => {
-    const standing = { verified: flags[name], failures: domain.failed_checks[name] ?? null };
+    const state = { verified: flags[name], failures: domain.failed_checks[name] ?? null };
     const check = checks[name];
-    return check === null ? standing : judge(standing, check.status, now);
+    return check === null ? state : stateAfter(state, check.status, now);
   });
 }
 
-/** Whoever proved ownership first holds the domain for as long as the proof stands. */
-async function settleClaim(
+/** The first workspace that proves ownership claims the domain for as long as the proof is published. */
+async function recordClaim(
   tx: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
@@ -82,31 +84,31 @@ async function settleClaim(
 ): Promise<void> {
   if (!isProved) await removeDomainClaim(tx, workspaceId, domain);
   else if (!(await insertDomainClaim(tx, workspaceId, domain, now))) {
-    throw new ApiError("CONFLICT", `Another workspace has proved that ${domain} is its own`);
+    throw new ApiError("CONFLICT", `Another workspace has proved ownership of ${domain}`);
   }
 }
 
-async function settleKeys(
+async function recordKeys(
   tx: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
   checks: DomainChecks,
-  judge: StateAfterCheck,
+  stateAfter: StateAfterCheck,
   now: Date,
 ): Promise<void> {
   const statuses = new Map(checks.keys.map(({ key, check }) => [key.id, check.status]));
   for (const key of await listDkimKeysOfDomain(tx, workspaceId, domain)) {
     const status = statuses.get(key.id);
     if (status === undefined) continue;
-    const standing = { verified: key.verified_at !== null, failures: key.failed_checks };
-    await updateDkimKeyVerification(tx, workspaceId, key.id, { ...judge(standing, status, now), now });
+    const state = { verified: key.verified_at !== null, failures: key.failed_checks };
+    await updateDkimKeyVerification(tx, workspaceId, key.id, { ...stateAfter(state, status, now), now });
   }
 }
 
-function failuresOf(standings: Standings): CheckedDomain["failed_checks"] {
+function failuresOf(states: States): CheckedDomain["failed_checks"] {
   const failures: Partial<Record<CountedCheck, Failures>> = {};
   for (const check of countedChecks) {
-    const counted = standings[check].failures;
+    const counted = states[check].failures;
     if (counted !== null) failures[check] = counted;
   }
   return failures;

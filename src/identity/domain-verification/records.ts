@@ -11,11 +11,13 @@ export const DnsRecord = Type.Object(
     purpose: Type.Enum(["ownership", "spf", "dkim", "dmarc", "return_path", "dmarc_reports", "tracking"]),
     type: DnsCheck.properties.type,
     host: Type.String(),
-    value: Type.String({ description: "Keeps what is published already, where one record serves several." }),
+    value: Type.String({
+      description: "Includes what is already published when several services share one record.",
+    }),
     ttl: Type.Integer({ description: "Seconds." }),
     required: Type.Boolean({
       description:
-        "Ownership is a condition of sending; the others that are required keep mail out of spam folders.",
+        "Ownership is required for sending; the other required records keep mail out of spam folders.",
     }),
     status: DnsCheck.properties.status,
   },

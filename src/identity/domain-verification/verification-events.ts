@@ -1,4 +1,4 @@
-/** What a check of a sending domain changed, for those who want to hear of it. */
+/** What a check changed in the flags of a sending domain. */
 
 import type { SendingDomain } from "#identity/sending-domains/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -23,10 +23,10 @@ export interface VerificationChange {
   readonly time: Date;
 }
 
-/** Told in the transaction that writes the flags; also of checks that changed nothing. */
+/** Called in the transaction that writes the flags, also for checks that changed nothing. */
 export type OnVerification = (tx: Queryable, change: VerificationChange) => Promise<void>;
 
-/** From one check to the next. */
+/** The flags gained and lost between two checks. */
 export function changeOf(
   workspaceId: WorkspaceId,
   { before, after }: { readonly before: SendingDomain; readonly after: SendingDomain },

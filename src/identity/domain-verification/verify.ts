@@ -1,4 +1,4 @@
-/** POST verify: one live check, and every flag becomes what it says. */
+/** The verify call: checks the DNS and sets each flag to the result. */
 import { Type } from "typebox";
 import type { Resolver } from "#dns/resolver.ts";
 import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
@@ -23,15 +23,13 @@ export const Verification = Type.Object(
     verified: Type.Boolean({ description: "Ownership is proved: mail may be sent from the domain." }),
     checks: DomainDnsChecks,
     errors: Type.Array(Type.String(), {
-      description: "What the DNS could not answer; the flags of these checks were left as they were.",
+      description: "Failed DNS look-ups; the flags of their checks are unchanged.",
     }),
   },
   { $id: "DomainVerification" },
 );
 
-/**
- * @throws ApiError NOT_FOUND, or CONFLICT when another workspace holds the domain
- */
+/** @throws ApiError NOT_FOUND; CONFLICT when another workspace has claimed the domain */
 export async function verifyDomain(
   deps: {
     readonly db: Database;
@@ -69,7 +67,7 @@ export async function verifyDomain(
   };
 }
 
-/** The sentence of the answer: what happened, and what to do about it. */
+/** The `message` of the answer: the result, and what to do. */
 export function verificationMessage(result: {
   readonly verified: boolean;
   readonly checks: { readonly ownership: { readonly message: string } };
@@ -77,7 +75,7 @@ export function verificationMessage(result: {
 }): string {
   const verdict = result.verified ? "The domain is verified" : "The domain is not verified";
   if (result.errors.length > 0) {
-    return `${verdict}; the DNS did not answer everything, and what it did not answer was left as it was`;
+    return `${verdict}; some DNS look-ups failed, and their flags are unchanged`;
   }
   return result.verified ? verdict : `${verdict}: ${result.checks.ownership.message}`;
 }

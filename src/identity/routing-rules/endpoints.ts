@@ -1,4 +1,6 @@
-/** Routing rules: which of a workspace's mail leaves from which address, pool, or through which smart host. */
+/**
+ * Routing rules over HTTP: which mail of a workspace leaves from which address or pool, or through which smart host.
+ */
 import { type Static, Type } from "typebox";
 import { beginRoutingChange } from "#identity/sending-ips/routing-change.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -37,7 +39,7 @@ const RuleMatch = Type.Object(
       }),
     ),
   },
-  { $id: "RoutingRuleMatch", description: "Both have to match; what is empty matches everything." },
+  { $id: "RoutingRuleMatch", description: "Both have to match; an empty one matches everything." },
 );
 
 const RuleAction = Type.Object(
@@ -67,7 +69,7 @@ const RoutingRule = Type.Object(
     }),
     action: RuleAction,
     is_active: Type.Boolean(),
-    is_automatic: Type.Boolean({ description: "False: only for campaigns that name the rule." }),
+    is_automatic: Type.Boolean({ description: "False: applies only to campaigns that name the rule." }),
     created_at: Timestamp,
   },
   { $id: "RoutingRule" },
@@ -94,7 +96,7 @@ export interface RoutingRuleDeps extends Pick<ReaderOptions, "providers" | "allo
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** Why it cannot be deleted: who uses it. */
+  /** What uses the rule, so that it cannot be deleted. */
   readonly userOf: (db: Queryable, workspaceId: WorkspaceId, ruleId: string) => Promise<string | undefined>;
 }
 
@@ -130,7 +132,7 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       id: "listRoutingRules",
       method: "GET",
       path: "/routing-rules",
-      summary: "List the routing rules in the order in which they are asked",
+      summary: "List the routing rules in the order in which they are tried",
       needs: need(routingRules, "read"),
       answer: Type.Array(RoutingRule),
       message: "Routing rules",
@@ -169,7 +171,7 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       id: "updateRoutingRule",
       method: "PATCH",
       path: "/routing-rules/{id}",
-      summary: "Change a routing rule; what is omitted stays, match and action are replaced whole",
+      summary: "Change a routing rule; omitted fields stay, match and action are replaced as a whole",
       needs: need(routingRules, "write"),
       body: RoutingRuleUpdate,
       answer: RoutingRule,

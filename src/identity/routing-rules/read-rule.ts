@@ -1,4 +1,4 @@
-/** What a caller says about a routing rule, laid over what it was before. */
+/** Validates a routing rule from a request body, merged into the rule as it was. */
 
 import { readPool } from "#identity/sending-ips/read-sending-ip.ts";
 import { findSendingIp, listSendingIps } from "#identity/sending-ips/store.ts";
@@ -22,7 +22,7 @@ interface MatchInput {
   readonly providers?: readonly string[] | null;
 }
 
-/** Null is left out. */
+/** Null counts as omitted. */
 export interface RuleInput {
   readonly name?: string | null;
   readonly priority?: number | null;
@@ -38,7 +38,7 @@ export interface ReaderOptions {
   readonly secrets: Secrets;
   /** The names of the lanes. */
   readonly providers: readonly string[];
-  /** Whether a relay may stand in the operator's own network. */
+  /** Whether a relay may be in a private network. */
   readonly allowPrivate: boolean;
 }
 
@@ -68,8 +68,8 @@ function readMatch(
     if (!parsed.ok) throw refuse(`match.recipient_domains[${at}]`, parsed.message);
     return parsed.domain;
   });
-  const stranger = (providers ?? []).findIndex((name) => !known.includes(name));
-  if (stranger >= 0) throw refuse(`match.providers[${stranger}]`, `must be one of ${known.join(", ")}`);
+  const unknown = (providers ?? []).findIndex((name) => !known.includes(name));
+  if (unknown >= 0) throw refuse(`match.providers[${unknown}]`, `must be one of ${known.join(", ")}`);
   return { recipient_domains: [...new Set(domains)], providers: [...new Set(providers ?? [])] };
 }
 
@@ -85,7 +85,7 @@ async function readAction(
   }
   if (source_ip_id != null) {
     if (!(await findSendingIp(tx, workspaceId, source_ip_id))) {
-      throw refuse("action.source_ip_id", "is no sending IP of this workspace");
+      throw refuse("action.source_ip_id", "is not a sending IP of this workspace");
     }
     return { ...nothing, source_ip_id };
   }
@@ -93,14 +93,14 @@ async function readAction(
     const name = readPool(pool, "action.pool");
     const ips = await listSendingIps(tx, workspaceId);
     if (name === null || !ips.some((ip) => ip.pool === name)) {
-      throw refuse("action.pool", "is no pool with a sending IP of this workspace");
+      throw refuse("action.pool", "is not a pool of this workspace's sending IPs");
     }
     return { ...nothing, pool: name };
   }
   return { ...nothing, relay_url: readRelay(options, relay_url ?? "", before) };
 }
 
-/** The sealed URL. One that comes back as it was shown keeps its password. */
+/** The sealed URL. A URL sent back as it was shown keeps its password. */
 function readRelay(
   { secrets, allowPrivate }: ReaderOptions,
   text: string,
@@ -110,7 +110,10 @@ function readRelay(
   if ("fault" in read) throw refuse("action.relay_url", read.fault);
   if (before !== null && redacted(openRelayUrl(secrets, id, before)) === read.url) return before;
   if (isRedacted(read.url)) {
-    throw refuse("action.relay_url", "is changed, and has *** for a password: write the password itself");
+    throw refuse(
+      "action.relay_url",
+      "has changed and contains *** as its password: send the password itself",
+    );
   }
   return sealRelayUrl(secrets, id, read.url);
 }

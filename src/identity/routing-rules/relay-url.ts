@@ -1,4 +1,4 @@
-/** The smart host of a routing rule: read, kept sealed, and shown without its password. */
+/** The smart host URL of a routing rule: validated, stored sealed, and shown without its password. */
 import { isIP } from "node:net";
 import { parseDomain } from "#mail/address.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
@@ -10,8 +10,9 @@ const FIRST_FREE_PORT = 1024;
 const HIDDEN = "***";
 
 /**
- * `smtp://user:password@host:port` or `smtps:` as it is kept, or a sentence about what is wrong with it.
- * @param allowPrivate whether it may stand in the operator's own network
+ * Validates `smtp://user:password@host:port` or `smtps://…`; returns the URL, or a sentence about what is wrong with
+ * it.
+ * @param allowPrivate whether it may be in a private network
  */
 export function readRelayUrl(
   text: string,
@@ -48,14 +49,14 @@ function isPercentEncoded(text: string): boolean {
   }
 }
 
-/** Without the password, as answers show it. */
+/** The URL for answers, without its password. */
 export function redacted(relayUrl: string): string {
   const url = new URL(relayUrl);
   if (url.password !== "") url.password = HIDDEN;
   return url.href.replace(/\/$/, "");
 }
 
-/** Whether it comes from an answer, and its password is not in it. */
+/** Whether the URL is from an answer, with its password replaced by ***. */
 export function isRedacted(relayUrl: string): boolean {
   return new URL(relayUrl).password === HIDDEN;
 }

@@ -1,4 +1,4 @@
-/** What the rest of the house asks about a workspace's sending IPs and routing rules. */
+/** Reads a workspace's sending IPs and routing rules, for delivery, campaigns and address validation. */
 import { isIP } from "node:net";
 import {
   findSendingIp,
@@ -14,7 +14,7 @@ import { findRoutingRule, listRoutingRules, type RoutingRuleRow } from "./store.
 
 const RULE_PREFIX = "routing_rule:";
 
-/** Everything delivery decides by, rules in the order in which they are asked. */
+/** All that delivery decides by; rules in the order in which they are tried. */
 export async function findRouting(db: Queryable, secrets: Secrets, workspaceId: WorkspaceId) {
   const [ips, rows] = await Promise.all([listSendingIps(db, workspaceId), listRoutingRules(db, workspaceId)]);
   return { ips, rules: rows.map((row) => ({ ...row, action: actionOf(secrets, row) })) };
@@ -25,7 +25,7 @@ export type RuleAction =
   | { readonly pool: string }
   | { readonly relay_url: string };
 
-/** What a rule does, with the password of a relay. */
+/** The action of a rule, with the password of its relay. */
 export function actionOf(
   secrets: Secrets,
   { id, source_ip_id, pool, relay_url }: RoutingRuleRow,
@@ -36,14 +36,14 @@ export function actionOf(
   throw new Error(`the routing rule ${id} does nothing`);
 }
 
-/** The two fields in which campaigns and validations name a way out. */
+/** The two fields by which campaigns and validations choose an egress path. */
 export interface RouteFields {
   /** A sending IP, or `routing_rule:<uuid>`. */
   readonly virtualMtaIp: string | null;
   readonly routingRuleId: string | null;
 }
 
-/** What the two fields come to: the address goes before the rule. */
+/** The choice that the two fields make: the address takes precedence over the rule. */
 export function routeChoice({ virtualMtaIp, routingRuleId }: RouteFields): {
   readonly ip: string | null;
   readonly ruleId: string | null;
@@ -53,10 +53,7 @@ export function routeChoice({ virtualMtaIp, routingRuleId }: RouteFields): {
   return { ip: virtualMtaIp, ruleId: routingRuleId };
 }
 
-/**
- * The two fields as they are kept, addresses in their one spelling; or which of them names nothing of this workspace.
- * Blank is null.
- */
+/** Validates and normalises the two fields; or says which of them names nothing of this workspace. Blank is null. */
 export async function readRouteFields(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -78,8 +75,8 @@ export async function readRouteFields(
 }
 
 /**
- * The source address that the two fields lead to, for a probe: null when they name none (nothing is given, or the rule
- * leads through a relay), the word "unknown" when they name what this workspace does not have or has switched off.
+ * The source address chosen by the two fields, for a probe. Null when they choose none (nothing given, or a rule
+ * through a relay); "unknown" when they name what the workspace does not have or has switched off.
  */
 export async function findSourceAddress(
   db: Queryable,

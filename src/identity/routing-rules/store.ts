@@ -1,4 +1,4 @@
-/** The table of routing rules. */
+/** SQL of routing rules. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
@@ -7,10 +7,10 @@ import type { WorkspaceId } from "#platform/ids.ts";
 export interface RoutingRuleRow {
   readonly id: string;
   readonly name: string;
-  /** Lower goes first. */
+  /** Lower priorities are tried first. */
   readonly priority: number;
   readonly is_active: boolean;
-  /** False: for the campaigns alone that name it. */
+  /** False: applies only to campaigns that name it. */
   readonly is_automatic: boolean;
   /** Lower-case A-labels; empty: all. */
   readonly recipient_domains: readonly string[];
@@ -35,7 +35,7 @@ export const routingRuleRoom: WorkspaceRowLimit = {
   way: "delete one that is not needed",
 };
 
-/** In the order in which they are asked. */
+/** In the order in which they are tried. */
 export function listRoutingRules(db: Queryable, workspaceId: WorkspaceId): Promise<RoutingRuleRow[]> {
   return db.rows(sql`
     select ${columns} from routing_rules where workspace_id = ${workspaceId} order by priority, created_at, id`);
@@ -59,7 +59,7 @@ export function findRuleOfSendingIp(
     select name from routing_rules where workspace_id = ${workspaceId} and source_ip_id = ${sendingIpId} limit 1`);
 }
 
-/** One that sends from the pool of a sending IP, if that is the last of its pool. */
+/** A rule that uses the pool of a sending IP, if that is the last IP of its pool. */
 export function findRuleOfLastInPool(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,4 +1,4 @@
-/** Which domains may be added: those that can belong to somebody. */
+/** Which domains can be sending domains: registrable ones, not those of a mailbox provider. */
 import { getDomain, parse } from "tldts";
 import { parseDomain } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
@@ -12,8 +12,8 @@ export function isFreeMail(domain: string): boolean {
 }
 
 /**
- * A domain as somebody typed it, in lower-case A-labels.
- * @throws ApiError VALIDATION_ERROR for what is no domain, a public suffix such as co.uk, or a free-mail domain
+ * Normalises a domain to lower-case A-labels.
+ * @throws ApiError VALIDATION_ERROR for what is not a domain, a public suffix such as co.uk, or a free-mail domain
  */
 export function readSendingDomain(text: string): string {
   const parsed = parseDomain(text);

@@ -205,7 +205,7 @@ describe("verifying", () => {
     const { body } = await verify(id);
     expect(body.data).toMatchObject(allFlags(true));
     expect(body.data.errors).toHaveLength(4);
-    expect(body.message).toContain("left as it was");
+    expect(body.message).toContain("their flags are unchanged");
     expect((await rowOf(id)).is_verified).toBe(true);
   });
 

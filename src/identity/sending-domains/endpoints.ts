@@ -1,4 +1,4 @@
-/** Sending domains: what a workspace may send from, and the DNS records that prove it. */
+/** Sending domains over HTTP, and the DNS records that prove them. */
 import { Type } from "typebox";
 import type { Resolver } from "#dns/resolver.ts";
 import { automaticKey, limitKeyGeneration, newDkimKey } from "#identity/dkims/generate-key.ts";
@@ -62,14 +62,14 @@ export interface SendingDomainDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** TRACKING_HOST: where tracking domains have to lead. */
+  /** TRACKING_HOST is the host that tracking domains must point to. */
   readonly config: PlatformDomains & { readonly TRACKING_HOST: string };
-  /** Asks a domain's own name servers first. */
+  /** Resolves through the domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
   readonly onVerification: OnVerification;
-  /** The campaign that sends from the domain and is scheduled, being sent or paused, as the beginning of a sentence. */
+  /** The scheduled, sending or paused campaign that sends from the domain, as the beginning of a sentence. */
   readonly userOf: (tx: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<string | undefined>;
-  /** Lets what others reported about the domain go; what comes meanwhile goes with its row. */
+  /** Deletes the DMARC and TLS reports about the domain; later ones are deleted with its row. */
   readonly removeReports: (workspaceId: WorkspaceId, domainId: string) => Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       id: "createSendingDomain",
       method: "POST",
       path: "/sending-domains",
-      summary: "Add a sending domain, with a DKIM key of its own",
+      summary: "Add a sending domain, and generate its DKIM key",
       needs: need(sendingDomains, "write"),
       body: SendingDomainInput,
       answer: SendingDomain,
@@ -132,7 +132,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       method: "POST",
       path: "/sending-domains/{id}/verify",
       mayTakeLong: "asking others",
-      summary: "Check the DNS now and set every flag to what it says",
+      summary: "Check the DNS now and update every flag",
       needs: need(sendingDomains, "write"),
       answer: Verification,
       errors: ["CONFLICT"],
@@ -179,9 +179,9 @@ async function createDomain(
   workspaceId: WorkspaceId,
   domain: string,
 ) {
-  const conflict = () => new ApiError("CONFLICT", `${domain} is a sending domain of this workspace already`);
+  const conflict = () => new ApiError("CONFLICT", `${domain} is already a sending domain of this workspace`);
   return limitKeyGeneration(workspaceId, async () => {
-    // Asked first only to save the making of a key; what holds under the lock decides.
+    // Checked first without a lock to avoid generating a key that is not needed; the check under the lock decides.
     if (await findSendingDomainByName(db, workspaceId, domain)) throw conflict();
     await requireBelowRowLimit(db, workspaceId, sendingDomainRoom);
     const now = clock.now();
@@ -196,7 +196,10 @@ async function createDomain(
   });
 }
 
-/** One that is cut short can be repeated; refused because of what began meanwhile, it leaves the domain without reports. */
+/**
+ * An interrupted call can be repeated. When a campaign starts to use the domain meanwhile, the domain stays, without
+ * its reports.
+ */
 async function deleteDomain(
   { db, userOf, removeReports }: SendingDomainDeps,
   workspaceId: WorkspaceId,
@@ -208,7 +211,7 @@ async function deleteDomain(
   };
   const found = await findSendingDomain(db, workspaceId, id);
   if (found === undefined) throw notFound("Sending domain");
-  // Asked first only to keep the reports of a domain that stays; what holds under the lock decides.
+  // Checked first without a lock to keep the reports of a domain that stays; the check under the lock decides.
   await refuseUsed(db, found.domain);
   await removeReports(workspaceId, id);
   await db.transaction(async (tx) => {

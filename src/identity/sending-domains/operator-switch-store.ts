@@ -1,4 +1,7 @@
-/** The operator's switch: a domain that is off sends nothing, whoever has proved it, or adds it anew. */
+/**
+ * SQL of the operator's switch: a domain that is switched off sends nothing, in whichever workspace it is proved or
+ * added again.
+ */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -6,7 +9,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 export interface DomainSwitch {
   /** Lower-case A-labels. */
   readonly domain: string;
-  /** Null: every workspace, those that were switched by themselves before included. */
+  /** Null: all workspaces, replacing the switches of single ones. */
   readonly workspaceId: WorkspaceId | null;
   readonly isActive: boolean;
 }
@@ -18,7 +21,7 @@ export interface SwitchedDomain {
   readonly is_active: boolean;
 }
 
-/** A part of a statement: whether a domain may be used in a workspace. What is said of the workspace itself comes first. */
+/** Part of a statement: whether a domain may be used in a workspace. A switch for the workspace takes precedence. */
 export function isActiveSql(workspaceId: Sql, domain: Sql): Sql {
   return sql`coalesce((
     select switch.is_active from domain_switches as switch
@@ -26,7 +29,7 @@ export function isActiveSql(workspaceId: Sql, domain: Sql): Sql {
     order by switch.workspace_id limit 1), true)`;
 }
 
-/** False where there is no such workspace. */
+/** False when the workspace does not exist. */
 export async function setDomainSwitch(
   tx: Queryable,
   { domain, workspaceId, isActive }: DomainSwitch,
@@ -43,7 +46,7 @@ export async function setDomainSwitch(
   return set > 0;
 }
 
-/** Who has the domain now, of all workspaces or of one. */
+/** Workspaces that have the domain, all or the given one. */
 export function listSwitchedDomains(
   db: Queryable,
   { domain, workspaceId }: Omit<DomainSwitch, "isActive">,

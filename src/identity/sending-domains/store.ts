@@ -1,4 +1,4 @@
-/** The tables of sending domains and of the claims on them. */
+/** SQL of sending domains and of the claims on them. */
 import { randomBytes } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import { leaseForRecheck, type RecheckLease } from "#identity/dns-checks/recheck-store.ts";
@@ -13,13 +13,13 @@ export interface SendingDomain {
   readonly id: string;
   /** Lower-case A-labels. */
   readonly domain: string;
-  /** Ownership was proved. */
+  /** Ownership is proved. */
   readonly is_verified: boolean;
   readonly spf_verified: boolean;
   readonly dkim_verified: boolean;
   readonly dmarc_verified: boolean;
   readonly verified_at: Date | null;
-  /** False: an administrator switched it off. */
+  /** False when the operator switched the domain off. */
   readonly is_active: boolean;
   readonly custom_return_path: boolean;
   readonly return_path_verified: boolean;
@@ -28,17 +28,17 @@ export interface SendingDomain {
   readonly created_at: Date;
 }
 
-/** A workspace's domain, as the delivery engine asks for many at once. */
+/** A domain of a workspace, for queries about many. */
 export interface DomainOfWorkspace {
   readonly workspaceId: WorkspaceId;
   readonly domain: string;
 }
 
-/** The checks whose failures are counted in the row of the domain; a key's are counted in its own. */
+/** Checks whose failures are counted in the domain's row; those of a DKIM key are in its own row. */
 export const countedChecks = ["ownership", "spf", "dmarc", "return_path"] as const;
 export type CountedCheck = (typeof countedChecks)[number];
 
-/** A domain with what its checks need. */
+/** A domain with the data of its checks. */
 export interface CheckedDomain extends SendingDomain {
   readonly verification_token: string;
   readonly dmarc_token: string;
@@ -54,7 +54,7 @@ const checkedColumns = sql`${columns}, verification_token, dmarc_token, failed_c
 const TOKEN_OCTETS = 16;
 const newToken = () => randomBytes(TOKEN_OCTETS).toString("hex");
 
-/** They are listed all at once. */
+/** A page lists all of them at once. */
 export const sendingDomainRoom: WorkspaceRowLimit = {
   table: sql`sending_domains`,
   what: "sending domains",
@@ -85,7 +85,7 @@ export function findSendingDomainByName(
   return findDomain(db, sql`workspace_id = ${workspaceId} and domain = ${domain}`);
 }
 
-/** The domain as nobody else can change or delete it, or add and delete its keys, before the transaction ends. */
+/** Locks the domain against changes, deletion and changes of its keys until the transaction ends. */
 export function lockSendingDomain(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -98,7 +98,7 @@ function findDomain(db: Queryable, condition: Sql): Promise<CheckedDomain | unde
   return db.row(sql`select ${checkedColumns} from sending_domains where ${condition}`);
 }
 
-/** The new row, or undefined when the workspace has the domain already. */
+/** The new row; undefined when the workspace already has the domain. */
 export function insertSendingDomain(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -112,7 +112,7 @@ export function insertSendingDomain(
     returning ${columns}`);
 }
 
-/** Switches the domain's own return path; whether its record is there is for the next check to say. */
+/** Switches the domain's own return path on or off; the next check finds out whether its record exists. */
 export function updateCustomReturnPath(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -138,7 +138,7 @@ export function updateDmarcIngestion(
     returning ${checkedColumns}`);
 }
 
-/** Writes down what a check came to; what stays verified keeps its first date. */
+/** Stores the result of a check; a flag that stays set keeps its first date. */
 export async function updateDomainVerification(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -161,8 +161,8 @@ export async function updateDomainVerification(
 }
 
 /**
- * Lets `dkim_verified` follow the domain's keys: one whose record has been seen is enough. Since when it is so stays when
- * the key that was seen first is deleted.
+ * Sets `dkim_verified` from the domain's keys: one whose record was seen is enough. Its date stays when that key is
+ * deleted.
  */
 export function updateDkimVerified(
   tx: Queryable,
@@ -180,7 +180,10 @@ export function updateDkimVerified(
     returning ${columns}`);
 }
 
-/** Removes the domain with its keys and the last of its reports (by foreign key) and says which it was. */
+/**
+ * Deletes the domain with its keys and remaining reports (by foreign key).
+ * @returns its name
+ */
 export async function removeSendingDomain(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -200,7 +203,10 @@ export function leaseDueDomains(
   return leaseForRecheck(db, sql`sending_domains`, sql`leased.*, ${isActive} as is_active`, due);
 }
 
-/** Claims a domain for the workspace that proved it: false when another one holds it. Repeating it changes nothing. */
+/**
+ * Claims a domain for the workspace that proved ownership; false when another workspace has claimed it. Repeated calls
+ * change nothing.
+ */
 export async function insertDomainClaim(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -214,7 +220,7 @@ export async function insertDomainClaim(
   return held > 0;
 }
 
-/** Gives the domain free, if it is this workspace that holds it. */
+/** Removes the claim of this workspace on the domain. */
 export async function removeDomainClaim(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -223,14 +229,14 @@ export async function removeDomainClaim(
   await tx.run(sql`delete from domain_claims where domain = ${domain} and workspace_id = ${workspaceId}`);
 }
 
-/** The workspace that proved ownership of a domain, if one did. */
+/** The workspace that proved ownership of a domain. */
 export async function findDomainHolder(db: Queryable, domain: string): Promise<WorkspaceId | undefined> {
   const claim = await db.row<{ workspace_id: WorkspaceId }>(sql`
     select workspace_id from domain_claims where domain = ${domain}`);
   return claim?.workspace_id;
 }
 
-/** The nearest domain at or above a name that a workspace has proved to be its own, and whose it is. */
+/** The nearest claimed domain at or above a name, and its workspace. */
 export function findClaimOver(
   db: Queryable,
   name: string,
@@ -242,7 +248,7 @@ export function findClaimOver(
     order by length(domain) desc limit 1`);
 }
 
-/** For each asked domain, in the order asked, whether its own return path is switched on and resolves. */
+/** For each requested domain, in order, whether its own return path is switched on and verified. */
 export async function listCustomReturnPaths(
   db: Queryable,
   asked: readonly DomainOfWorkspace[],
@@ -259,14 +265,14 @@ export async function listCustomReturnPaths(
   return rows.map((row) => row.is_ready);
 }
 
-/** A domain that collects reports. */
+/** A domain whose DMARC reports are collected. */
 export interface ReportedDomain {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
   readonly domain: string;
 }
 
-/** The domain whose reports go to the address with this token, while it collects them. */
+/** The domain whose reports go to the address with this token, while their collection is on. */
 export function findDomainByReportToken(db: Queryable, token: string): Promise<ReportedDomain | undefined> {
   return db.row(sql`
     select workspace_id, id, domain from sending_domains where dmarc_token = ${token} and dmarc_ingestion`);

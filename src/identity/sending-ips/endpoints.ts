@@ -1,4 +1,4 @@
-/** Sending IPs: addresses of the delivery machines that a workspace sends from, their pools and their warm-up. */
+/** Sending IPs over HTTP: source addresses of a workspace, their pools and their warm-up. */
 import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -24,11 +24,11 @@ const sendingIps: Resource = { name: "sending_ips", label: "Sending IPs", group:
 
 const LaneWarmUp = Type.Object({
   provider: Type.String({ description: "Mailbox provider, as `match.providers` of routing rules has it." }),
-  day: Type.Integer({ description: "Of the plan, from 1; days without mail do not count." }),
+  day: Type.Integer({ description: "Day of the plan, from 1; days without mail do not count." }),
   ceiling: Type.Integer({ description: "Messages today (UTC)." }),
   sent_today: Type.Integer(),
   deferred_today: Type.Integer({
-    description: "Of these, put off for our reputation; more than 5 % repeat the day.",
+    description: "Messages of today deferred because of our reputation; above 5 % the day is repeated.",
   }),
 });
 
@@ -36,11 +36,11 @@ const WarmUp = Type.Object({
   enabled: Type.Boolean(),
   started_at: NullableTimestamp,
   day: Type.Union([Type.Integer(), Type.Null()], {
-    description: "Of the plan, where it is furthest; null while it is off.",
+    description: "Day of the plan of the most advanced provider; null when the warm-up is off.",
   }),
-  sent_today: Type.Integer({ description: "To all providers, while it was warmed up." }),
+  sent_today: Type.Integer({ description: "Messages of today to all providers in warm-up." }),
   providers: Type.Array(LaneWarmUp, {
-    description: "Empty while it is off.",
+    description: "Empty when the warm-up is off.",
   }),
 });
 
@@ -48,7 +48,7 @@ const SendingIp = Type.Object(
   {
     id: Id,
     ip: Type.String(),
-    hostname: Type.String({ description: "EHLO name; the address should have it as its reverse name." }),
+    hostname: Type.String({ description: "EHLO name; it should also be the PTR record of the address." }),
     pool: nullable(Type.String()),
     is_active: Type.Boolean(),
     warm_up: WarmUp,
@@ -64,8 +64,8 @@ const settings = {
   pool: omittable(
     Type.String({ maxLength: 300, description: "Routing rules may name it instead of an address." }),
   ),
-  is_active: omittable(Type.Boolean({ description: "False: mail that is to leave from it waits." })),
-  warm_up_enabled: omittable(Type.Boolean({ description: "True: begins to be warmed up, or goes on." })),
+  is_active: omittable(Type.Boolean({ description: "False: mail that must leave from it waits." })),
+  warm_up_enabled: omittable(Type.Boolean({ description: "True: starts the warm-up, or continues it." })),
 };
 
 const SendingIpInput = Type.Object(
@@ -78,7 +78,7 @@ const SendingIpInput = Type.Object(
 
 const SendingIpUpdate = Type.Object(settings, { $id: "SendingIpUpdate" });
 
-/** What delivery knows of an address that is being warmed up. */
+/** The warm-up of an address, from delivery. */
 export interface WarmUpState {
   readonly day: number;
   readonly sent_today: number;
@@ -88,18 +88,18 @@ export interface WarmUpState {
 export interface SendingIpDeps extends IpRules {
   readonly db: Database;
   readonly clock: Clock;
-  /** EHLO name of what has none of its own. */
+  /** EHLO name of addresses without their own. */
   readonly mailHostname: string;
-  /** Of those that are being warmed up, by id. */
+  /** Warm-ups by id of the sending IP. */
   readonly warmUpsOf: (
     db: Queryable,
     workspaceId: WorkspaceId,
     ips: readonly SendingIpRow[],
     now: Date,
   ) => Promise<ReadonlyMap<string, WarmUpState>>;
-  /** Why it cannot be deleted: who uses it. */
+  /** What uses the address, so that it cannot be deleted. */
   readonly userOf: (db: Queryable, workspaceId: WorkspaceId, ip: SendingIpRow) => Promise<string | undefined>;
-  /** Why it cannot leave its pool: who sends from it, and would have nothing left. */
+  /** What sends from the pool, so that its last address cannot leave it. */
   readonly userOfPool: (
     db: Queryable,
     workspaceId: WorkspaceId,
@@ -148,7 +148,7 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
           await requireBelowRowLimitUnderLock(tx, workspaceId, sendingIpRoom);
           return insertSendingIp(tx, workspaceId, ip, readSettings(body, fresh, clock.now()), clock.now());
         });
-        if (row === undefined) throw new ApiError("CONFLICT", `${ip} is a sending IP already`);
+        if (row === undefined) throw new ApiError("CONFLICT", `${ip} is already a sending IP`);
         return shownOne(workspaceId, row);
       },
     }),
@@ -167,7 +167,7 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       id: "updateSendingIp",
       method: "PATCH",
       path: "/sending-ips/{id}",
-      summary: "Change a sending IP, or switch its warm-up on or off; what is omitted stays",
+      summary: "Change a sending IP, or switch its warm-up on or off; omitted fields stay",
       needs: need(sendingIps, "write"),
       body: SendingIpUpdate,
       answer: SendingIp,
@@ -190,7 +190,7 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       id: "deleteSendingIp",
       method: "DELETE",
       path: "/sending-ips/{id}",
-      summary: "Give an address up; what waits for it leaves by the remaining rules",
+      summary: "Delete a sending IP; mail that waits for it leaves by the remaining rules",
       needs: need(sendingIps, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],
@@ -216,7 +216,7 @@ function requireUnused(user: string | undefined, { ip }: SendingIpRow): void {
 
 const fresh: SendingIpSettings = { hostname: null, pool: null, is_active: true, warm_up_started_at: null };
 
-/** Null gives a name or a pool up; of the switches it says nothing. */
+/** Null clears hostname and pool; for the switches it means unchanged. */
 function readSettings(
   body: Static<typeof SendingIpUpdate>,
   before: SendingIpSettings,

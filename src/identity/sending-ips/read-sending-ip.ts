@@ -1,4 +1,4 @@
-/** What a caller says about a sending IP. */
+/** Validates the fields of a sending IP. */
 import { BlockList, isIP } from "node:net";
 import { parseDomain } from "#mail/address.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
@@ -6,7 +6,7 @@ import { isLoopback, isWithin } from "#platform/network/public-address.ts";
 
 export const LONGEST_POOL_NAME = 64;
 
-/** Nobody sends from these: unspecified, multicast, reserved, link-local without its interface. */
+/** No host can send from these: unspecified, multicast, reserved, link-local without an interface. */
 const senderless = new BlockList();
 senderless.addSubnet("0.0.0.0", 8);
 senderless.addSubnet("224.0.0.0", 3);
@@ -16,12 +16,12 @@ senderless.addSubnet("ff00::", 8, "ipv6");
 
 export interface IpRules {
   readonly allowLoopback: boolean;
-  /** Addresses and networks that the operator lets workspaces send from; empty: any. */
+  /** Addresses and networks that workspaces may claim; empty: any. */
   readonly claimable: readonly string[];
 }
 
 /**
- * An address in its one spelling (RFC 5952).
+ * Normalises an address (RFC 5952).
  * @throws ApiError VALIDATION_ERROR
  */
 export function readIp(text: string, { allowLoopback, claimable }: IpRules): string {

@@ -1,6 +1,6 @@
 /**
- * What a change of sending IPs or routing rules entails: mail that was held back for an address is to try at once. There
- * may be a million messages, so the change only notes that there is something to do, and a recurring task does it.
+ * After a change of sending IPs or routing rules, mail that was held for a source address is tried at once. There may
+ * be a million messages, so the change only records that there is work, and a recurring task does it.
  */
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
@@ -9,21 +9,24 @@ import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import { listUnreleased, markReleased, raiseRoutingVersion } from "./store.ts";
 
 const NAME = "release-held-back-mail";
-/** Every change makes the task due at once. */
+/** Each change also makes the task due at once. */
 const SECONDS = 300;
-/** Before others that recur have its place. */
+/** The task yields after this time, so that other recurring tasks run. */
 const PLACE_MS = 20_000;
 
 /**
- * First of all in every transaction that changes a workspace's sending IPs or routing rules: delivery workers see the
- * new version with their next lease, and nobody else changes them before the transaction ends.
+ * The first call in each transaction that changes sending IPs or routing rules of a workspace. Delivery workers see the
+ * new version with their next lease; concurrent changes wait until the transaction ends.
  */
 export async function beginRoutingChange(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await raiseRoutingVersion(tx, workspaceId);
   await hasten(tx, NAME);
 }
 
-/** Makes some of a workspace's mail due, those that come after this message; the last one's id, null when none is left. */
+/**
+ * Makes some of a workspace's held messages due, after the message with this id.
+ * @returns the last id; null when none is left
+ */
 export type ReleaseSome = (workspaceId: WorkspaceId, after: string) => Promise<string | null>;
 
 export function releaseHeldBackMail({

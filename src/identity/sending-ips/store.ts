@@ -1,4 +1,4 @@
-/** The tables of sending IPs, and of the workspaces that have a routing of their own. */
+/** SQL of sending IPs, and of the routing versions of workspaces. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
@@ -12,14 +12,14 @@ export interface SendingIpRow {
   readonly hostname: string | null;
   readonly pool: string | null;
   readonly is_active: boolean;
-  /** Null: it is not being warmed up. */
+  /** Null when it is not being warmed up. */
   readonly warm_up_started_at: Date | null;
   readonly created_at: Date;
 }
 
 export type SendingIpSettings = Omit<SendingIpRow, "id" | "ip" | "created_at">;
 
-/** Looked at in one run; the others come with the next. */
+/** Workspaces read in one run; the others follow in the next. */
 const MOST_UNRELEASED = 1_000;
 
 const columns = sql`id, host(ip) as ip, hostname, pool, is_active, warm_up_started_at, created_at`;
@@ -38,7 +38,7 @@ export function listSendingIps(db: Queryable, workspaceId: WorkspaceId): Promise
     select ${columns} from sending_ips where workspace_id = ${workspaceId} order by created_at desc, id desc`);
 }
 
-/** Of the whole installation, each once. */
+/** All active addresses of the installation, each once. */
 export function listActiveIps(db: Queryable): Promise<Pick<SendingIpRow, "ip" | "hostname">[]> {
   return db.rows(sql`
     select distinct on (ip) host(ip) as ip, hostname from sending_ips where is_active order by ip, created_at`);
@@ -61,7 +61,7 @@ export function findSendingIpByAddress(
     select ${columns} from sending_ips where workspace_id = ${workspaceId} and ip = ${ip}::inet`);
 }
 
-/** The new row, or undefined when somebody has the address already. */
+/** The new row; undefined when a workspace already has the address. */
 export function insertSendingIp(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -102,12 +102,12 @@ export async function raiseRoutingVersion(tx: Queryable, workspaceId: WorkspaceI
     on conflict (workspace_id) do update set version = r.version + 1`);
 }
 
-/** Nobody changes the workspace's sending IPs and routing rules before this transaction ends. */
+/** Locks the workspace's sending IPs and routing rules against changes until the transaction ends. */
 export async function lockRouting(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await tx.run(sql`select from routed_workspaces where workspace_id = ${workspaceId} for share`);
 }
 
-/** Workspaces with a version for which held-back mail has not been released; in no order, so that none is always last. */
+/** Workspaces with a version whose held mail is not released yet; in random order, so that none is always last. */
 export function listUnreleased(
   db: Queryable,
 ): Promise<{ readonly workspace_id: WorkspaceId; readonly version: number }[]> {

@@ -1,7 +1,7 @@
 /**
- * Can people reach a tracking domain by HTTPS? Its record may be right and the proxy in front of the service still have no
- * certificate for the name: then every link of a mail ends at a warning. Only what a server answers is a fault. Nobody
- * answering is none: many networks do not lead to their own public address from within.
+ * Checks that a tracking domain is reachable over HTTPS. Its DNS record may be right while the proxy in front of the
+ * service has no certificate for the name: then each link of a mail ends in a warning. Only an answer counts as a
+ * fault: from inside many networks their own public address cannot be reached.
  */
 import { connect } from "node:tls";
 import { createResolver } from "#dns/system.ts";
@@ -10,32 +10,32 @@ import { isPublicAddress } from "#platform/network/public-address.ts";
 
 const TIMEOUT_MS = 5_000;
 const DNS = { timeoutMs: TIMEOUT_MS, tries: 4, isFresh: true };
-/** Of what TLS says. */
+/** Characters of the TLS error that are kept. */
 const LONGEST_FAULT = 200;
-/** The connection went, which says nothing of the certificate. */
+/** A lost connection says nothing about the certificate. */
 const lost: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE"]);
 
 export interface CertificateOptions {
   /** The operator's DNS_SERVERS. */
   readonly servers: readonly string[];
   readonly port?: number;
-  /** Also on private and loopback addresses, which somebody else's name must not lead us to. */
+  /** Whether to connect to private and loopback addresses; a customer's name must not make us do that. */
   readonly allowPrivate?: boolean;
-  /** Whom to trust; default: the roots that Node brings. */
+  /** Trusted certificates; default: the roots of Node.js. */
   readonly ca?: string;
 }
 
-/** What came of one handshake. */
+/** The result of a TLS handshake. */
 export type TlsProbeResult =
   | { readonly outcome: "trusted" }
-  /** In TLS's words. */
+  /** The TLS error. */
   | { readonly outcome: "distrusted"; readonly reason: string }
-  /** There is no such name, or it has no address. */
+  /** The name does not exist or has no address. */
   | { readonly outcome: "nowhere" }
-  /** Nobody told us, or nobody answered. */
+  /** The DNS or the host did not answer. */
   | { readonly outcome: "unreached"; readonly reason: string };
 
-/** One handshake with the first address of a name; never rejects. */
+/** A TLS handshake with the first address of a name; never rejects. */
 export function createTlsProbe(options: CertificateOptions): (name: string) => Promise<TlsProbeResult> {
   const { servers, port = 443, allowPrivate = false, ca } = options;
   const resolver = createResolver({ servers, ...DNS });
@@ -54,7 +54,7 @@ export function createTlsProbe(options: CertificateOptions): (name: string) => P
   };
 }
 
-/** What is wrong with the certificate that browsers get for a name, in TLS's words; null: nothing, or it cannot be told. */
+/** The TLS error that browsers get for a name; null when there is none, or when it cannot be determined. */
 export type FindCertificateFault = (name: string) => Promise<string | null>;
 
 export function createCertificateCheck(options: CertificateOptions): FindCertificateFault {
@@ -73,7 +73,7 @@ function shakeHands(target: { host: string; port: number; servername: string; ca
     isConnected = true;
   });
   socket.once("secureConnect", () => resolve({ outcome: "trusted" }));
-  // Of the whole of it: who dribbles is never idle.
+  // The timeout covers the whole handshake: a slow sender is never idle.
   const timer = setTimeout(
     () => resolve({ outcome: "unreached", reason: `no answer within ${TIMEOUT_MS} ms` }),
     TIMEOUT_MS,

@@ -1,15 +1,15 @@
-/** Which names can be tracking domains: public ones below a domain, which are not the service's own. */
+/** Which names can be tracking domains: public names below a domain, other than those of the service. */
 import { parse } from "tldts";
 import { parseDomain } from "#mail/address.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
 
-/** Names that mean something on one network only (RFC 6761, RFC 6762 appendix G, RFC 8375, RFC 9476). */
+/** Names that exist on private networks only (RFC 6761, RFC 6762 appendix G, RFC 8375, RFC 9476). */
 export const LOCAL_ENDINGS =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion|alt|invalid)$/;
 
 /**
- * A domain as somebody typed it, in lower-case A-labels.
- * @param ownHosts names at which the service itself answers, which must go on doing so
+ * Normalises a domain to lower-case A-labels.
+ * @param ownHosts names of the service itself, which must keep working
  * @throws ApiError VALIDATION_ERROR
  */
 export function readTrackingDomain(text: string, ownHosts: readonly string[]): string {

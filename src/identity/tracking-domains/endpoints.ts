@@ -1,4 +1,4 @@
-/** Tracking domains: hosts of a workspace's own that the links in its campaigns begin with. */
+/** Tracking domains over HTTP: a workspace's own hosts, which the links in its mail begin with. */
 import { type Static, Type } from "typebox";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -31,19 +31,19 @@ const TrackingDomain = Type.Object(
     domain: Type.String({ description: "Lower-case; international names as A-labels (punycode)." }),
     is_verified: Type.Boolean({
       description:
-        "Its record leads here. Checked daily; while it is not verified, links begin with the service's own address.",
+        "Its record points to this service. Checked daily; while it is false, links begin with the service's own address.",
     }),
     https_fault: nullable(
       Type.String({
         description:
-          "What is wrong with HTTPS there, as far as that can be told from here; while it stands, links begin with the service's own address.",
+          "The HTTPS error of the domain, as seen from this service; while it is set, links begin with the service's own address.",
       }),
     ),
     verified_at: NullableTimestamp,
     checked_at: NullableTimestamp,
     dns_record: Type.Object(
       { type: Type.Literal("CNAME"), host: Type.String(), value: Type.String() },
-      { description: "To be published." },
+      { description: "The record to publish." },
     ),
     created_at: Timestamp,
   },
@@ -65,7 +65,7 @@ const TrackingDomainUpdate = Type.Partial(TrackingDomainInput, { $id: "TrackingD
 
 const TrackingDomainVerification = Type.Object(
   {
-    verified: Type.Boolean({ description: "As before when the DNS could not be asked." }),
+    verified: Type.Boolean({ description: "Unchanged when the DNS look-up failed." }),
     status: DnsCheck.properties.status,
     host: DnsCheck.properties.host,
     expected: DnsCheck.properties.expected,
@@ -77,9 +77,9 @@ const TrackingDomainVerification = Type.Object(
 );
 
 export interface TrackingDomainDeps extends VerifyDeps {
-  /** Names at which the service answers itself. */
+  /** Host names of the service itself. */
   readonly ownHosts: readonly string[];
-  /** The campaign that uses it and is scheduled, being sent or paused, as the beginning of a sentence. */
+  /** The scheduled, sending or paused campaign that uses it, as the beginning of a sentence. */
   readonly userOf: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<string | undefined>;
 }
 
@@ -90,7 +90,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
     dns_record: { type: "CNAME", host: row.domain, value: deps.target },
   });
   const taken = (domain: string) =>
-    new ApiError("CONFLICT", `${domain} is a tracking domain of this workspace already`);
+    new ApiError("CONFLICT", `${domain} is already a tracking domain of this workspace`);
   const found = async (workspaceId: WorkspaceId, id: string) => {
     const domain = await findTrackingDomain(db, workspaceId, id);
     if (domain === undefined) throw notFound("Tracking domain");
@@ -147,7 +147,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       id: "updateTrackingDomain",
       method: "PUT",
       path: "/tracking-domains/{id}",
-      summary: "Give a tracking domain another name, which has to be verified anew",
+      summary: "Rename a tracking domain; the new name has to be verified",
       needs: need(trackingDomains, "write"),
       body: TrackingDomainUpdate,
       answer: TrackingDomain,
@@ -174,7 +174,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       id: "deleteTrackingDomain",
       method: "DELETE",
       path: "/tracking-domains/{id}",
-      summary: "Delete a tracking domain; links that were sent with it work as long as its record stands",
+      summary: "Delete a tracking domain; links in sent mail work as long as its DNS record exists",
       needs: need(trackingDomains, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],
@@ -182,7 +182,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       async handle({ caller: { workspaceId }, params: { id } }) {
         await db.transaction(async (tx) => {
           if (!(await removeTrackingDomain(tx, workspaceId, id))) throw notFound("Tracking domain");
-          // Now that the row is ours nobody else begins to use it.
+          // The row is locked now: no other transaction starts to use it.
           await requireUnused(tx, workspaceId, id);
         });
         return { id, deleted: true } as const;
@@ -214,5 +214,5 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
 }
 
 function withoutHttps(fault: string): string {
-  return `But people cannot reach it by HTTPS (${fault}), so that links do not use it: give it a certificate, then verify once more.`;
+  return `But it cannot be reached over HTTPS (${fault}), so links do not use it: install a certificate, then verify again.`;
 }

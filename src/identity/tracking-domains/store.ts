@@ -1,4 +1,4 @@
-/** The table of tracking domains. */
+/** SQL of tracking domains. */
 import sql from "sql-template-tag";
 import { leaseForRecheck, type RecheckLease } from "#identity/dns-checks/recheck-store.ts";
 import { lockKey } from "#platform/database/advisory-lock.ts";
@@ -11,19 +11,19 @@ export interface TrackingDomainRow {
   /** Lower-case A-labels. */
   readonly domain: string;
   readonly is_verified: boolean;
-  /** Since when it is; null while it is not. */
+  /** Time of verification; null when it is not verified. */
   readonly verified_at: Date | null;
   readonly checked_at: Date | null;
-  /** What is wrong with HTTPS there; null while it is not verified, too. */
+  /** The HTTPS error; null without one, and when it is not verified. */
   readonly https_fault: string | null;
   readonly created_at: Date;
 }
 
 const columns = sql`id, domain, is_verified, verified_at, checked_at, https_fault, created_at`;
-/** Links begin with it. */
+/** Whether links use the domain. */
 const isUsable = sql`is_verified and https_fault is null`;
 
-/** The re-check asks the DNS about each of them daily. */
+/** The daily re-check looks up each of them. */
 export const trackingDomainRoom: WorkspaceRowLimit = {
   table: sql`tracking_domains`,
   what: "tracking domains",
@@ -47,7 +47,7 @@ export function findTrackingDomain(
     select ${columns} from tracking_domains where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** The oldest of those below a domain that links can begin with. */
+/** The oldest usable tracking domain below a domain. */
 export function findUsableBelow(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -59,7 +59,9 @@ export function findUsableBelow(
     order by created_at, id limit 1`);
 }
 
-/** Whether it is there; within a transaction it is neither deleted nor renamed before that ends. */
+/**
+ * Whether the domain exists. In a transaction, also locks it against deletion and renaming until the transaction ends.
+ */
 export async function lockTrackingDomain(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -70,7 +72,7 @@ export async function lockTrackingDomain(
   return found !== undefined;
 }
 
-/** The new row, or undefined when the workspace has the domain already. */
+/** The new row; undefined when the workspace already has the domain. */
 export function insertTrackingDomain(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -85,8 +87,8 @@ export function insertTrackingDomain(
 }
 
 /**
- * Gives it another name, which has to be verified anew; the name it has changes nothing. Under lockRowLimit.
- * Undefined when it is not there, or when another one of the workspace has the name.
+ * Renames the domain; a new name is not verified. Call it under lockRowLimit.
+ * @returns undefined when it does not exist, or another one of the workspace has the name
  */
 export function renameTrackingDomain(
   db: Queryable,
@@ -106,7 +108,7 @@ export function renameTrackingDomain(
     returning ${columns}`);
 }
 
-/** Nobody else verifies the name before the transaction ends. */
+/** Serialises the verification of a name until the transaction ends. */
 export async function lockTrackingName(tx: Queryable, domain: string): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`tracking domain ${domain}`)})`);
 }
@@ -122,7 +124,9 @@ export async function isVerifiedElsewhere(
   return found !== undefined;
 }
 
-/** Takes the name from every other workspace: the domain above it has proved to be this one's. */
+/**
+ * Clears the verification of a name in all other workspaces, because this one proved ownership of the domain above it.
+ */
 export async function unverifyElsewhere(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -133,7 +137,7 @@ export async function unverifyElsewhere(
     where workspace_id <> ${workspaceId} and domain = ${domain} and is_verified`);
 }
 
-/** What a check came to. */
+/** The result of a check. */
 export interface TrackingFindings {
   readonly isVerified: boolean;
   readonly httpsFault: string | null;
@@ -141,7 +145,7 @@ export interface TrackingFindings {
 }
 
 /**
- * Writes down what a check came to, unless the domain got another name while the DNS was asked. One that stays verified
+ * Stores the result of a check, unless the domain was renamed during the DNS look-up. A domain that stays verified
  * keeps its date.
  */
 export function updateTrackingVerified(
@@ -168,7 +172,7 @@ export async function removeTrackingDomain(
   return removed > 0;
 }
 
-/** Whether any workspace has the name, verified: the question of a request, which names no workspace. */
+/** Whether any workspace has verified the name, for requests that arrive at that host. */
 export async function isTrackingDomain(db: Queryable, domain: string): Promise<boolean> {
   const found = await db.row(sql`
     select from tracking_domains where domain = ${domain} and is_verified`);

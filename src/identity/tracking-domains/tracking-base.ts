@@ -1,9 +1,9 @@
-/** What the links of a mail begin with. */
+/** The base URL of tracked links. */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findTrackingDomain, findUsableBelow, type TrackingDomainRow } from "./store.ts";
 
-/** Whether links may begin with it. */
+/** Whether links may use the domain. */
 export function isUsableForLinks({
   is_verified,
   https_fault,
@@ -12,9 +12,9 @@ export function isUsableForLinks({
 }
 
 /**
- * The chosen tracking domain, while it is verified and nothing is wrong with HTTPS there; PUBLIC_URL otherwise, so that links always lead somewhere. People
- * reach tracking domains by HTTPS.
- * @param publicUrl without a slash at its end
+ * The chosen tracking domain (by HTTPS) while it is verified and works over HTTPS, otherwise PUBLIC_URL, so that links
+ * always work.
+ * @param publicUrl without a trailing slash
  */
 export async function trackingBase(
   db: Queryable,
@@ -26,7 +26,7 @@ export async function trackingBase(
   return domain !== undefined && isUsableForLinks(domain) ? `https://${domain.domain}` : publicUrl;
 }
 
-/** The same of mail that has no choice: its links stand on a name below that of its sender, where there is one. */
+/** As trackingBase, for mail without a choice: a usable tracking domain below its From domain, otherwise PUBLIC_URL. */
 export async function trackingBaseBelow(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,10 +1,10 @@
 /**
- * One look at a tracking domain's record and certificate, whoever asks for it. Links use a domain only while both are
- * right: mail that goes out meanwhile has the service's own links, which always work, so a domain that broke falls at
- * once. What the DNS did not answer changes nothing.
+ * Checks a tracking domain's DNS record and certificate, on request and daily. Links use a domain only while both are
+ * right; otherwise they use the service's own host, which always works. So one failed check is enough to stop using a
+ * domain. A failed DNS look-up changes nothing.
  *
- * A record says that a name leads here, and not for which workspace: it is that of whoever has proved a domain above it
- * to be its own, else of the first that verified it.
+ * The record proves that a name points to this service, but not for which workspace. The name belongs to the workspace
+ * that proved ownership of a domain above it, otherwise to the first that verified it.
  */
 
 import type { Resolver } from "#dns/resolver.ts";
@@ -31,18 +31,18 @@ import { isUsableForLinks } from "./tracking-base.ts";
 export interface VerifyDeps {
   readonly db: Database;
   readonly clock: Clock;
-  /** Where tracking domains have to lead. */
+  /** The host that tracking domains must point to. */
   readonly target: string;
-  /** Asks a domain's own name servers first. */
+  /** Resolves through the domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
   readonly findCertificateFault: FindCertificateFault;
 }
 
 export interface TrackingVerification {
   readonly check: DnsCheck;
-  /** Why it is another workspace's, whatever its record says; null when it is not. */
+  /** Why another workspace has the name; null when none has. */
   readonly obstacle: string | null;
-  /** Undefined when it was deleted or renamed while the DNS was asked. */
+  /** Undefined when it was deleted or renamed during the DNS look-up. */
   readonly domain: TrackingDomainRow | undefined;
 }
 
@@ -72,7 +72,7 @@ export async function verifyTrackingDomain(
 async function obstacleTo(tx: Queryable, workspaceId: WorkspaceId, name: string): Promise<string | null> {
   const claim = await findClaimOver(tx, name);
   if (claim?.workspace_id === workspaceId) return null;
-  if (claim !== undefined) return `Another workspace has proved that ${claim.domain} is its own`;
+  if (claim !== undefined) return `Another workspace has proved ownership of ${claim.domain}`;
   if (!(await isVerifiedElsewhere(tx, workspaceId, name))) return null;
   return `Another workspace uses ${name}: verify a sending domain above it to prove that it is yours`;
 }

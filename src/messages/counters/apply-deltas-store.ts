@@ -1,4 +1,4 @@
-/** Notes become counters. */
+/** Applies counter deltas (report_notes) to the report counters. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { storedStatuses } from "#messages/message/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -20,7 +20,10 @@ export function applyCounterDeltas(db: Database): Recurring {
   };
 }
 
-/** One part of the statement: adds up the notes by their keys. Everybody locks from the smallest key. */
+/**
+ * Part of the statement: adds the deltas to one table, summed by its keys. Rows are locked in the order of their keys,
+ * so that concurrent calls do not deadlock.
+ */
 function addTo(
   table: string,
   {
@@ -30,7 +33,7 @@ function addTo(
     of,
   }: {
     readonly keys: readonly string[];
-    /** What the keys are made of. */
+    /** The expressions of the keys. */
     readonly values?: readonly string[];
     readonly columns: readonly string[];
     readonly of: Sql;
@@ -58,11 +61,11 @@ const byDay = (table: string, key: string) =>
   });
 
 /**
- * Takes so many notes into the counters, in one statement, and says how many there were. Any number of processes may do
- * it at once: none takes a note that another one is taking.
+ * Applies up to `most` deltas in one statement. Concurrent calls never apply the same delta.
+ * @returns how many were applied
  */
 export async function applyDeltas(db: Queryable, most: number): Promise<number> {
-  const [folded] = await db.rows<{ notes: number }>(
+  const [row] = await db.rows<{ applied: number }>(
     sql`
     with taken as materialized (
       delete from report_notes
@@ -105,8 +108,8 @@ export async function applyDeltas(db: Queryable, most: number): Promise<number> 
       of: sql`category is not null`,
     })}
     )
-    select count(*)::int as notes from taken`,
-    "fold notes",
+    select count(*)::int as applied from taken`,
+    "apply counter deltas",
   );
-  return folded?.notes ?? 0;
+  return row?.applied ?? 0;
 }

@@ -1,23 +1,24 @@
 /**
- * Counters by time, in as few rows as may be: an eighth of a day stands for its twelve quarter-hours wherever nobody needs
- * them apart.
+ * Counters by time. They are kept in quarter-hours and in eighths of a day (three hours); a read uses an eighth
+ * wherever it does not need its twelve quarter-hours. With ten million messages a chart of 366 days takes PostgreSQL 10
+ * ms instead of 49 (docs/benchmarks.md).
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { columnsSql, counters } from "./counters.ts";
 import { eighthOf, quarterOf } from "./deltas-store.ts";
 
-/** From the quarter-hour that `from` is in to the one before `to`; null: until now. */
+/** From the quarter-hour that contains `from` to the last one before `to`; null: until now. */
 export interface TimeSpan {
   readonly from: Date;
   readonly to: Date | null;
 }
 
 /**
- * A relation of what is counted in a span, notes included: `time`, `source` and counters. No row reaches over an end of the
- * span or over one of the cuts.
- * @param cuts a relation with the column `cut`, moments
- * @param where begins with `and`; about source and counters
+ * A relation of the counters of a time span, with deltas that are not applied yet: `time`, `source` and counters. No
+ * row crosses an end of the span or one of the cuts.
+ * @param cuts a relation with the column `cut`, times
+ * @param where a condition on source and counters; begins with `and`
  */
 export function countedByTimeSql(
   workspaceId: WorkspaceId,
@@ -52,7 +53,7 @@ export function countedByTimeSql(
     where workspace_id = ${workspaceId} and source_ip is null ${within(sql`quarter`)}) counted`;
 }
 
-/** For `cuts`: where the days of a time zone begin, from the one that `from` is in to the one after `to`. */
+/** For `cuts`: starts of the days of a time zone, from the one that contains `from` to the one after `to`. */
 export const dayStartsSql = (zone: string, from: Date, to: Date): Sql => sql`(
   select day at time zone ${zone} as cut
   from generate_series(date_trunc('day', ${from}::timestamptz at time zone ${zone}),

@@ -1,10 +1,10 @@
-/** What is counted about messages, under the names that the columns have (db/migrations/0015-reporting.sql). */
+/** The counters of messages, under the names of their columns (db/migrations/0015-reporting.sql). */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { type StoredStatus, storedStatuses } from "#messages/message/status.ts";
 
 /**
- * What recipients did, by when their message was accepted. `unique_…` counts messages, and a message that was clicked in
- * is one that was opened; `machine_…` is what programs did and is in no other figure.
+ * Engagement, by the time at which the message was accepted. `unique_…` counts messages; a clicked message also counts
+ * as opened. `machine_…` counts programs, which no other figure contains.
  */
 export const engagementCounters = [
   "unique_opens",
@@ -16,10 +16,13 @@ export const engagementCounters = [
   "unsubscribed",
 ] as const;
 
-/** By when it happened; `bounced` and `complained` count the same messages by when they were accepted. */
+/**
+ * Counted at the time of the event; the statuses `bounced` and `complained` count the same messages at the time of
+ * acceptance.
+ */
 export const eventCounters = ["hard_bounces", "soft_bounces", "block_bounces", "complaints"] as const;
 
-/** Statuses (how many messages have each at present, `sending` being `queued` or `deferred`) and the rest. */
+/** All counters: messages by current status (`sending` counts as `queued` or `deferred`), engagement and events. */
 export const counters = [...storedStatuses, ...engagementCounters, ...eventCounters] as const;
 
 export type MessageStatusCounts = Readonly<Record<StoredStatus, number>>;

@@ -1,6 +1,6 @@
 /**
- * Notes of what has to be counted: parts of the statements that write to the log. Whoever writes one waits for nobody; the
- * counters take them in later (apply-deltas-store.ts).
+ * Counter deltas: each statement that writes to the message log also inserts what it changes in the report counters
+ * (table report_notes). The insert takes no locks; a job applies the deltas later (apply-deltas-store.ts).
  */
 
 import sql, { join, raw, type Sql } from "sql-template-tag";
@@ -12,13 +12,13 @@ import { columnsSql, eventCounters } from "./counters.ts";
 const binOf = (width: string, time: Sql): Sql =>
   sql`date_bin('${raw(width)}', ${time}, timestamptz '2000-01-01 00:00:00Z')`;
 
-/** The quarter-hour that a time is in: days of all time zones begin with one. */
+/** The quarter-hour that contains a time: days of all time zones begin with one. */
 export const quarterOf = (time: Sql): Sql => binOf("15 minutes", time);
 
-/** The eighth of a UTC day that a time is in: three hours. */
+/** The eighth of a UTC day (three hours) that contains a time. */
 export const eighthOf = (time: Sql): Sql => binOf("3 hours", time);
 
-/** The eighth of a quarter-hour, its UTC day, and the Monday of its week. */
+/** For the column `quarter`: the eighth that contains it, its UTC day, and the Monday of its week. */
 export const EIGHTH = eighthOf(raw("quarter")).text;
 export const DAY = "(quarter at time zone 'UTC')::date";
 export const WEEK = "date_trunc('week', quarter at time zone 'UTC')::date";
@@ -26,8 +26,8 @@ export const WEEK = "date_trunc('week', quarter at time zone 'UTC')::date";
 const keys = sql`workspace_id, quarter, source, origin_id, domain, from_domain`;
 
 /**
- * What is counted, and by what: the keys, from the columns that the log has. The platform's own mail is nobody's sending:
- * it is not paid for either.
+ * Messages with the keys of their counters, from the columns of the log. Platform mail is not counted, as it is not
+ * billed.
  */
 export const countedKeysSql = (messages: Sql): Sql => sql`
   select *, ${quarterOf(sql`created_at`)} as quarter, coalesce(origin_id, ${nilId}) as counted_origin_id,
@@ -36,7 +36,7 @@ export const countedKeysSql = (messages: Sql): Sql => sql`
 
 const messageKeys = sql`workspace_id, quarter, source, counted_origin_id, domain, from_domain`;
 
-/** Notes messages that were accepted: log rows with their status. */
+/** Deltas of accepted messages: log rows with their status. */
 export function addAcceptedDeltasSql(log: Sql): Sql {
   return sql`
     insert into report_notes (${keys}, queued, suppressed)
@@ -44,7 +44,10 @@ export function addAcceptedDeltasSql(log: Sql): Sql {
     from (${countedKeysSql(log)}) a group by ${messageKeys}`;
 }
 
-/** The same of the messages that one origin queues at a moment: a relation of domains and how many each gets (queued). */
+/**
+ * Deltas of messages that one origin queues at once.
+ * @param byDomain a relation with domain and queued (how many messages the domain gets)
+ */
 export function addQueuedDeltasSql(
   byDomain: Sql,
   origin: Pick<MessageOrigin, "workspaceId" | "source" | "originId" | "fromEmail" | "createdAt">,
@@ -57,8 +60,9 @@ export function addQueuedDeltasSql(
 }
 
 /**
- * Notes messages that have moved: a relation of log rows with status and source_ip, both also as they were (previous_…),
- * and with the time, bounce_type and category of the outcome. Those that are alike are counted first: a batch has many messages and few kinds.
+ * Deltas of messages whose status changed. Equal rows are counted first: a batch has many messages and few kinds.
+ * @param moved a relation of log rows with status and source_ip, both also as before (previous_…), and with time,
+ * bounce_type and category of the outcome
  */
 export function addStatusDeltasSql(moved: Sql): Sql {
   const none = sql`null::text as bounce_type, null::text as category`;
@@ -90,13 +94,14 @@ export function addStatusDeltasSql(moved: Sql): Sql {
         select m.quarter, null, null, null, null, m.previous_source_ip, ${none}, null, m.previous_status, null
         where m.previous_source_ip is not null)
         as n (quarter, source, origin_id, domain, from_domain, source_ip, bounce_type, category, became, was, event)
-    ) news
+    ) changes
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
 }
 
 /**
- * Notes bounces that are another kind of bounce now: a relation as above, with former_type and former_category, and with
- * the time at which they came (bounced_at).
+ * Deltas of bounces that were reclassified.
+ * @param hardened a relation as in addStatusDeltasSql, with former_type, former_category and the time of the bounce
+ * (bounced_at)
  */
 export function addBounceTypeDeltasSql(hardened: Sql): Sql {
   const times = (type: string) =>
@@ -113,9 +118,9 @@ export function addBounceTypeDeltasSql(hardened: Sql): Sql {
 }
 
 /**
- * Notes what recipients did: a relation of log rows, each with kind, is_machine and times, and whether it was the first of
- * its kind with that message that a person did (is_first), and the first of any kind (is_first_sign): a click is an
- * opening too.
+ * Deltas of opens and clicks. A click also counts as an open.
+ * @param engaged a relation of log rows with kind, is_machine, times, and whether it is the first of its kind by a
+ * person (is_first) or the first open or click by a person (is_first_sign)
  */
 export function addEngagementDeltasSql(engaged: Sql): Sql {
   const times = (kind: string, isMachine: boolean) =>
@@ -128,7 +133,10 @@ export function addEngagementDeltasSql(engaged: Sql): Sql {
     from (${countedKeysSql(engaged)}) e group by ${messageKeys}`;
 }
 
-/** Notes a recipient who left by way of a message: a relation of log rows. */
+/**
+ * Deltas of unsubscribes.
+ * @param left a relation of the log rows through which recipients unsubscribed
+ */
 export function addUnsubscribeDeltasSql(left: Sql): Sql {
   return sql`
     insert into report_notes (${keys}, unsubscribed)

@@ -1,7 +1,7 @@
-/** An attachment as it is stored, with a message or a campaign. */
+/** An attachment as it is stored with a message or campaign. */
 export interface StoredAttachment {
   readonly filename: string;
-  /** Base64 as it came, in one line. */
+  /** Base64 as received, without line breaks. */
   readonly content: string;
   readonly content_type: string;
   readonly disposition: "attachment" | "inline";
@@ -9,8 +9,8 @@ export interface StoredAttachment {
 }
 
 /**
- * Attachments as JSON in UTF-8. The content is put in as it is: Base64 has no character that JSON escapes, and to look
- * for one in 27 MB holds the event loop for 50 ms.
+ * Attachments as JSON in UTF-8. The content is copied unescaped: Base64 has no character that JSON escapes, and
+ * JSON.stringify of 27 MB blocks the event loop for 50 ms.
  */
 export function attachmentsJson(attachments: readonly StoredAttachment[]): Buffer {
   const pieces = attachments.flatMap(({ content, ...rest }, index) => {

@@ -1,4 +1,4 @@
-/** News of one message, on its way to the door. */
+/** An outcome of one message: what record-outcomes.ts takes and what it reports. */
 
 import type { BounceCategory, BounceClass } from "#mail/refusals/reply-codes.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -6,17 +6,17 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
 import type { MessageSource, MessageStatus, OutcomeStatus } from "./status.ts";
 
-/** What a refusal was about. Our own faults are none: they fail and do not bounce. */
+/** Bounce type and category of a rejection. Our own errors have none: they fail and do not bounce. */
 export interface Classification {
   readonly type: Exclude<BounceClass, "ours">;
   readonly category: BounceCategory;
 }
 
-/** What a complaint said of itself (RFC 5965). */
+/** Details of a complaint, from its report (RFC 5965). */
 export interface ComplaintDetails {
   /** "abuse", "fraud", ...; at most 100 characters are kept, here and below. */
   readonly feedbackType: string;
-  /** Who sent the report; null when unknown. */
+  /** The sender of the report; null when unknown. */
   readonly provider: string | null;
 }
 
@@ -25,35 +25,35 @@ export interface Outcome {
   readonly messageId: string;
   readonly status: OutcomeStatus;
   readonly time: Date;
-  /** SMTP attempts made so far; null for news that no attempt of ours brought. */
+  /** Attempts made so far; null when the outcome is not the result of an attempt. */
   readonly attempts: number | null;
-  /** While deferred: when it is tried again. */
+  /** The next attempt of a deferred message. */
   readonly nextAttemptAt: Date | null;
-  /** What the other side said, or why we gave up; at most 500 characters are kept. */
+  /** The remote reply, or why the service gave up; at most 500 characters are kept. */
   readonly detail: string;
   readonly mxHost: string | null;
   /** SMTP reply code and enhanced code (RFC 3463) of the deciding reply. */
   readonly code: number | null;
   readonly enhancedCode: string | null;
-  /** The address itself is at fault, and must not be written to again. */
+  /** The recipient's address is invalid and must be suppressed. */
   readonly isAddressFault: boolean;
-  /** Of a refusal, where it was judged. */
+  /** Set for rejections whose reply was classified. */
   readonly classification: Classification | null;
-  /** Of `complained`, where a report said it. */
+  /** Set for complaints whose report says it. */
   readonly complaint: ComplaintDetails | null;
-  /** The address of ours that the attempt was made from; null when unknown, or when no attempt brought the news. */
+  /** Our source address of the attempt; null when unknown, or without an attempt. */
   readonly sourceIp: string | null;
-  /** Null when nobody was spoken to. */
+  /** Null without a connection. */
   readonly tls: TlsNote | null;
 }
 
 /**
- * RFC 3463: "other or undefined mail system status". Without a reply code beside it, it is our own word for a fault of
- * ours: the mail could not be composed, or a program error ended it. What was taken for such a mail is given back.
+ * RFC 3463: "other or undefined mail system status". Without a reply code it marks an error of our own: the mail could
+ * not be composed, or a program error ended it. Usage charged for such a mail is refunded.
  */
 export const OUR_FAULT = "5.3.0";
 
-/** For news that says nothing of these. */
+/** For outcomes without these details. */
 export const unclassified = {
   classification: null,
   complaint: null,
@@ -61,47 +61,47 @@ export const unclassified = {
   tls: null,
 } as const;
 
-/** A message that an outcome has moved from one status to another. */
+/** A message whose status an outcome has changed. */
 export interface MovedMessage {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
   readonly source: MessageSource;
-  /** What it came from: the campaign, the API key. */
+  /** Id of the campaign, API key or other origin. */
   readonly originId: string | null;
   readonly originName: string;
   readonly fromEmail: string;
-  /** Of an SMS the envelope is that of its person's email. */
+  /** For an SMS, localpart and domain are those of the recipient's email address. */
   readonly isSms: boolean;
-  /** As on the envelope. */
+  /** As in the envelope recipient. */
   readonly localpart: string;
   readonly domain: string;
   readonly from: MessageStatus;
   readonly status: OutcomeStatus;
   readonly time: Date;
-  /** SMTP attempts made so far. */
+  /** Attempts made so far. */
   readonly attempts: number;
-  /** While deferred. */
+  /** The next attempt of a deferred message. */
   readonly nextAttemptAt: Date | null;
-  /** What the other side said, or why we gave up: as much of it as is kept. */
+  /** The remote reply, or why the service gave up, as far as it is kept. */
   readonly detail: string;
   /** SMTP reply code and enhanced code (RFC 3463) of the deciding reply. */
   readonly code: number | null;
   readonly enhancedCode: string | null;
   readonly isAddressFault: boolean;
-  /** It was forwarded, and the mailbox it was forwarded to failed: that says nothing of the recipient's own. */
+  /** The failing mailbox was the target of a forward, which says nothing about the recipient's own mailbox. */
   readonly isForward?: true;
-  /** Of every bounce. */
+  /** Set for every bounce. */
   readonly classification: Classification | null;
-  /** Of every complaint. */
+  /** Set for every complaint. */
   readonly complaint: ComplaintDetails | null;
-  /** The address of ours that its last attempt was made from; null while there was none, or where that is unknown. */
+  /** Our source address of the last attempt; null without one, or when unknown. */
   readonly sourceIp: string | null;
 }
 
-/** What the rest of the house does about them, in the transaction that records the outcomes. */
+/** Called with the changed messages, in the transaction that records the outcomes. */
 export type OnMoved = (tx: Queryable, moved: readonly MovedMessage[]) => Promise<void>;
 
-/** A message whose recipient must not be written to again: the address does not exist, or its owner complained. */
+/** A message whose outcome suppresses its recipient: the address does not exist, or its owner complained. */
 export type SuppressingMessage = MovedMessage & { readonly status: "bounced" | "complained" };
 
 export function suppressingAmong(moved: readonly MovedMessage[]): SuppressingMessage[] {

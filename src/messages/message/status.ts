@@ -1,4 +1,7 @@
-/** The life of a message as data (decisions, section 9 rows 1 and 2). */
+/**
+ * Sources and statuses of messages, and the legal changes of status. Every other change is ignored: it is the result of
+ * a late or repeated report.
+ */
 import type { WorkspaceId } from "#platform/ids.ts";
 
 export const messageSources = ["campaign", "autoresponder", "api", "smtp", "platform"] as const;
@@ -24,9 +27,9 @@ export const storedStatuses = messageStatuses.filter(
 );
 
 /**
- * From which stored statuses each may be reached. A DSN may turn delivered into bounced. A bounce becomes another only by
- * news that the address is at fault after all (record-outcomes.ts). A complaint says that the mail was seen, whatever we took it
- * for; complained is final.
+ * Stored statuses from which each status can be reached. A DSN may turn delivered into bounced. Bounced is reached from
+ * bounced only when a later report says that the address is invalid after all (record-outcomes.ts). A complaint shows
+ * that the mail was delivered, whatever its status; complained is final.
  */
 export const reachableFrom = {
   delivered: ["queued", "deferred"],
@@ -38,7 +41,7 @@ export const reachableFrom = {
   complained: ["delivered", "bounced", "failed", "suppressed", "cancelled"],
 } as const satisfies Partial<Record<MessageStatus, readonly MessageStatus[]>>;
 
-/** A status that news can move a message to. */
+/** A status that an outcome can set. */
 export type OutcomeStatus = keyof typeof reachableFrom;
 
 /** What the messages of one origin have in common. */

@@ -1,4 +1,4 @@
-/** Figures of all time for each campaign, autoresponder, API key and SMTP credential. */
+/** Statistics of all time for each campaign, autoresponder, API key and SMTP credential. */
 import { Type } from "typebox";
 import type { Counts } from "#messages/counters/counters.ts";
 import { reports } from "#messages/resource.ts";
@@ -20,22 +20,26 @@ const countFields = {
   bounced_count: Type.Integer(),
 };
 
-const Rate = Type.Number({ description: "Unique, by people, of the delivered: 0 to 1." });
+const Rate = Type.Number({
+  description: "Messages opened or clicked by people, per delivered message: 0 to 1.",
+});
 const engagementFields = {
-  open_count: Type.Integer({ description: "By people, like clicks." }),
+  open_count: Type.Integer({ description: "By people, like `click_count`." }),
   click_count: Type.Integer(),
   open_rate: Rate,
   click_rate: Rate,
 };
 
-const IsDeleted = Type.Boolean({ description: "Listed for its messages alone, which stay in the log." });
+const IsDeleted = Type.Boolean({
+  description: "Deleted, but listed because its messages are still counted.",
+});
 
 const CampaignStats = Type.Object(
   {
     id: Id,
     name: Type.String(),
     status: Type.String({
-      description: "That of the campaign; `cancelled` if it was deleted before its end.",
+      description: "Status of the campaign; `cancelled` if it was deleted before it was sent.",
     }),
     is_deleted: IsDeleted,
     sent_at: NullableTimestamp,
@@ -60,7 +64,7 @@ const AutoresponderStats = Type.Object(
 const KeyStats = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "Of the API key." }),
-    name: Type.String({ description: "Also when it is deleted." }),
+    name: Type.String({ description: "Also of a deleted key." }),
     ...countFields,
   },
   { $id: "KeyStats" },
@@ -76,7 +80,7 @@ export function channelReportEndpoints({ db }: { db: Database }): Endpoint[] {
       method: "GET",
       path: "/stats/campaigns",
       mayTakeLong: "reading",
-      summary: "What became of each campaign's messages, newest first",
+      summary: "Results of each campaign's messages, newest first",
       needs,
       query,
       answer: pageOf("stats", CampaignStats),
@@ -95,7 +99,7 @@ export function channelReportEndpoints({ db }: { db: Database }): Endpoint[] {
       method: "GET",
       path: "/stats/autoresponders",
       mayTakeLong: "reading",
-      summary: "What became of each autoresponder's messages, newest first",
+      summary: "Results of each autoresponder's messages, newest first",
       needs,
       query,
       answer: pageOf("stats", AutoresponderStats),
@@ -114,7 +118,7 @@ export function channelReportEndpoints({ db }: { db: Database }): Endpoint[] {
         id: source === "api" ? "listApiStats" : "listSmtpStats",
         method: "GET",
         path: `/stats/${source}`,
-        summary: `What became of the messages that each key sent ${source === "api" ? "over the API" : "by SMTP submission"}`,
+        summary: `Results of the messages that each API key sent ${source === "api" ? "over the API" : "by SMTP submission"}`,
         needs,
         query,
         answer: pageOf("stats", KeyStats),

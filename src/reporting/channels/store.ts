@@ -1,4 +1,4 @@
-/** What messages came from: campaigns, autoresponders, API keys. */
+/** SQL of the origins of messages: campaigns, autoresponders, API keys. */
 import sql, { type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -20,7 +20,7 @@ export interface AutoresponderOrigin {
   readonly is_deleted: boolean;
 }
 
-/** Of those that are deleted, names and figures are left; without figures there is nothing to report. */
+/** Deleted origins with counted messages; only their name and figures are left. */
 const deleted = (workspaceId: WorkspaceId, source: "campaign" | "autoresponder") => {
   const counted = sql`c where c.workspace_id = ${workspaceId} and c.source = ${source} and c.origin_id = o.id`;
   return sql`
@@ -61,7 +61,7 @@ async function pageOf<Row>(db: Queryable, origins: Sql, { limit, offset }: Page)
   return { rows, total: counted?.total ?? 0 };
 }
 
-/** Names of API keys by id, of those too that were deleted for good. */
+/** Names of API keys by id, including permanently deleted ones. */
 export async function findKeyNames(
   db: Queryable,
   workspaceId: WorkspaceId,

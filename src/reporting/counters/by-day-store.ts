@@ -1,6 +1,6 @@
 /**
- * Figures by UTC days of what messages went to and came from: `since` is rounded down to a UTC day, and null is of all time.
- * Exact at every moment, as those of a span (store.ts).
+ * Figures by UTC days, by recipient domain, sender domain, source address and bounce category. `since` is rounded down
+ * to a UTC day; null means of all time. Exact at all times, like those of totals-store.ts.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { type Counts, columnsSql, counters, type MessageStatusCounts } from "#messages/counters/counters.ts";
@@ -11,7 +11,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { countersAndDeltasSql, type Paged, pageOfSums, totalSums } from "./sums-store.ts";
 
-/** Days from the one on that `since` is in; null: all of them. */
+/** The days from `since` on; null: all days. */
 function byDay(
   workspaceId: WorkspaceId,
   table: "report_sender_days" | "report_ip_days",
@@ -24,7 +24,7 @@ function byDay(
     keys: [key],
     columns,
     where: since === null ? empty : sql`and day >= ${first}`,
-    whereNotes: since === null ? empty : sql`and ${raw(DAY)} >= ${first}`,
+    whereDeltas: since === null ? empty : sql`and ${raw(DAY)} >= ${first}`,
   });
 }
 
@@ -34,7 +34,7 @@ const messagesIn = (statuses: readonly StoredStatus[]) =>
     " + ",
   );
 const mostMessages = sql`${messagesIn(storedStatuses)} desc`;
-/** Messages that were meant for a server. */
+/** Messages that were to be sent to a server. */
 const volume = messagesIn(
   storedStatuses.filter((status) => status !== "suppressed" && status !== "cancelled"),
 );
@@ -44,8 +44,8 @@ export interface DomainCounts extends MessageStatusCounts {
 }
 
 /**
- * By the recipient's domain, most messages first, those that were suppressed or cancelled left out. `since` is rounded down
- * to a UTC day. Of whole weeks there are fewer rows than of their days.
+ * By recipient domain, most messages first, without suppressed and cancelled messages. Whole weeks are read from weekly
+ * counters: seven times fewer rows.
  */
 export function countsByDomain(
   db: Queryable,
@@ -73,19 +73,19 @@ export function countsByDomain(
   });
 }
 
-/** The UTC day that a moment is in, and the first Monday from it on. Of null none is. */
+/** The UTC day of a time, and the first Monday from it on; null for null. */
 function daysSince(since: Date | null): { readonly first: Sql; readonly firstWeek: Sql } {
   const first = sql`(${since}::timestamptz at time zone 'UTC')::date`;
   return { first, firstWeek: sql`date_trunc('week', ${first} + 6)::date` };
 }
 
-/** Everything. */
+/** Figures of all messages. */
 export function totalsOfDays(db: Queryable, workspaceId: WorkspaceId, since: Date | null): Promise<Counts> {
-  // Of senders there are fewer than of recipient domains.
+  // There are fewer senders than recipient domains.
   return totalSums(db, byDay(workspaceId, "report_sender_days", "from_domain", since));
 }
 
-/** By the domain in From, most messages first. */
+/** By domain in From, most messages first. */
 export function countsBySender(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -97,7 +97,10 @@ export function countsBySender(
   return pageOfSums(db, "from_domain", counted, { page, order });
 }
 
-/** By the address of ours that messages were last tried from, most first; one that all of them have left since is left out. */
+/**
+ * By our source address of the last attempt, most messages first. An address is missing when all its messages were
+ * later sent from others.
+ */
 export function countsByIp(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -114,7 +117,7 @@ export function countsByIp(
   });
 }
 
-/** How many addresses of ours were ever sent from, and how many domains ever stood in From. */
+/** How many source addresses and From domains were ever used. */
 export async function countSources(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -127,7 +130,7 @@ export async function countSources(
   return row ?? { ips: 0, domains: 0 };
 }
 
-/** Bounces by what they were about, most first, without what all of them have turned out not to be. */
+/** Bounces by category, most first; without categories whose bounces were all reclassified. */
 export function countsByCategory(
   db: Queryable,
   workspaceId: WorkspaceId,

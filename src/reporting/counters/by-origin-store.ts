@@ -1,4 +1,6 @@
-/** Figures of all time, by what sent: exact at every moment, as those of a span (store.ts). */
+/**
+ * Figures of all time by origin (campaign, autoresponder, API key). Exact at all times, like those of totals-store.ts.
+ */
 import sql, { type Sql } from "sql-template-tag";
 import { type Counts, counters, sumsSql } from "#messages/counters/counters.ts";
 import type { MessageSource } from "#messages/message/status.ts";
@@ -11,7 +13,7 @@ export interface OriginCounts extends Counts {
   readonly origin_id: string;
 }
 
-/** Everything that there ever was. */
+/** Figures of all messages ever sent. */
 export function totalsEver(db: Queryable, workspaceId: WorkspaceId): Promise<Counts> {
   return totalSums(db, countersAndDeltasSql(workspaceId, "report_origins", { keys: [] }));
 }
@@ -19,7 +21,7 @@ export function totalsEver(db: Queryable, workspaceId: WorkspaceId): Promise<Cou
 const ofOrigins = (workspaceId: WorkspaceId, where: Sql) =>
   countersAndDeltasSql(workspaceId, "report_origins", { keys: ["origin_id"], where });
 
-/** Newest origin first (ids carry the time). What was never sent by is not among them. */
+/** Newest origin first (ids contain the time). Origins that sent nothing are missing. */
 export function countsByOrigin(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -30,7 +32,7 @@ export function countsByOrigin(
   return pageOfSums(db, "origin_id", counted, { page, order: sql`origin_id desc` });
 }
 
-/** By id; what was never sent by is not among them. */
+/** By id. Origins that sent nothing are missing. */
 export async function countsOfOrigins(
   db: Queryable,
   workspaceId: WorkspaceId,

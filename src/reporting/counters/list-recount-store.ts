@@ -1,7 +1,7 @@
 /**
- * Counts once more what became of the mail to mailing lists, and says where their days (list_days), added up, differ: a day
- * is one of the time zone that the workspace had then. Lists from before a log that was shortened are not compared, nor is
- * how members came and went, which no log tells.
+ * Recounts the results of the mail to mailing lists from the log, and lists where the sum of their days (list_days)
+ * differs; a day is one of the time zone that the workspace had then. Lists older than a shortened log are not
+ * compared, nor are joins and leaves, which are not in the log.
  */
 import sql, { join, raw } from "sql-template-tag";
 import { columnsSql, sumsSql } from "#messages/counters/counters.ts";
@@ -14,7 +14,7 @@ const outcomes = sql`
   ${wasAttempted} as sent_count, count(*) filter (where status in ('delivered', 'complained')) as delivered_count,
   count(*) filter (where status = 'bounced') as bounce_count,
   count(*) filter (where status = 'complained') as complaint_count`;
-const deeds = sql`
+const engagement = sql`
   count(first_opened_at) as open_count, count(first_clicked_at) as click_count,
   count(coalesce(first_opened_at, first_clicked_at)) as engaged_count`;
 
@@ -29,7 +29,7 @@ const counters = [
 ];
 const sums = sumsSql(counters);
 
-/** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
+/** At most 1,000 differences. One statement, so that counters and log are read at the same moment. */
 export function findListMiscounts(db: Queryable): Promise<ReportMiscount[]> {
   return db.rows(sql`
     with mail as materialized (
@@ -38,14 +38,14 @@ export function findListMiscounts(db: Queryable): Promise<ReportMiscount[]> {
     ), log as materialized (
       select ${logSince(sql`oldest`)} as since from (select ${quarterOf(sql`min(oldest)`)} as oldest from mail) o
     ), people as (
-      select workspace_id, campaign_id, ${deeds} from campaign_recipients group by workspace_id, campaign_id
+      select workspace_id, campaign_id, ${engagement} from campaign_recipients group by workspace_id, campaign_id
     ), of_lists as (
       select m.workspace_id, c.audience_list_id as mailing_list_id, ${columnsSql(counters)}
       from mail m join campaigns c on c.workspace_id = m.workspace_id and c.id = m.origin_id
       left join people p on p.workspace_id = c.workspace_id and p.campaign_id = c.id
       where m.source = 'campaign'
       union all
-      select m.workspace_id, c.mailing_list_id, ${outcomes}, ${deeds}
+      select m.workspace_id, c.mailing_list_id, ${outcomes}, ${engagement}
       from messages m join autoresponder_mails a on a.workspace_id = m.workspace_id and a.message_id = m.id
       join autoresponder_contents c on c.workspace_id = a.workspace_id and c.id = a.content_id
       where m.source = 'autoresponder' group by m.workspace_id, c.mailing_list_id

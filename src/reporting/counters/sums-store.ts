@@ -1,4 +1,4 @@
-/** What reads of the counters have in common: sums of counters and notes, and pages of them. */
+/** Sums of counters and of the deltas that are not applied yet, and pages of them. */
 import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { type Counts, columnsSql, counters, sumsSql } from "#messages/counters/counters.ts";
 import type { Page } from "#platform/database/page.ts";
@@ -10,7 +10,7 @@ export interface Paged<Row> {
   readonly total: number;
 }
 
-/** Counters and notes of a workspace, by the columns `keys`. */
+/** A relation of the counters and deltas of a workspace, by the columns `keys`. */
 export function countersAndDeltasSql(
   workspaceId: WorkspaceId,
   table: "report_origins" | "report_sender_days" | "report_ip_days",
@@ -18,13 +18,13 @@ export function countersAndDeltasSql(
     keys,
     columns = counters,
     where = empty,
-    whereNotes = where,
+    whereDeltas = where,
   }: {
     readonly keys: readonly string[];
     readonly columns?: readonly string[];
     /** Begins with `and`. */
     readonly where?: Sql;
-    readonly whereNotes?: Sql;
+    readonly whereDeltas?: Sql;
   },
 ): Sql {
   const kind = table === "report_ip_days" ? sql`source_ip is not null` : sql`source_ip is null`;
@@ -32,17 +32,17 @@ export function countersAndDeltasSql(
   return sql`(
     select ${read} from ${raw(table)} where workspace_id = ${workspaceId} ${where}
     union all
-    select ${read} from report_notes where workspace_id = ${workspaceId} and ${kind} ${whereNotes}) counted`;
+    select ${read} from report_notes where workspace_id = ${workspaceId} and ${kind} ${whereDeltas}) counted`;
 }
 
-/** All of it added up. */
+/** The sums over a relation of counters. */
 export async function totalSums(db: Queryable, counted: Sql): Promise<Counts> {
   const total = await db.row<Counts>(sql`select ${sumsSql(counters)} from ${counted}`);
   if (total === undefined) throw new Error("no row");
   return total;
 }
 
-/** A page of what is counted, added up by `key`. Behind the last page there is the total alone. */
+/** A page of a relation of counters, summed by `key`. Beyond the last page only the total is returned. */
 export async function pageOfSums<Row extends object>(
   db: Queryable,
   key: string,

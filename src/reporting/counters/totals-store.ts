@@ -1,9 +1,9 @@
 /**
- * Figures about messages, exact at every moment: what the counters have taken in and the notes that they have not
- * (messages/counters), in one statement. Never the log: it has millions of rows.
+ * Figures of messages by time, exact at all times: applied counters and the deltas that are not applied yet
+ * (messages/counters), in one statement. They never read the log, which has millions of rows.
  *
- * Messages count by when they were accepted; `hard_bounces` to `complaints` by when they happened. `sending` counts as
- * queued or deferred. Times are rounded down to quarter-hours.
+ * Messages count at their time of acceptance, `hard_bounces` to `complaints` at the time of the event. `sending` counts
+ * as queued or deferred. Times are rounded down to quarter-hours.
  */
 import sql from "sql-template-tag";
 import { countedByTimeSql, dayStartsSql, type TimeSpan } from "#messages/counters/by-time-store.ts";
@@ -13,12 +13,12 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { totalSums } from "./sums-store.ts";
 
-/** Everything in a span. */
+/** The figures of a time span. */
 export function totals(db: Queryable, workspaceId: WorkspaceId, span: TimeSpan): Promise<Counts> {
   return totalSums(db, countedByTimeSql(workspaceId, span));
 }
 
-/** Everything since each of some moments, in their order. */
+/** The figures since each of some times, in their order. */
 export function totalsSince(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -26,7 +26,7 @@ export function totalsSince(
 ): Promise<Counts[]> {
   const from = new Date(Math.min(...moments.map((moment) => moment.getTime())));
   const cuts = sql`unnest(${[...moments]}::timestamptz[]) cut`;
-  // Added up once, by the latest of the moments before.
+  // Each row is summed once, under the latest of the times before it.
   return db.rows(sql`
     with bounds as materialized (
       select array(select ${quarterOf(sql`m`)} from unnest(${[...moments]}::timestamptz[]) m order by 1) as starts
@@ -40,7 +40,7 @@ export function totalsSince(
     group by position order by position`);
 }
 
-/** The days of a time zone in which there was something, oldest first; `date` is "2026-11-21". */
+/** The days (of a time zone) with messages, oldest first; `date` is "2026-11-21". */
 export function countsByDay(
   db: Queryable,
   workspaceId: WorkspaceId,

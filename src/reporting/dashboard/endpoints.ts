@@ -1,4 +1,4 @@
-/** The month so far, at a glance. */
+/** The dashboard over HTTP: figures of this month and the setup checklist. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
 import type { Counts } from "#messages/counters/counters.ts";
@@ -12,7 +12,7 @@ import { deliveredOf, percentOf } from "#reporting/counters/rates.ts";
 import { totals } from "#reporting/counters/totals-store.ts";
 import { checklistOf, findSteps, SetupChecklist } from "./setup-checklist-store.ts";
 
-/** What percentages of messages are of, and those of what recipients did. */
+/** Figures whose percentages are of `total`, and those whose percentages are of `delivered`. */
 const ofTotal = ["delivered", "bounced", "failed", "suppressed", "queued"] as const;
 const ofDelivered = ["complained", "unsubscribed", "unique_opens", "unique_clicks"] as const;
 const figures = [...ofTotal, ...ofDelivered] as const;
@@ -31,14 +31,14 @@ const percentShapes = Object.fromEntries(figures.map((figure) => [`${figure}_per
 
 const statsFields = {
   total: Type.Integer({
-    description: "Delivered, bounced, failed, suppressed and queued messages: what their percentages are of.",
+    description: "Delivered, bounced, failed, suppressed and queued messages; the base of their percentages.",
   }),
   ...countShapes,
   ...percentShapes,
 };
 const MonthStats = Type.Object(statsFields, { $id: "MonthStats" });
 
-/** The figures stand in `stats`, and beside it: the contract can be read in both ways. */
+/** The contract can be read both ways, so the figures are in `stats` and beside it. */
 const Dashboard = Type.Object(
   {
     ...statsFields,
@@ -59,7 +59,7 @@ export function dashboardEndpoints({ db, clock }: { db: Database; clock: Clock }
       method: "GET",
       path: "/dashboard",
       mayTakeLong: "reading",
-      summary: "The month so far, and what is left to set up",
+      summary: "Figures of this month, and the setup checklist",
       needs: need(reports, "read"),
       answer: Dashboard,
       message: "Dashboard",

@@ -1,11 +1,11 @@
-/** What a workspace does once, to be able to send well. */
+/** The setup checklist: what a workspace does once before it sends. */
 import sql from "sql-template-tag";
 import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { NullableTimestamp } from "#platform/shapes.ts";
 
-/** In the order in which they are best taken. */
+/** In the recommended order. */
 const labels = {
   verify_domain: "Verify a sending domain",
   publish_dkim: "Publish its DKIM record",
@@ -36,7 +36,7 @@ export const SetupChecklist = Type.Object(
   { $id: "SetupChecklist" },
 );
 
-/** @param steps when each was taken; null while it is open */
+/** @param steps when each was done; null when it is open */
 export function checklistOf(steps: Readonly<Record<StepKey, Date | null>>): Static<typeof SetupChecklist> {
   const items = keys.map((key) => ({
     key,
@@ -48,8 +48,8 @@ export function checklistOf(steps: Readonly<Record<StepKey, Date | null>>): Stat
 }
 
 /**
- * When each step was taken first; null while it was not, or is undone. Emails are counted by the quarter-hour, the first of
- * which may have begun before the workspace.
+ * When each step was first done; null when it was not, or was undone. Emails are counted by the quarter-hour, and the
+ * first may have begun before the workspace was created.
  */
 export async function findSteps(
   db: Queryable,

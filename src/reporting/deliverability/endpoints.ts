@@ -1,4 +1,4 @@
-/** Deliverability: rates, reputation of addresses and domains, bounces by cause, and how each recipient domain takes it. */
+/** Deliverability over HTTP: a report of rates, reputation and bounce causes, and the results by recipient domain. */
 import { Type } from "typebox";
 import type { MessageStatusCounts } from "#messages/counters/counters.ts";
 import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats.ts";
@@ -35,7 +35,7 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
       method: "GET",
       path: "/deliverability/recipient-domains",
       mayTakeLong: "reading",
-      summary: "How each recipient domain takes the mail, by volume",
+      summary: "Results by recipient domain, most messages first",
       needs,
       query: { window_days: windowField(MOST_DAYS), ...pageFields() },
       answer: Type.Object({

@@ -37,7 +37,7 @@ export interface DeliverabilityDeps {
     workspaceId: WorkspaceId,
     targets: readonly string[],
   ) => Promise<ReadonlyMap<string, BlacklistStatus>>;
-  /** Whether an address of its own is active. */
+  /** Whether the workspace has an active sending IP. */
   readonly hasSendingIp: (db: Queryable, workspaceId: WorkspaceId) => Promise<boolean>;
   /** Whether there are credentials for Google Postmaster Tools. */
   readonly hasGooglePostmaster: boolean;
@@ -121,7 +121,7 @@ function overallOf(counts: Counts) {
   const total_sent = attemptedOf(counts);
   const delivered = deliveredOf(counts);
   const bounce_rate = fraction(counts.bounced, total_sent);
-  // What came back within the window may have been sent before it: only how it divides counts here.
+  // Bounces of the window may belong to messages sent before it, so only their split by type is used.
   const bounceRateOf = (bounces: number) => bounce_rate * fraction(bounces, bouncesOf(counts));
   return {
     total_sent,

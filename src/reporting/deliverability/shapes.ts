@@ -1,12 +1,12 @@
-/** What a workspace's reputation is made of. */
+/** Shapes of the deliverability report. */
 import { Type } from "typebox";
 import { NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { GooglePostmaster } from "#reporting/google-postmaster/report.ts";
 
-const ofSent = Type.Number({ description: "Of those sent in the window, 0 to 1." });
-const ofDelivered = Type.Number({ description: "Of those delivered in the window, 0 to 1." });
+const ofSent = Type.Number({ description: "Per message sent in the window, 0 to 1." });
+const ofDelivered = Type.Number({ description: "Per message delivered in the window, 0 to 1." });
 const Percent = Type.Number({ description: "0 to 100." });
-const Score = Type.Integer({ description: "0 to 100; 100 while nothing was sent." });
+const Score = Type.Integer({ description: "0 to 100; 100 when nothing was sent." });
 
 const reputationFields = {
   sent: Type.Integer(),
@@ -18,7 +18,7 @@ const reputationFields = {
   complaint_rate: ofDelivered,
   score: Score,
   blacklist_listed_count: nullable(
-    Type.Integer({ description: "Blacklists that list it; null where no monitor has looked." }),
+    Type.Integer({ description: "Blacklists that list it; null without a blacklist monitor." }),
   ),
   last_checked_at: NullableTimestamp,
 };
@@ -39,8 +39,8 @@ export const Deliverability = Type.Object(
       open_rate: ofDelivered,
       click_rate: ofDelivered,
       health_score: Score,
-      ip_count: Type.Integer({ description: "Addresses of ours that were ever sent from." }),
-      domain_count: Type.Integer({ description: "Domains that ever stood in From." }),
+      ip_count: Type.Integer({ description: "Source addresses ever used." }),
+      domain_count: Type.Integer({ description: "Domains ever used in From." }),
     }),
     ip_reputations: Type.Array(Type.Object({ ip: Type.String(), ...reputationFields })),
     domain_reputations: Type.Array(Type.Object({ domain: Type.String(), ...reputationFields })),
@@ -55,7 +55,7 @@ export const Deliverability = Type.Object(
     google_postmaster: GooglePostmaster,
     sends_via_shared_pool: Type.Boolean({
       description:
-        "Whether no sending IP of its own is active: mail leaves from the addresses that all share.",
+        "True when the workspace has no active sending IP: its mail leaves from the shared addresses.",
     }),
     window_days: Type.Integer({ description: "As applied." }),
     last_updated: Timestamp,

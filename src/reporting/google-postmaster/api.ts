@@ -1,6 +1,6 @@
 /**
- * Google's Postmaster Tools API, version 2, over the one method that is needed: domains.domainStats.query. (Version 1,
- * and the reputation of domains with it, was retired at the end of 2025.)
+ * A client of the Google Postmaster Tools API, version 2, for its one method domains.domainStats.query. (Version 1,
+ * which had the reputation of domains, was shut down at the end of 2025.)
  */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
@@ -11,12 +11,12 @@ const API_URL = new URL("https://gmailpostmastertools.googleapis.com");
 const DEADLINE_MS = 15_000;
 const LONGEST_ANSWER = 1_048_576;
 const LONGEST_REASON = 300;
-/** Google's figures come late, and days without enough mail are left out. */
+/** Google's figures are some days late, and days without enough mail are missing. */
 const DAYS = 30;
 const DAY_MS = 86_400_000;
-/** The most that the API gives at a time: six figures of thirty days are fewer. */
+/** The maximum of the API; six figures of thirty days fit. */
 const PAGE_SIZE = 200;
-/** A page may be smaller than it was asked to be. */
+/** The API may return smaller pages than requested. */
 const MOST_PAGES = 20;
 
 /** By the names under which they are stored and shown. */
@@ -25,7 +25,7 @@ const metrics = {
   spf_success_rate: ["AUTH_SUCCESS_RATE", 'auth_type = "spf"'],
   dkim_success_rate: ["AUTH_SUCCESS_RATE", 'auth_type = "dkim"'],
   dmarc_success_rate: ["AUTH_SUCCESS_RATE", 'auth_type = "dmarc"'],
-  // To Gmail.
+  // Inbound is mail to Gmail.
   encryption_rate: ["TLS_ENCRYPTION_RATE", 'traffic_direction = "inbound"'],
   delivery_error_rate: ["DELIVERY_ERROR_RATE"],
 } as const;
@@ -33,24 +33,24 @@ const metrics = {
 export type Metric = keyof typeof metrics;
 const metricNames = Object.keys(metrics) as Metric[];
 
-/** Of one day; parts of 1, null where Google says nothing. */
+/** Rates of one day, 0 to 1; null when Google gives none. */
 export type GoogleDomainStats = Readonly<Record<Metric, number | null>> & {
-  /** YYYY-MM-DD; null with all figures null: there was too little mail in the last 30 days. */
+  /** YYYY-MM-DD; null (with all rates null) when there was too little mail in the last 30 days. */
   readonly date: string | null;
 };
 
-/** Google has answered, and does not take the credentials: nothing else need be asked. */
+/** Google rejected the credentials: no other request can succeed. */
 export class NotAuthorised extends Error {}
 
 export interface GoogleApi {
-  /** @throws NotAuthorised, or an Error when Google cannot be asked now */
+  /** @throws NotAuthorised; another Error when Google cannot be reached */
   authorise(now: Date, signal: AbortSignal): Promise<PostmasterAccount>;
 }
 
-/** With an access token, which is good for an hour. */
+/** An account with an access token, which is valid for an hour. */
 export interface PostmasterAccount {
   /**
-   * The figures of the newest day that has any; undefined where the account has no such domain.
+   * Figures of the newest day that has any; undefined when the account does not have the domain.
    * @throws as `authorise`
    */
   findStats(domain: string, now: Date, signal: AbortSignal): Promise<GoogleDomainStats | undefined>;
@@ -94,7 +94,7 @@ const TokenRefusal = Type.Object({
   error_description: Type.Optional(Type.String()),
 });
 
-/** @param options others for tests */
+/** @param options for tests */
 export function createGoogleApi(
   credentials: GoogleCredentials,
   { apiUrl = API_URL, deadlineMs = DEADLINE_MS } = {},
@@ -127,9 +127,10 @@ function openAccount(ask: Ask, apiUrl: URL, token: string): PostmasterAccount {
     if (answer.status === 200) return parsed(Page, answer);
     if (![401, 403, 404].includes(answer.status)) throw unexpected(answer);
     const { status, message = "", details = [] } = parsed(Refusal, answer).error;
-    // What Google's own door refuses is not about the domain: the scope, the project, the API that is not switched on.
-    const isOfTheDoor = details.some((detail) => detail.domain === "googleapis.com");
-    if (answer.status === 401 || isOfTheDoor) throw new NotAuthorised(short(`${status} ${message}`));
+    // A rejection by googleapis.com itself is not about the domain: the scope, the project, or an API that is not
+    // enabled.
+    const isAboutAccess = details.some((detail) => detail.domain === "googleapis.com");
+    if (answer.status === 401 || isAboutAccess) throw new NotAuthorised(short(`${status} ${message}`));
     return undefined;
   };
   return {
@@ -143,7 +144,7 @@ function openAccount(ask: Ask, apiUrl: URL, token: string): PostmasterAccount {
         pageToken = page.nextPageToken;
         if (!pageToken) return newestOf(stats);
       }
-      throw new Error("Google's answer has no end");
+      throw new Error(`Google answered with more than ${MOST_PAGES} pages`);
     },
   };
 }
@@ -184,7 +185,7 @@ function newestOf(stats: readonly Stat[]): GoogleDomainStats {
   return { date, ...(figures as Record<Metric, number | null>) };
 }
 
-/** Only what can be a rate; a float may lie beside 1. */
+/** Null for what is not a rate; a floating-point rate may be a little above 1. */
 function rateOf({ metric, value }: Stat): number | null {
   const number = value?.floatValue ?? value?.doubleValue;
   if (!(metric in metrics) || number === undefined || number < 0 || number > 1.001) return null;
@@ -219,7 +220,7 @@ function parsed<Shape extends typeof Token | typeof Page | typeof Refusal | type
   return content;
 }
 
-/** An answer of 200 may be a token and is never quoted. */
+/** The text of a 200 answer may be a token, so it is never quoted. */
 function unexpected({ status, text }: Answer): Error {
   return new Error(
     status === 200 ? "Google's answer cannot be read" : `Google answered ${status}: ${short(text)}`,

@@ -1,6 +1,6 @@
 /**
- * The file that GOOGLE_POSTMASTER_CREDENTIALS names, and what is sent for an access token: a service account signs for
- * itself (RFC 7523), a person's consent left a refresh token (RFC 6749 section 6).
+ * The file named by GOOGLE_POSTMASTER_CREDENTIALS, and the token request made from it: a service account signs an
+ * assertion (RFC 7523), a user's consent left a refresh token (RFC 6749 section 6).
  */
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { type Static, Type } from "typebox";
@@ -18,7 +18,7 @@ const ServiceAccount = Type.Object({
   client_email: line,
   private_key: Type.String({ minLength: 1, maxLength: 16_384 }),
   private_key_id: Type.Optional(line),
-  /** Not Google's, but the operator's: the person it acts for, by domain-wide delegation. */
+  /** Added by the operator: the user to act for, by domain-wide delegation. */
   subject: Type.Optional(line),
   ...tokenUri,
 });
@@ -31,7 +31,7 @@ const AuthorisedUser = Type.Object({
 
 export interface GoogleCredentials {
   readonly tokenUri: URL;
-  /** The form that is posted there. */
+  /** The form of the token request. */
   tokenRequest(now: Date): URLSearchParams;
 }
 
@@ -92,15 +92,15 @@ function privateKeyOf(pem: string): KeyObject {
   try {
     key = createPrivateKey(pem);
   } catch {
-    throw refusal("/private_key is no private key");
+    throw refusal("/private_key is not a private key");
   }
-  if (key.asymmetricKeyType !== "rsa") throw refusal("/private_key is no RSA key");
+  if (key.asymmetricKeyType !== "rsa") throw refusal("/private_key is not an RSA key");
   return key;
 }
 
 function addressOf(text: string): URL {
   const address = URL.parse(text);
-  if (address === null) throw refusal("/token_uri is no address");
+  if (address === null) throw refusal("/token_uri is not a URL");
   return address;
 }
 

@@ -224,7 +224,7 @@ describe("faults", () => {
       google.misbehave("api", misbehaviour);
       await ask();
       expect(await shown()).toEqual(known);
-      expect(logged.join()).toContain("could not be asked about a domain");
+      expect(logged.join()).toContain("request failed");
       expect(logged.join()).not.toContain("ya29.");
       google.misbehave("api", null);
       google.domains.set("a.example", { "2026-06-16": all });

@@ -1,6 +1,6 @@
 /**
- * Asks Google about every verified sending domain once a day. What Google said stays until it says something else: a
- * fault is logged, and the domain asked about again later.
+ * Fetches the statistics of each verified sending domain from Google Postmaster Tools once a day. Stored statistics
+ * stay until Google returns new ones: a failure is logged, and the domain is retried later.
  */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -10,15 +10,15 @@ import type { Log } from "#platform/log/log.ts";
 import { type GoogleApi, type GoogleDomainStats, NotAuthorised, type PostmasterAccount } from "./api.ts";
 import { type DueDomain, listDueDomains, saveAuthorisation, saveStats, updateDueAt } from "./store.ts";
 
-/** How often it is looked which domains are due, and whether the credentials are good. */
+/** How often due domains are looked for, and the credentials checked. */
 const SECONDS = 3_600;
 const HOUR_MS = 3_600_000;
-/** Less than a day, so that a domain's hour does not wander. */
+/** Less than a day, so that the hour of a domain does not drift. */
 const ASK_AGAIN_MS = 24 * HOUR_MS - HOUR_MS / 2;
 const AFTER_FAULT_MS = HOUR_MS / 2;
-/** With one access token, one after the other: within its hour even when Google is slow. */
+/** Domains fetched one after the other with one access token, which is valid for an hour, even when Google is slow. */
 const BATCH = 50;
-/** So many in a row are not the domains' fault. */
+/** This many failures in a row are not about single domains: the run stops. */
 const MOST_FAULTS = 3;
 
 export interface PostmasterDeps {
@@ -39,7 +39,7 @@ export function fetchGoogleStatsDaily(deps: PostmasterDeps): Recurring {
   };
 }
 
-/** @returns false when it is no use to go on now */
+/** @returns false when the run should stop */
 async function askAbout(
   deps: PostmasterDeps,
   due: readonly DueDomain[],
@@ -59,7 +59,7 @@ async function askAbout(
     }
   } catch (fault) {
     if (!(fault instanceof NotAuthorised)) throw fault;
-    log.warn({ reason: fault.message }, "Google Postmaster Tools does not take the credentials");
+    log.warn({ reason: fault.message }, "Google Postmaster Tools rejected the credentials");
     await saveAuthorisation(db, false, clock.now());
     return false;
   }
@@ -85,7 +85,7 @@ async function askAboutOne(
     stats = await account.findStats(domain, now, signal);
   } catch (err) {
     if (signal.aborted || err instanceof NotAuthorised) throw err;
-    log.warn({ err, domain }, "Google Postmaster Tools could not be asked about a domain");
+    log.warn({ err, domain }, "Google Postmaster Tools request failed");
     await updateDueAt(db, workspaceId, domain, later(AFTER_FAULT_MS));
     return false;
   }

@@ -1,4 +1,4 @@
-/** The part of the deliverability report that Google Postmaster Tools fills. Nothing is asked meanwhile. */
+/** Google Postmaster Tools in the deliverability report, from stored statistics. */
 import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -8,13 +8,13 @@ import { findAuthorisation, listDomainStats } from "./store.ts";
 const MOST_DOMAINS = 100;
 
 const rate = (description: string) =>
-  nullable(Type.Number({ description: `${description}, 0 to 1; null where Google says nothing.` }));
+  nullable(Type.Number({ description: `${description}, 0 to 1; null when Google gives no figure.` }));
 
 export const GooglePostmaster = Type.Object(
   {
     connected: Type.Boolean({
       description:
-        "Whether whoever runs this service connected Google Postmaster Tools, and Google took the credentials when it was last asked.",
+        "Whether the operator connected Google Postmaster Tools, and Google accepted the credentials at the last request.",
     }),
     domains: Type.Array(
       Type.Object({
@@ -22,27 +22,25 @@ export const GooglePostmaster = Type.Object(
         date: nullable(
           Type.String({
             format: "date",
-            description:
-              "The newest day that Google has figures of; null: there was too little mail to Gmail.",
+            description: "The newest day with figures; null when there was too little mail to Gmail.",
           }),
         ),
-        spam_rate: rate("Of the mail in inboxes, what recipients called spam"),
-        spf_success_rate: rate("Of the mail, what passed SPF"),
-        dkim_success_rate: rate("Of the mail, what passed DKIM"),
-        dmarc_success_rate: rate("Of the mail, what passed DMARC"),
-        encryption_rate: rate("Of the mail, what came by TLS"),
-        delivery_error_rate: rate("Of the mail, what was rejected or put off"),
+        spam_rate: rate("Share of mail in inboxes that recipients reported as spam"),
+        spf_success_rate: rate("Share of mail that passed SPF"),
+        dkim_success_rate: rate("Share of mail that passed DKIM"),
+        dmarc_success_rate: rate("Share of mail that passed DMARC"),
+        encryption_rate: rate("Share of mail received over TLS"),
+        delivery_error_rate: rate("Share of mail rejected or deferred"),
       }),
       {
-        description:
-          "Verified sending domains that are registered there, as Google last told; the newest figures first, 100 at most.",
+        description: "Verified sending domains that are registered there, newest figures first, 100 at most.",
       },
     ),
   },
   { $id: "GooglePostmaster" },
 );
 
-/** @param isConfigured whether there are credentials */
+/** @param isConfigured whether credentials are configured */
 export async function googlePostmasterOf(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,4 +1,4 @@
-/** What Google said about verified sending domains, and whether it takes the credentials. */
+/** SQL of what Google reports about verified sending domains, and of whether it accepts the credentials. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -9,7 +9,7 @@ export interface DueDomain {
   readonly domain: string;
 }
 
-/** Verified domains that Google is to be asked about; those that were never asked about come first. */
+/** Verified domains that are due for a request; new ones first. */
 export function listDueDomains(db: Queryable, now: Date, most: number): Promise<DueDomain[]> {
   return db.rows(sql`
     select workspace_id, domain
@@ -19,7 +19,10 @@ export function listDueDomains(db: Queryable, now: Date, most: number): Promise<
     limit ${most}`);
 }
 
-/** Undefined `stats`: Google does not know the domain, or not as this account's. A domain that is gone is passed by. */
+/**
+ * Stores statistics; undefined when Google does not know the domain, or not in this account. Does nothing for a deleted
+ * domain.
+ */
 export async function saveStats(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -42,7 +45,7 @@ export async function saveStats(
       encryption_rate = excluded.encryption_rate, delivery_error_rate = excluded.delivery_error_rate`);
 }
 
-/** What is known stays. */
+/** Sets the time of the next request; stored statistics stay. */
 export async function updateDueAt(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -56,7 +59,7 @@ export async function updateDueAt(
     on conflict (workspace_id, domain) do update set due_at = excluded.due_at`);
 }
 
-/** Domains of the workspace that are verified now and registered at Google; those with the newest figures come first. */
+/** Verified domains that are registered with Google; those with the newest statistics first. */
 export function listDomainStats(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -71,7 +74,7 @@ export function listDomainStats(
     limit ${most}`);
 }
 
-/** Before Google has said anything: undefined. */
+/** Whether Google accepted the credentials at the last request; undefined before the first. */
 export async function findAuthorisation(db: Queryable): Promise<boolean | undefined> {
   const row = await db.row<{ is_authorised: boolean }>(sql`select is_authorised from postmaster_standing`);
   return row?.is_authorised;

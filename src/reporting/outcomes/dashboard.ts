@@ -34,14 +34,14 @@ export const BouncesComplaints = Type.Object(
       soft_bounces: Type.Integer(),
       block_bounces: Type.Integer(),
       bounce_rate: Type.Number({
-        description: "Of the messages accepted in the window: bounced of those attempted, 0 to 1.",
+        description: "Bounced messages per attempted message, 0 to 1, of those accepted in the window.",
       }),
       ...spanFields,
     }),
     complaint_stats: Type.Object({
       total_complaints: Type.Integer({ description: "Of all time." }),
       complaint_rate: Type.Number({
-        description: "Of the messages accepted in the window: complained about of those delivered, 0 to 1.",
+        description: "Complaints per delivered message, 0 to 1, of those accepted in the window.",
       }),
       ...spanFields,
     }),
@@ -69,7 +69,7 @@ export const BouncesComplaints = Type.Object(
   { $id: "BouncesComplaints" },
 );
 
-/** @param now its 24 hours, 7 and 30 days end here, whatever `window_days` is */
+/** @param now end of the window, and of `last_24_hours` to `last_30_days` */
 export async function bouncesComplaintsOf(
   db: Queryable,
   { workspaceId, timezone }: { readonly workspaceId: WorkspaceId; readonly timezone: string },

@@ -24,12 +24,14 @@ const Bounce = Type.Object(
     domain: Type.String(),
     bounce_type: Type.Enum(["hard", "soft", "block"], {
       description:
-        "`hard`: the address is at fault; `soft`: its mailbox or system; `block`: they refuse us or the message.",
+        "`hard`: the address is at fault; `soft`: its mailbox or system; `block`: the server rejects this sender or the message.",
     }),
-    category: Type.String({ description: "What it was about: `NoEmail`, `MailboxFull`, `Reputation`, ..." }),
-    smtp_code: nullable(Type.Integer({ description: "Of the deciding reply." })),
+    category: Type.String({
+      description: "Cause of the bounce: `NoEmail`, `MailboxFull`, `Reputation`, ...",
+    }),
+    smtp_code: nullable(Type.Integer({ description: "Of the reply that rejected the message." })),
     enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
-    error_message: Type.String({ description: "What the other side said." }),
+    error_message: Type.String({ description: "The reply of the server." }),
     source: Type.Enum([...messageSources]),
     campaign_id: nullable(Id),
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
@@ -45,7 +47,7 @@ const Complaint = Type.Object(
     email: Type.String({ description: "The recipient." }),
     domain: Type.String(),
     feedback_type: Type.String({ description: "As the report says (RFC 5965): `abuse`, `fraud`, ..." }),
-    provider: nullable(Type.String({ description: "Who sent the report." })),
+    provider: nullable(Type.String({ description: "The sender of the report." })),
     source: Type.Enum([...messageSources]),
     campaign_id: nullable(Id),
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),

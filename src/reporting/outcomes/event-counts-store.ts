@@ -1,6 +1,6 @@
 /**
- * Bounces and complaints by when they happened, to the moment: whole quarter-hours and days from the counters, and what is
- * left of the one in which a span begins from the records themselves.
+ * Bounces and complaints by the time they came, to the second: whole quarter-hours and days are read from the counters,
+ * the rest of the quarter-hour in which a span begins from the records.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { countedByTimeSql, dayStartsSql } from "#messages/counters/by-time-store.ts";
@@ -11,8 +11,8 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /**
- * For a `with`: `event`, the relation of what happened since the first of some moments, with columns time, source, hard,
- * soft, block and complaints. A row never reaches over one of the moments or of the cuts, which are between
+ * Common table expressions with `event`: bounces and complaints since the first of some times, with columns time,
+ * source, hard, soft, block and complaints. No row crosses one of the times, or one of the cuts, which lie between
  * quarter-hours.
  */
 function eventSql(workspaceId: WorkspaceId, moments: readonly Date[], cuts?: Sql): Sql {
@@ -48,7 +48,7 @@ function eventSql(workspaceId: WorkspaceId, moments: readonly Date[], cuts?: Sql
     )`;
 }
 
-/** What happened on a day to mail of a source. */
+/** Bounces and complaints of one day and source. */
 export interface EventDay {
   /** "2026-11-21". */
   readonly date: string;
@@ -59,7 +59,7 @@ export interface EventDay {
   readonly complaints: number;
 }
 
-/** By day of a time zone and source, oldest first, without days on which nothing happened. `to` is now. */
+/** By day (of a time zone) and source, oldest first, without empty days. `to` is now. */
 export function listEventDays(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -81,7 +81,7 @@ export interface EventCounts {
   readonly complaints: number;
 }
 
-/** What happened since each of the moments, in their order. */
+/** Bounces and complaints since each of the times, in their order. */
 export function countEvents(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -100,7 +100,7 @@ export interface DomainBounces {
   readonly count: number;
 }
 
-/** The recipient domains with the most bounces since a moment. */
+/** The recipient domains with the most bounces since a time. */
 export function listBouncingDomains(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,4 +1,4 @@
-/** Daily figures for a chart, days on which nothing happened included. */
+/** Daily figures for a chart, including days without messages. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
 import type { Counts } from "#messages/counters/counters.ts";
@@ -11,15 +11,15 @@ const MOST_DAYS = 366;
 export const ChartDay = Type.Object(
   {
     date: Type.String({ format: "date", description: "A day of the workspace's time zone." }),
-    sent: Type.Integer({ description: "Messages accepted on that day of which an attempt has ended." }),
+    sent: Type.Integer({ description: "Messages accepted on that day with at least one finished attempt." }),
     delivered: Type.Integer(),
     bounced: Type.Integer(),
     failed: Type.Integer(),
     complained: Type.Integer(),
     suppressed: Type.Integer(),
-    opens: Type.Integer({ description: "By people, like clicks; of the messages of that day." }),
+    opens: Type.Integer({ description: "By people, like `clicks`; of the messages accepted on that day." }),
     clicks: Type.Integer(),
-    machine_opens: Type.Integer({ description: "By programs, which no other figure counts." }),
+    machine_opens: Type.Integer({ description: "By programs; no other figure contains them." }),
     machine_clicks: Type.Integer(),
     unsubscribed: Type.Integer(),
   },
@@ -32,7 +32,10 @@ export interface Days {
   readonly to: Temporal.PlainDate;
 }
 
-/** The last 30 days where nothing is said. @throws ApiError VALIDATION_ERROR for a span that is reversed or too long */
+/**
+ * The requested days; by default the last 30.
+ * @throws ApiError VALIDATION_ERROR when the span is reversed or too long
+ */
 export function daysOf(
   { start_date, end_date }: { start_date: Days["from"] | undefined; end_date: Days["to"] | undefined },
   now: Date,
@@ -52,7 +55,7 @@ export function daysOf(
   return { from, to };
 }
 
-/** @param counted the days that had any news, by date */
+/** @param counted the days with messages */
 export function chartOf(
   { from, to }: Days,
   counted: readonly (Counts & { readonly date: string })[],

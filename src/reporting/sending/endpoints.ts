@@ -1,4 +1,4 @@
-/** How sending goes: by day, and in one word. */
+/** Daily figures and the sending health over HTTP. */
 import { Type } from "typebox";
 import { reports } from "#messages/resource.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -40,7 +40,7 @@ export function sendingReportEndpoints({ db, clock }: { db: Database; clock: Clo
       method: "GET",
       path: "/stats/health",
       mayTakeLong: "reading",
-      summary: "How healthy sending is: bounces and complaints of the last 30 days against their limits",
+      summary: "Sending health: bounces and complaints of the last 30 days against their limits",
       needs,
       answer: Health,
       message: "Sending health",

@@ -1,4 +1,7 @@
-/** Whether a workspace sends in a way that mailbox providers bear with: the limits at which Amazon SES reviews and pauses. */
+/**
+ * The sending health of a workspace: its bounce and complaint rates against the limits at which Amazon SES reviews and
+ * pauses accounts.
+ */
 import { type Static, Type } from "typebox";
 import { healthScore, PAUSED_AT } from "#audience/mailing-lists/list-stats.ts";
 import type { Counts } from "#messages/counters/counters.ts";
@@ -17,9 +20,9 @@ const Severity = Type.Enum(["warning", "critical"]);
 export const Health = Type.Object(
   {
     status: Type.Enum(["healthy", "warning", "critical"]),
-    score: Type.Integer({ description: "0 to 100; 100 while nothing was sent." }),
+    score: Type.Integer({ description: "0 to 100; 100 when nothing was sent." }),
     window_days: Type.Integer(),
-    total_sent: Type.Integer({ description: "Messages of which an attempt has ended." }),
+    total_sent: Type.Integer({ description: "Messages with at least one finished attempt." }),
     delivery_rate: Type.Number({ description: "Of those sent, 0 to 1." }),
     bounce_rate: Type.Number({ description: "Of those sent, 0 to 1." }),
     complaint_rate: Type.Number({ description: "Of those delivered, 0 to 1." }),
@@ -47,8 +50,12 @@ export function healthOf(counts: Counts, window_days: number, updated_at: Date):
     complaint_rate: fraction(counts.complained, delivered),
   };
   const issues = [
-    issueOf("bounce", rates.bounce_rate, "remove addresses that bounce, and validate lists before you send"),
-    issueOf("complaint", rates.complaint_rate, "write only to people who asked for it, and let them leave"),
+    issueOf("bounce", rates.bounce_rate, "remove addresses that bounce, and validate lists before sending"),
+    issueOf(
+      "complaint",
+      rates.complaint_rate,
+      "write only to people who subscribed, and make unsubscribing easy",
+    ),
   ].filter((issue) => issue !== undefined);
   return {
     status: statusOf(issues),
@@ -62,7 +69,7 @@ export function healthOf(counts: Counts, window_days: number, updated_at: Date):
   };
 }
 
-/** As that of a mailing list; 100 while nothing was sent. */
+/** The score of a mailing list (list-stats.ts), for these counts; 100 when nothing was sent. */
 export function scoreOf(counts: Counts): number {
   const sent = attemptedOf(counts);
   const delivered = deliveredOf(counts);

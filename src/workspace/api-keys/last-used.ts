@@ -14,13 +14,13 @@ const PER_KEY_SECONDS = 60;
 const GATHER_MS = 1_000;
 
 export interface LastUsed {
-  /** The authenticator's onUse: notes the moment and returns at once. */
+  /** The onUse of the authenticator: queues the time of use and returns at once. */
   note(caller: Caller): void;
-  /** Writes what has been noted. Never rejects: a failure is logged, and the next use is noted again. */
+  /** Writes the queued uses. Never rejects: a failure is logged, and the next use of the key is written instead. */
   flush(): Promise<void>;
 }
 
-/** Nothing needs closing: call `flush` once more at stop, before the database goes. */
+/** Call `flush` once more before the database connection closes. */
 export function createLastUsed(options: { db: Database; clock: Clock; log: Pick<Log, "warn"> }): LastUsed {
   const { db, clock, log } = options;
   const notedAt = new Map<string, number>();
@@ -39,7 +39,7 @@ export function createLastUsed(options: { db: Database; clock: Clock; log: Pick<
       await updateLastUsed(db, uses, PER_KEY_SECONDS);
     } catch (err) {
       for (const use of uses) notedAt.delete(use.keyId);
-      log.warn({ err }, "last use of API keys not written");
+      log.warn({ err }, "last_used_at of API keys could not be written");
     }
   };
 

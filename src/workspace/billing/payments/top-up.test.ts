@@ -179,7 +179,7 @@ describe("an event", () => {
       }
       expect([(await find(id)).status, await balance()]).toEqual(["pending", before]);
       expect(
-        lines.filter((line) => line.includes(`it is of ${livemode ? "live" : "test"} mode`)),
+        lines.filter((line) => line.includes(`the event is of ${livemode ? "live" : "test"} mode`)),
       ).toHaveLength(2);
       const payload = stripe.event(id, { livemode: !livemode, id: `evt_${key}_own` });
       const headers = {
@@ -254,8 +254,8 @@ describe("money that came in and is credited to nobody", () => {
   const nobody = "019a0000-0000-7000-8000-000000000000";
 
   test.each<[string, EventChange]>([
-    ["amount or currency are others", { session: { amount_total: 2_501 } }],
-    ["it is another payment", { session: { id: "cs_test_second" } }],
+    ["amount or currency differ", { session: { amount_total: 2_501 } }],
+    ["the transaction belongs to another payment", { session: { id: "cs_test_second" } }],
     ["the transaction is unknown", { session: { client_reference_id: nobody } }],
     ["the workspace is unknown", { session: { metadata: { workspace_id: nobody } } }],
   ])("is told from an event without meaning: %s", async (because, change) => {
@@ -270,11 +270,11 @@ describe("money that came in and is credited to nobody", () => {
     const id = await begin();
     expect(await hear(id, { id: "evt_credit" })).toBeNull();
     expect(await hear(id, { id: "evt_credit" })).toEqual({
-      because: "it was heard before",
+      because: "the event was seen before",
       isUncredited: false,
     });
     expect(await hear(id, { id: "evt_credit_again" })).toEqual({
-      because: "it is completed",
+      because: "the transaction is completed",
       isUncredited: false,
     });
   });
@@ -297,7 +297,7 @@ describe("money that came in and is credited to nobody", () => {
     const answer = await fetch(`${bare.url}/payments/stripe`, { method: "POST", body: payload, headers });
     expect(answer.status).toBe(200);
     expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
-      { msg: "a payment was made and not credited", transactionId: id, event: "evt_logged" },
+      { msg: "payment received but not credited", transactionId: id, event: "evt_logged" },
     ]);
   });
 });
