@@ -209,7 +209,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       db: database,
       clock,
       plans,
-      examiner: openAddressChecker(parts, prober),
+      checker: openAddressChecker(parts, prober),
     }),
     ...messageEndpoints({ db: database }),
     ...bounceEndpoints({ db: database }),

@@ -6,7 +6,7 @@ import { ConnectionCaps } from "#inbound/listener/connection-caps.ts";
 import { type ListenerOptions, SmtpListener } from "#inbound/listener/listener.ts";
 import { MessageMemory } from "#inbound/listener/message-data.ts";
 import { NetworkLog } from "#inbound/listener/network-log.ts";
-import { createReading } from "#inbound/parsing/parse-mail.ts";
+import { createMailParser } from "#inbound/parsing/parse-mail.ts";
 import { createReturns, LARGEST_MAIL } from "#inbound/returns/conversation.ts";
 import { startProcessing } from "#inbound/returns/processing.ts";
 import { createLogins } from "#inbound/submission/login.ts";
@@ -108,11 +108,11 @@ function openReturns(services: Services, certificate: Certificate): Gate {
     bounceDomain: config.BOUNCE_DOMAIN,
     keys: { returnPath: returnPathKeys(secrets), link: mailLinkKeys(secrets) },
   };
-  const readings = { signed: createReading(), open: createReading() };
+  const parsers = { signed: createMailParser(), open: createMailParser() };
   const networkLog = new NetworkLog(log);
   const processing = startProcessing({
     ...addresses,
-    readings,
+    parsers,
     log,
     onMoved: createReactions(clock),
     onUnsubscribed,
@@ -140,7 +140,7 @@ function openReturns(services: Services, certificate: Certificate): Gate {
     options,
     async close() {
       await processing.stop();
-      await Promise.all([readings.signed.close(), readings.open.close()]);
+      await Promise.all([parsers.signed.close(), parsers.open.close()]);
     },
   };
 }

@@ -85,7 +85,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
         db: database,
         clock: services.clock,
         plans,
-        examiner: openAddressChecker(services, prober),
+        checker: openAddressChecker(services, prober),
       }),
     },
     uninterrupted: [EXPORT_JOB],

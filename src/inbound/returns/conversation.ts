@@ -1,6 +1,6 @@
 /**
- * The port for mail that comes back: whom it is for is decided at RCPT, and what was said 250 to is in the database.
- * Nothing is ever passed on, or answered with a mail.
+ * The port for returned mail: bounces, complaints, reports and unsubscribe requests. RCPT resolves the address; a mail that
+ * got 250 is in the database. Nothing is relayed or answered with a mail.
  */
 
 import type { SMTPServerEnvelope } from "smtp-server";
@@ -27,9 +27,9 @@ import { findLastMove } from "./sent-message-store.ts";
 import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";
 
 const MOST_RECIPIENTS = 10;
-/** In one connection; who goes on is guessing. */
+/** Refused recipients after which a connection is ended: its client is guessing. */
 const MOST_REFUSED = 50;
-/** As Postfix counts: a message that has seen more servers goes in circles. */
+/** A message with more Received fields is in a mail loop; Postfix has the same limit (hopcount_limit). */
 const MOST_RECEIVED = 50;
 const BACKLOG: Backlog = {
   signed: { waiting: limits.waitingSignedMails.most, bytes: limits.waitingSignedBytes.most },
@@ -38,26 +38,26 @@ const BACKLOG: Backlog = {
   address: limits.waitingMailsPerAddress.most,
 };
 const BACKLOG_SENTENCES = {
-  network: "Too much mail of your network waits to be processed.",
-  address: "Too much mail to this address waits to be processed.",
+  network: "Too much mail from your network is waiting to be processed.",
+  address: "Too much mail to this address is waiting to be processed.",
 };
-/** Room for a report that returns the largest message we send. */
+/** Fits a report that returns the largest message we send. */
 export const LARGEST_MAIL = 40 * 1024 * 1024;
-/** Octets that are read of a mail, and so stored. */
+/** Octets of a mail that are parsed, and therefore stored. */
 const readOctets = (kind: InboundAddress["kind"]) =>
   kind === "report" ? attachmentMailLimit : reportMailLimit;
 
 export interface ReturnsDeps extends InboundAddressDeps {
   readonly clock: Clock;
   readonly log: NetworkLog;
-  /** Called when there is mail of this class to process. */
+  /** Called after mail of this class was stored. */
   readonly onStored: (mailClass: MailClass) => void;
 }
 
 export function createReturns(deps: ReturnsDeps): (network: string) => Conversation {
   const { db, clock, log } = deps;
   return (network) => {
-    /** By address, in the form in which two spellings of one address are the same. */
+    /** By address, so that two spellings of one address are one recipient. */
     let recipients = new Map<string, { readonly address: string; readonly kind: InboundAddress["kind"] }>();
     let refused = 0;
     const refuse = (enhanced: string, text: string) => {
@@ -66,8 +66,8 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
         ? new SmtpReply(421, "4.7.0", "Too many unknown recipients")
         : new SmtpReply(550, enhanced, text);
     };
-    const tooMuch = (sentence: string) => {
-      log.note(network, `mail was put off: ${sentence}`);
+    const deferred = (sentence: string) => {
+      log.note(network, `inbound mail deferred: ${sentence}`);
       return new SmtpReply(451, "4.7.1", `${sentence} Retry later.`);
     };
     const kinds = () => [...recipients.values()].map(({ kind }) => kind);
@@ -80,7 +80,7 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
         throw new SmtpReply(
           554,
           "5.4.6",
-          `The message goes in circles: more than ${MOST_RECEIVED} Received fields`,
+          `Mail loop: the message has more than ${MOST_RECEIVED} Received fields`,
         );
       }
       const mails = [...recipients.values()].map(({ address, kind }) => ({
@@ -93,13 +93,13 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
       }));
       const open = mails.filter(({ kind }) => mailClassOf(kind) === "open");
       const reached = await takeOpenMails(db, { network, mails: open.length }, clock.now());
-      if (reached !== null) throw tooMuch(limitSentence(reached));
+      if (reached !== null) throw deferred(limitSentence(reached));
       const refusal = await insertInboundMails(db, { network, mails }, BACKLOG, clock.now());
       if (refusal === "class") {
-        log.note(network, "mail was put off: too much waits to be processed");
-        throw new SmtpReply(452, "4.3.1", "Too much mail waits to be processed: retry later");
+        log.note(network, "inbound mail deferred: too much mail is waiting to be processed");
+        throw new SmtpReply(452, "4.3.1", "Too much mail is waiting to be processed: retry later");
       }
-      if (refusal !== null) throw tooMuch(BACKLOG_SENTENCES[refusal]);
+      if (refusal !== null) throw deferred(BACKLOG_SENTENCES[refusal]);
       for (const mailClass of new Set(mails.map(({ kind }) => mailClassOf(kind)))) deps.onStored(mailClass);
       return "2.0.0 Accepted";
     };
@@ -110,17 +110,17 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
       async recipient({ address: given }, { mailFrom }) {
         const address = plainAddress(given);
         const returned = await resolveInboundAddress(deps, address);
-        if (returned === "foreign") throw refuse("5.7.1", "We do not relay");
+        if (returned === "foreign") throw refuse("5.7.1", "Relaying denied");
         if (
           returned === null ||
           (returned.kind === "return_path" && (await isTooOld(db, returned.messageId, clock.now())))
         ) {
-          throw refuse("5.1.1", "There is no such mailbox");
+          throw refuse("5.1.1", "No such mailbox");
         }
         const { kind } = returned;
         const isSecondReport = kind === "report" && [...recipients.values()].some((one) => one.kind === kind);
         if (recipients.size >= MOST_RECIPIENTS || isSecondReport) {
-          throw new SmtpReply(452, "4.5.3", "Too many recipients: send the others a copy of their own");
+          throw new SmtpReply(452, "4.5.3", "Too many recipients: send the others a separate copy");
         }
         if (mailClassOf(kind) === "open") {
           const named = mailFrom === false || mailFrom.args === false ? {} : mailFrom.args;
@@ -133,14 +133,14 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
             );
           }
           const reached = await findReachedQuota(db, network, clock.now());
-          if (reached !== null) throw tooMuch(limitSentence(reached));
+          if (reached !== null) throw deferred(limitSentence(reached));
         }
-        // The token of an unsubscribe address tells capitals from small letters.
+        // The token of an unsubscribe address is case-sensitive.
         recipients.set(kind === "unsubscribe" ? address : address.toLowerCase(), { address, kind });
       },
       message: (received, { mailFrom }) => answerSoon(take(received, mailFrom)),
       sizeLimit() {
-        // No more of it is ever read.
+        // No more of the mail is parsed.
         const kept = Math.max(0, ...kinds().map(readOctets));
         return { most: isOpen() ? limits.openMailBytes.most : LARGEST_MAIL, kept };
       },
@@ -163,8 +163,8 @@ function countReceived(message: Buffer): number {
 const MOST_AGE_MS = 30 * 86_400_000;
 
 /**
- * Thirty days after something last happened to the message, which may have waited long before it went out (a paused
- * campaign). The log is not asked about a young one.
+ * Whether the return path of a message no longer accepts reports: thirty days after the last event of the message, which may
+ * have waited in a paused campaign. A recent message is not looked up.
  */
 export async function isTooOld(db: Queryable, messageId: string, now: Date): Promise<boolean> {
   const isPast = (time: Date) => now.getTime() - time.getTime() > MOST_AGE_MS;
@@ -173,7 +173,7 @@ export async function isTooOld(db: Queryable, messageId: string, now: Date): Pro
   return moved === undefined || isPast(moved);
 }
 
-/** Ids begin with the time of acceptance (RFC 9562 section 5.7). */
+/** UUIDv7 ids begin with the time of acceptance (RFC 9562 section 5.7). */
 function acceptedAt(messageId: string): Date {
   return new Date(Number.parseInt(messageId.replaceAll("-", "").slice(0, 12), 16));
 }
