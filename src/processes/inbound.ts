@@ -7,7 +7,7 @@ import { type ListenerOptions, SmtpListener } from "#inbound/listener/listener.t
 import { MessageMemory } from "#inbound/listener/message-data.ts";
 import { NetworkLog } from "#inbound/listener/network-log.ts";
 import { createMailParser } from "#inbound/parsing/parse-mail.ts";
-import { createReturns, LARGEST_MAIL } from "#inbound/returns/conversation.ts";
+import { LARGEST_MAIL, ReturnsConversation, type ReturnsDeps } from "#inbound/returns/conversation.ts";
 import { startProcessing } from "#inbound/returns/processing.ts";
 import { createLogins } from "#inbound/submission/login.ts";
 import { createSubmission } from "#inbound/submission/submission.ts";
@@ -118,6 +118,12 @@ function openReturns(services: Services, certificate: Certificate): Gate {
     onUnsubscribed,
     sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
   });
+  const returnsDeps: ReturnsDeps = {
+    ...addresses,
+    db: services.requests,
+    log: networkLog,
+    onStored: (mailClass) => processing.wake(mailClass),
+  };
   const options = {
     host: config.INBOUND_HOST ?? config.HOST,
     name: config.MAIL_HOSTNAME,
@@ -129,12 +135,7 @@ function openReturns(services: Services, certificate: Certificate): Gate {
     mostBytes: RETURNS.mostBytes,
     log,
     networkLog,
-    open: createReturns({
-      ...addresses,
-      db: services.requests,
-      log: networkLog,
-      onStored: (mailClass) => processing.wake(mailClass),
-    }),
+    open: (network: string) => new ReturnsConversation(returnsDeps, network),
   };
   return {
     options,
