@@ -1,4 +1,4 @@
-/** A sending domain goes with its reports, however many there are; one that stays keeps them. */
+/** The reports of a deleted sending domain are removed with it. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -9,7 +9,7 @@ const service = await startService();
 const { call, database, workspaceId } = service;
 let count = 0;
 
-/** With twenty DMARC reports of 3,000 records, but for two each as many as they say, and 9,000 TLS reports. */
+/** A domain with twenty DMARC reports that claim 3,000 records each, and 9,000 TLS reports. */
 async function reportedDomain(own: { workspaceId: WorkspaceId; key: string } = service) {
   count += 1;
   const domain = `reported${count}.test`;
@@ -37,7 +37,7 @@ const left = () =>
     select (select count(*) from dmarc_reports) as dmarc, (select count(*) from dmarc_records) as records,
       (select count(*) from tls_reports) as tls`);
 
-// The size of a statement shows only in it: records of DMARC reports, and TLS reports.
+// Counted by triggers, because only the statement itself shows its size.
 await database.pool.query(`
   create function refuse_much() returns trigger language plpgsql as $$
   declare size bigint;
@@ -51,7 +51,7 @@ await database.pool.query(`
   create trigger bounded after delete on tls_reports referencing old table as gone
     for each statement execute function refuse_much(5000)`);
 
-test("a domain goes with all of its reports, and no statement deletes more than so many", async () => {
+test("a domain is deleted with all of its reports, in statements of bounded size", async () => {
   const kept = await reportedDomain(await service.newWorkspace());
   const { remove } = await reportedDomain();
   expect((await remove()).status).toBe(200);
@@ -60,7 +60,7 @@ test("a domain goes with all of its reports, and no statement deletes more than 
   expect(await left()).toEqual({ dmarc: 0, records: 0, tls: 0 });
 });
 
-test("a domain that a campaign keeps, and another workspace's, keep their reports", async () => {
+test("a domain that a campaign uses, or of another workspace, keeps its reports", async () => {
   const { id, domain, remove } = await reportedDomain();
   const campaign = await newCampaign(database, workspaceId, null, { from_email: `news@${domain}` });
   await database.run(sql`update campaigns set status = 'scheduled' where id = ${campaign}`);

@@ -13,7 +13,7 @@ const log = createLog("silent");
 const workspaceId = await insertBareWorkspace(db);
 await verifyShop(db, workspaceId);
 
-/** More than one statement takes. */
+/** More rows than one statement removes. */
 const MANY = 5_001;
 
 const daysAgo = (days: number) => new Date(clock.now().getTime() - days * 86_400_000);
@@ -29,7 +29,7 @@ const insertSoftBounces = (name: string, amount: number, failed: Date) =>
   db.run(sql`
     insert into soft_bounces (workspace_id, address, failures, first_failed_at, last_failed_at)
     select ${workspaceId}, ${name} || n, 1, ${failed}, ${failed} from generate_series(1, ${amount}::int) n`);
-/** A DMARC report with so many records, and a TLS report. */
+/** A DMARC report with this many records, and a TLS report. */
 const insertReports = (name: string, records: number, ended: Date) =>
   db.run(sql`
     with domain as (select workspace_id, id from sending_domains limit 1), tls as (
@@ -59,7 +59,7 @@ beforeEach(async () => {
   }
 });
 
-test("what is old goes, however much it is, and the rest stays", async () => {
+test("old rows are removed, however many there are, and others stay", async () => {
   await insertMails("processed", MANY, daysAgo(8));
   await insertMails("processed", 1, daysAgo(6));
   await insertMails("quarantined", MANY + 1_000, daysAgo(8));
@@ -78,7 +78,7 @@ test("what is old goes, however much it is, and the rest stays", async () => {
   });
 });
 
-test("a process that has to stop begins no further batch", async () => {
+test("a stopping process begins no further batch", async () => {
   await insertMails("processed", 1, daysAgo(8));
   await insertSoftBounces("old", 1, daysAgo(91));
   await insertReports("old", 1, daysAgo(401));

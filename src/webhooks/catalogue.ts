@@ -93,7 +93,7 @@ export const TEST_EVENT = "webhook.test";
 /** The events that a webhook can name. */
 export const eventTypes = (Object.keys(catalogue) as EventType[]).filter((type) => type !== TEST_EVENT);
 
-/** Stands for all events. */
+/** The name for all events. */
 export const EVERY_EVENT = "*";
 
 export type WebhookEvent<Type extends EventType = EventType> = {

@@ -1,4 +1,4 @@
-/** The table of checks: the history. */
+/** The table of blacklist checks: the history. */
 import sql, { empty } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -19,10 +19,10 @@ export interface CheckRow {
   readonly status: BlacklistCheckStatus;
   readonly listed_count: number;
   readonly total_checked: number;
-  /** Units of the allowance. */
+  /** Checks charged: 0 or 1. */
   readonly cost: number;
   readonly created_at: Date;
-  /** By zone. */
+  /** Status by zone name. */
   readonly result: Readonly<Record<string, ZoneStatus>>;
 }
 
@@ -30,9 +30,9 @@ export interface CheckFilter {
   readonly target: string | undefined;
   readonly check_type: CheckType | undefined;
   readonly monitor_id: string | undefined;
-  /** From this moment on. */
+  /** Inclusive. */
   readonly since: Date | undefined;
-  /** Up to, not including, this moment. */
+  /** Exclusive. */
   readonly before: Date | undefined;
 }
 
@@ -70,14 +70,14 @@ export function listChecks(
     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`);
 }
 
-/** Whether the history has runs of a monitor, which may be gone. */
+/** Whether the history has runs of a monitor, which may be deleted. */
 export async function hasRuns(db: Queryable, workspaceId: WorkspaceId, monitorId: string): Promise<boolean> {
   const run = await db.row(sql`
     select from blacklist_checks where workspace_id = ${workspaceId} and monitor_id = ${monitorId} limit 1`);
   return run !== undefined;
 }
 
-/** At most `most` rows that are older; says how many went. */
+/** Removes up to `most` checks of before then. @returns how many */
 export function removeOldChecks(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from blacklist_checks c using (

@@ -14,14 +14,14 @@ const dns = await startFakeDns();
 afterAll(() => dns.close());
 const resolver = createResolver({ servers: [dns.address], timeoutMs: zoneMs - 100, tries: 1 });
 const clock = stubClock();
-// The first look-up starts the look-up thread, which takes a share of the short times here.
+// The first look-up starts the DNS thread, which would take part of the short deadlines here.
 await resolver.txt("begin.example");
 
 beforeEach(() => {
   dns.questions.length = 0;
 });
 
-/** Test points of a zone that works. */
+/** The test points of a working zone. */
 const works = (zone: string): DnsZone => ({
   [dnsblName("127.0.0.2", zone)]: { A: ["127.0.0.2"] },
   [dnsblName("test", zone)]: { A: ["127.0.0.2"] },
@@ -35,7 +35,7 @@ interface Given {
   readonly zonesAtOnce?: number;
 }
 
-/** Zones of which only the name matters are for every kind of target. */
+/** Zones given by name only list every kind of target. */
 function checkerOf({ zones, dns: records, keptMs = 300_000, checkMs = 1_000, zonesAtOnce = 20 }: Given) {
   dns.zone = records;
   const all = zones.map((zone) => ({ types: ["ip4", "ip6", "domain"], description: "A list", ...zone }));
@@ -53,7 +53,7 @@ function checkerOf({ zones, dns: records, keptMs = 300_000, checkMs = 1_000, zon
 const statusesOf = ({ results }: Awaited<ReturnType<ReturnType<typeof checkerOf>>>) =>
   Object.fromEntries(results.map(({ zone, status }) => [zone, status]));
 
-test("every status means what it says, and the listed come first", async () => {
+test("each answer gives its status, and listed zones come first", async () => {
   const codes: Record<string, DnsZone[string]> = {
     "z-listed.example": { A: ["127.0.0.3"], TXT: ["Seen in\nspam"] },
     "a-clean.example": "nxdomain",
@@ -96,7 +96,7 @@ test("every status means what it says, and the listed come first", async () => {
   expect(checked.results[1]).toMatchObject({ description: "A list", delisting_info: null });
 });
 
-test("IPv6 is asked by nibbles, a domain by its name, however it was typed", async () => {
+test("an IPv6 address is queried by nibbles and a domain by its name, however it was typed", async () => {
   const name = "bl.example";
   const check = checkerOf({
     zones: [{ name }],
@@ -118,7 +118,7 @@ test("IPv6 is asked by nibbles, a domain by its name, however it was typed", asy
   });
 });
 
-test("a zone that fails its self-test is skipped; one whose test nobody answers is not clean either", async () => {
+test("a zone that fails its self-test is skipped; one whose test gets no answer is not reported clean", async () => {
   const listing = (zone: string) => ({ [dnsblName(IP, zone)]: { A: ["127.0.0.2"] } });
   const check = checkerOf({
     zones: ["dead", "wild", "parked", "silent", "broken", "refusing", "alive"].map((name) => ({
@@ -147,7 +147,7 @@ test("a zone that fails its self-test is skipped; one whose test nobody answers 
   expect(checked.results.find(({ zone }) => zone === "dead.example")?.description).toContain("self-test");
 });
 
-test("a self-test holds for half an hour, and is shared by whoever asks meanwhile", async () => {
+test("a self-test is cached for half an hour, and shared by concurrent checks", async () => {
   const name = "bl.example";
   const check = checkerOf({ zones: [{ name }], dns: works(name) });
   const tests = () => dns.questions.filter((asked) => asked.name === dnsblName("127.0.0.2", name)).length;
@@ -161,7 +161,7 @@ test("a self-test holds for half an hour, and is shared by whoever asks meanwhil
   expect(tests()).toBe(2);
 });
 
-test("a self-test that nobody answered is made again after a minute", async () => {
+test("a self-test without an answer is repeated after a minute", async () => {
   const name = "bl.example";
   const check = checkerOf({ zones: [{ name }], dns: { [`*.${name}`]: "timeout" } });
   expect(statusesOf(await check())).toEqual({ [name]: "timeout" });
@@ -171,7 +171,7 @@ test("a self-test that nobody answered is made again after a minute", async () =
   expect(statusesOf(await check())).toEqual({ [name]: "not_listed" });
 });
 
-test("test points of a zone's own come before those of the RFC, and none are asked where it has none", async () => {
+test("a zone's own test points replace those of the RFC, and a zone without any is not tested", async () => {
   const check = checkerOf({
     zones: [
       { name: "own.example", self_test: { listed: ["test", "sample.example"], clean: "invalid" } },
@@ -185,7 +185,7 @@ test("test points of a zone's own come before those of the RFC, and none are ask
   });
 });
 
-test("an answer is kept for five minutes; silence is asked again", async () => {
+test("an answer is cached for five minutes; a missing answer is not", async () => {
   const name = "bl.example";
   const asked = dnsblName(IP, name);
   const check = checkerOf({ zones: [{ name }], dns: { ...works(name), [asked]: "timeout" } });
@@ -199,7 +199,7 @@ test("an answer is kept for five minutes; silence is asked again", async () => {
   expect(statusesOf(await check())).toEqual({ [name]: "listed" });
 });
 
-test("a listing whose reason does not come in time is a listing", async () => {
+test("a listing whose reason does not arrive in time is a listing", async () => {
   const name = "bl.example";
   const check = checkerOf({
     zones: [{ name }],
@@ -208,7 +208,7 @@ test("a listing whose reason does not come in time is a listing", async () => {
   expect((await check()).results).toMatchObject([{ status: "listed", description: "Listed (127.0.0.2)" }]);
 });
 
-test("the check ends in time whatever the zones do", async () => {
+test("a check ends in time whatever the zones do", async () => {
   const names = Array.from({ length: 100 }, (_, at) => `z${at}.example`);
   const check = checkerOf({
     zones: names.map((name) => ({ name, self_test: null })),

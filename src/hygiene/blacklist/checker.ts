@@ -1,8 +1,3 @@
-/**
- * One check of a target against the whole catalogue. It ends in time whatever the zones do, and tells apart "not
- * listed" and "nobody could say".
- */
-
 import type { Resolver } from "#dns/resolver.ts";
 import { createResolver } from "#dns/system.ts";
 import { type DnsblResult, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
@@ -20,12 +15,12 @@ export interface ZoneResult {
   readonly zone: string;
   readonly status: ZoneStatus;
   readonly description: string;
-  /** Of a listing: where to ask for removal. */
+  /** Where to ask for removal of a listing. */
   readonly delisting_info: string | null;
 }
 
 export interface Checked extends BlacklistTarget {
-  /** Zones that were asked: all but the skipped. */
+  /** Zones that were queried: all except the skipped ones. */
   readonly total_checked: number;
   readonly listed_count: number;
   /** Listed first, then by name. */
@@ -34,20 +29,20 @@ export interface Checked extends BlacklistTarget {
 
 export interface Checker {
   check(target: BlacklistTarget): Promise<Checked>;
-  /** Names of the zones that know targets of this kind. */
+  /** Names of the zones that list targets of this kind. */
   zonesFor(target: BlacklistTarget): string[];
 }
 
 export interface CheckPace {
-  /** What a zone has for its self-test, its answer and its reason. */
+  /** The time for a zone's self-test, answer and reason together. */
   readonly zoneMs: number;
-  /** What the whole check has. */
+  /** The time for the whole check. */
   readonly checkMs: number;
-  /** Zones asked at the same time. */
+  /** Zones queried at a time. */
   readonly zonesAtOnce: number;
 }
 
-/** Leaves half a second of six for everything else. */
+/** A call may take six seconds; half a second is left for the rest of it. */
 const PACE: CheckPace = { zoneMs: 5_000, checkMs: 5_500, zonesAtOnce: 20 };
 const TRIES = 4;
 const MOST_KEPT = 50_000;
@@ -56,7 +51,7 @@ export interface CheckerOptions {
   readonly resolver: Pick<Resolver, "ipv4" | "txt">;
   readonly zones: readonly Zone[];
   readonly clock: Clock;
-  /** For how long an answer is not asked for again. */
+  /** How long an answer is cached. */
   readonly keptMs: number;
   readonly pace?: CheckPace;
 }
@@ -66,7 +61,7 @@ export function createZonesResolver(servers: readonly string[]): Resolver {
   return createResolver({ servers, timeoutMs: PACE.zoneMs, tries: TRIES, isFresh: true });
 }
 
-/** Over the operator's DNS servers and zones. @param keptMs as in CheckerOptions */
+/** A checker with the operator's DNS servers and zones. @param keptMs as in CheckerOptions */
 export function checkerFor(
   { DNS_SERVERS: servers, BLACKLIST_ZONES_FILE: file }: Config,
   clock: Clock,
@@ -75,6 +70,10 @@ export function checkerFor(
   return createChecker({ resolver: createZonesResolver(servers), zones: readZones(file), clock, keptMs });
 }
 
+/**
+ * Checks targets against all zones of the catalogue. A check ends in time whatever the zones do, and distinguishes "not listed"
+ * from "no answer".
+ */
 export function createChecker({ resolver, zones, clock, keptMs, pace = PACE }: CheckerOptions): Checker {
   const now = () => clock.monotonicMs();
   const kept = { ms: keptMs, most: MOST_KEPT, now };
@@ -124,7 +123,7 @@ interface Finding {
   readonly description: string | null;
 }
 
-/** What is known when the time is over counts: a listing whose reason did not come is a listing. */
+/** The finding at the deadline counts: a listing whose reason did not arrive is still a listing. */
 async function askInTime(
   sources: Sources,
   zone: Zone,
@@ -133,9 +132,9 @@ async function askInTime(
   ms: number,
 ): Promise<Finding> {
   if (zone.enabled === false)
-    return { status: "skipped", description: `Not asked, switched off: ${zone.description}` };
+    return { status: "skipped", description: `Not queried, switched off: ${zone.description}` };
   if (!isAsked(zone, kind))
-    return { status: "skipped", description: `Not asked: the zone knows no ${nouns[kind]}` };
+    return { status: "skipped", description: `Not queried: the zone does not list ${nouns[kind]}` };
   let known: Finding = { status: "timeout", description: "no answer in time" };
   if (ms <= 0) return known;
   const ask = async (): Promise<Finding> => {

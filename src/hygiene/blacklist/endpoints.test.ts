@@ -50,13 +50,13 @@ const check = (target: unknown) => call("POST", "/blacklist/check", { target });
 const history = async (query = "") => (await call("GET", `/blacklist/history${query}`)).body.data;
 const watch = (body: object) => call("POST", "/blacklist/monitors", body);
 const used = async () => (await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check;
-/** A free workspace with this many checks left of its 50. */
+/** A workspace on the free plan with this many of its 50 checks left. */
 const leave = async (left: number) => {
   await changeWorkspace(db, workspaceId, { plan: "free" }, { clock, plans });
   await db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "blacklist_check", 50 - left, clock.now()));
 };
 
-test("a check answers with every zone and what is left of the allowance", async () => {
+test("a check returns every zone and the remaining allowance", async () => {
   await leave(50);
   const { status, body } = await check(" 8.4.2.1 ");
   const monthEnd = new Date(Date.UTC(clock.now().getUTCFullYear(), clock.now().getUTCMonth() + 1));
@@ -145,11 +145,11 @@ test.each([
   expect(await used()).toBe(0);
 });
 
-test("an IPv4 address in the clothes of IPv6 is the IPv4 address", async () => {
+test("an IPv4-mapped IPv6 address is read as the IPv4 address", async () => {
   expect((await check("::FFFF:8.4.2.1")).body.data).toMatchObject({ target: IP, listed_count: 1 });
 });
 
-test("a check that no zone answered costs nothing, and is no clean one", async () => {
+test("a check without an answer costs nothing, and is not clean", async () => {
   expect((await check("silent.example")).body.data).toMatchObject({ total_checked: 2, listed_count: 0 });
   expect(await history()).toMatchObject([
     { status: "error", cost: 0, result: { "black.test": "error", "white.test": "error" } },
@@ -157,7 +157,7 @@ test("a check that no zone answered costs nothing, and is no clean one", async (
   expect(await used()).toBe(0);
 });
 
-test("without allowance nobody is asked, whatever the balance, and no top-up is advised", async () => {
+test("without allowance no zone is queried, whatever the balance, and no top-up is advised", async () => {
   await leave(0);
   await db.run(sql`
     update billing_accounts set balance = 100, is_prepaid = true where workspace_id = ${workspaceId}`);
@@ -171,7 +171,7 @@ test("without allowance nobody is asked, whatever the balance, and no top-up is 
   expect(await history()).toEqual([]);
 });
 
-test("where a plan has a rate for more the balance pays, and says when it does not", async () => {
+test("on a plan with a rate per check the balance pays, and a check that it does not cover is refused", async () => {
   const made = await rated.newWorkspace();
   const caller = apiCaller(() => rated.url, made.key);
   await changeWorkspace(rated.database, made.workspaceId, { plan: "free" }, { clock, plans });
@@ -183,7 +183,7 @@ test("where a plan has a rate for more the balance pays, and says when it does n
   expect([status, body.code]).toEqual([402, "INSUFFICIENT_BALANCE"]);
 });
 
-test("of 64 calls at once with one check left exactly one passes", async () => {
+test("of 64 concurrent calls with one check left exactly one passes", async () => {
   await leave(1);
   const answers = await Promise.all(Array.from({ length: 64 }, () => check(IP)));
   const statuses = answers.map(({ status }) => status).sort((a, b) => a - b);
@@ -237,7 +237,7 @@ test("history is filtered, and never another workspace's", async () => {
   expect((await call("GET", "/blacklist/history", undefined, { key: stranger.key })).body.data).toEqual([]);
 });
 
-test("days of the history are those of the workspace", async () => {
+test("days of the history are in the time zone of the workspace", async () => {
   await changeWorkspace(db, workspaceId, { timezone: "Asia/Tokyo" }, { clock, plans });
   const fields = { target: IP, target_type: "ip", check_type: "manual", status: "clean" } as const;
   const counts = { listed_count: 0, total_checked: 0, cost: 0, monitor_id: null, result: {} };
@@ -299,7 +299,7 @@ test("a monitor that is due stays so when its frequency changes", async () => {
   );
 });
 
-test("a paused monitor has no next run; active again it is due at once", async () => {
+test("a paused monitor has no next run; a resumed one is due at once", async () => {
   const { id } = (await watch({ target: IP, frequency_minutes: 60, notify: false })).body.data;
   const patch = async (body: object) => (await call("PATCH", `/blacklist/monitors/${id}`, body)).body.data;
   expect(await patch({ status: "paused" })).toMatchObject({ status: "paused", next_run_at: null });

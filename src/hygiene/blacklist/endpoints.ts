@@ -38,7 +38,7 @@ import { readTarget } from "./target.ts";
 
 const blacklist: Resource = { name: "blacklist", label: "Blacklist checker", group: "Hygiene" };
 
-/** Calls whose zones are being asked in this process; each asks at most 20 at the same time. */
+/** Checks at a time in this process; each queries at most 20 zones at a time. */
 const MOST_CHECKS_AT_ONCE = 100;
 const DEEPEST_OFFSET = 1_000_000;
 
@@ -49,14 +49,14 @@ const offset: QueryField<number> = {
 
 export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
   const { db, clock, checker } = deps;
-  let underWay = 0;
+  let running = 0;
   return [
     endpoint({
       id: "checkBlacklists",
       method: "POST",
       path: "/blacklist/check",
       mayTakeLong: "asking others",
-      summary: "Look an IP address or a domain up in all blacklists now",
+      summary: "Check an IP address or a domain against all blacklists now",
       needs: need(blacklist, "write"),
       body: CheckInput,
       answer: BlacklistCheck,
@@ -65,9 +65,9 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         `Listed in ${listed_count} of ${total_checked} blacklists`,
       async handle({ caller: { workspaceId }, body }) {
         const asked = readTarget(body.target);
-        if (underWay >= MOST_CHECKS_AT_ONCE)
-          throw overloaded("Too many blacklist checks at this moment; try again");
-        underWay++;
+        if (running >= MOST_CHECKS_AT_ONCE)
+          throw overloaded("Too many blacklist checks are running: try again");
+        running++;
         try {
           await requireCheck(deps, workspaceId);
           const checked = await checker.check(asked);
@@ -79,7 +79,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
             allowance,
           };
         } finally {
-          underWay--;
+          running--;
         }
       },
     }),
@@ -97,13 +97,13 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       id: "createBlacklistMonitor",
       method: "POST",
       path: "/blacklist/monitors",
-      summary: `Watch an IP address or a domain, at most ${monitorRoom.most} in a workspace; the first run follows within a minute`,
+      summary: `Create a monitor for an IP address or a domain, at most ${monitorRoom.most} per workspace; it runs within a minute`,
       needs: need(blacklist, "write"),
       body: MonitorInput,
       answer: BlacklistMonitor,
       status: 201,
       errors: ["CONFLICT"],
-      message: (monitor) => `${monitor.target} is watched`,
+      message: (monitor) => `${monitor.target} is monitored`,
       async handle({ caller: { workspaceId }, body }) {
         const watched = readTarget(body.target);
         const { frequency_minutes = DAILY, notify: isNotified = true } = body;
@@ -114,7 +114,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
           if (inserted !== undefined) await runMonitorsNow(tx);
           return inserted;
         });
-        if (monitor === undefined) throw new ApiError("CONFLICT", `${watched.target} is watched already`);
+        if (monitor === undefined) throw new ApiError("CONFLICT", `${watched.target} is already monitored`);
         return monitor;
       },
     }),
@@ -122,7 +122,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       id: "getBlacklistMonitor",
       method: "GET",
       path: "/blacklist/monitors/{id}",
-      summary: "One monitor",
+      summary: "Get a monitor",
       needs: need(blacklist, "read"),
       answer: BlacklistMonitor,
       message: "Blacklist monitor",
@@ -136,7 +136,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       id: "updateBlacklistMonitor",
       method: "PATCH",
       path: "/blacklist/monitors/{id}",
-      summary: "Change a monitor's frequency or notices, pause it, or make it active again",
+      summary: "Change a monitor's frequency or notices, or pause or resume it",
       needs: need(blacklist, "write"),
       body: MonitorUpdate,
       answer: BlacklistMonitor,
@@ -157,7 +157,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       id: "deleteBlacklistMonitor",
       method: "DELETE",
       path: "/blacklist/monitors/{id}",
-      summary: "Delete a monitor; its history stays",
+      summary: "Delete a monitor; its history is kept",
       needs: need(blacklist, "write"),
       answer: Deleted,
       message: "Blacklist monitor deleted",
@@ -170,13 +170,13 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       id: "listBlacklistHistory",
       method: "GET",
       path: "/blacklist/history",
-      summary: "Checks of the last 400 days, newest first",
+      summary: "List the checks of the last 400 days, newest first",
       needs: need(blacklist, "read"),
       query: {
         from: dayField("First day, in the workspace's time zone."),
-        to: dayField("Last day, included."),
+        to: dayField("Last day, inclusive."),
         target: textField(1_000, "Only checks of this target."),
-        check_type: choiceField(checkTypes, "Only checks by hand, or on a schedule."),
+        check_type: choiceField(checkTypes, "Only manual or scheduled checks."),
         monitor_id: idField("Only the runs of this monitor, which may be deleted."),
         limit: pageFields().limit,
         offset,
@@ -194,7 +194,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         const isKnown = async (id: string) =>
           (await findMonitor(db, workspaceId, id)) !== undefined || (await hasRuns(db, workspaceId, id));
         if (monitor_id !== undefined && !(await isKnown(monitor_id))) {
-          throw invalid({ field: "monitor_id", message: "monitor_id is no monitor of this workspace" });
+          throw invalid({ field: "monitor_id", message: "monitor_id is not a monitor of this workspace" });
         }
         return listChecks(db, workspaceId, filter, query);
       },
@@ -203,7 +203,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
 }
 
 /**
- * The moments between which days lie in a time zone.
+ * The time range of `from` to `to` (whole days, inclusive) in a time zone.
  * @throws ApiError VALIDATION_ERROR when the last day is before the first
  */
 export function momentsOf(

@@ -13,19 +13,19 @@ const resultsOf = (statuses: Record<string, ZoneStatus>): ZoneResult[] =>
 const next = (former: string[], statuses: Record<string, ZoneStatus>, asked = Object.keys(statuses)) =>
   nextListedZones(former, asked, resultsOf(statuses));
 
-test("only an answer moves a zone", () => {
+test("only an answer changes the state of a zone", () => {
   for (const status of ["timeout", "error", "skipped"] as const) {
     expect(next(["a"], { a: status, b: status })).toEqual({ before: ["a"], after: ["a"] });
   }
   expect(next(["a"], { a: "not_listed", b: "listed" })).toEqual({ before: ["a"], after: ["b"] });
 });
 
-test("a zone that left the catalogue is no delisting", () => {
+test("a zone that was removed from the catalogue is no delisting", () => {
   expect(hasChanged(next(["a", "gone"], { a: "listed" }))).toBe(false);
   expect(hasChanged(next(["a", "off"], { a: "listed", off: "skipped" }, ["a"]))).toBe(false);
 });
 
-test("the mail has both sets, what the zones say, and where to ask for removal", () => {
+test("the notice has both lists, the descriptions of the zones and where to ask for removal", () => {
   const listing = { before: ["a", "b"], after: ["b", "c"] };
   const results = resultsOf({ a: "not_listed", b: "timeout", c: "listed" });
   const mail = listingMail("Acme & Sons", "8.4.2.1", listing, results);

@@ -1,26 +1,26 @@
-/** In which zones a watched target is listed, from one run to the next. */
 import type { ZoneResult } from "./checker.ts";
 
+/** The zones that list a monitored target, before and after a run. */
 export interface ListedZones {
-  /** Names of zones, in order. */
+  /** Names of zones, sorted. */
   readonly before: string[];
   readonly after: string[];
 }
 
 /**
- * Only an answer moves a zone: one that timed out, erred or fails its self-test keeps the state it had, so that silence
- * never looks like a delisting. Zones that are no longer asked drop out of both sides: that is the catalogue's change.
+ * Only an answer changes the state of a zone: after a timeout, an error or a failed self-test a zone keeps its state, so that a
+ * missing answer never looks like a delisting. Zones that are no longer in the catalogue are left out of both lists.
  */
 export function nextListedZones(
-  former: readonly string[],
+  previous: readonly string[],
   asked: readonly string[],
   results: readonly ZoneResult[],
 ): ListedZones {
   const statuses = new Map(results.map(({ zone, status }) => [zone, status]));
-  const before = asked.filter((zone) => former.includes(zone)).toSorted();
+  const before = asked.filter((zone) => previous.includes(zone)).toSorted();
   const after = asked.filter((zone) => {
     const status = statuses.get(zone);
-    return status === "listed" || (status !== "not_listed" && former.includes(zone));
+    return status === "listed" || (status !== "not_listed" && previous.includes(zone));
   });
   return { before, after: after.toSorted() };
 }

@@ -1,10 +1,11 @@
-/** The mail that says that the listing of a watched target changed. */
+/** The notice that the blacklists of a monitored target have changed. */
+import { counted } from "#platform/counted.ts";
 import { letter } from "#platform/http/response/mail-layout.ts";
 import { html } from "#platform/http/response/page.ts";
 import type { ZoneResult } from "./checker.ts";
 import type { ListedZones } from "./listed-zones.ts";
 
-/** Names of zones are long. */
+/** Characters of the widest line: names of zones are long. */
 const WIDTH = 36;
 
 export interface ListingMail {
@@ -13,7 +14,7 @@ export interface ListingMail {
   readonly text: string;
 }
 
-/** @param results of the check, for what the zones said */
+/** @param results of the check, for the descriptions of the zones */
 export function listingMail(
   workspaceName: string,
   target: string,
@@ -28,7 +29,7 @@ export function listingMail(
     return { zone, note, link: delisting_info };
   });
   const gone = before.filter((zone) => !after.includes(zone));
-  const intro = `${workspaceName} watches ${target}, whose listing in blacklists changed.`;
+  const intro = `${workspaceName} monitors ${target}, whose listing in blacklists has changed.`;
   const listedText = now.map(({ zone, note, link }) => `- ${zone}: ${note}${link ? `\n  ${link}` : ""}`);
   const text = [
     intro,
@@ -57,6 +58,6 @@ ${after.length === 0 ? html`<p>Nowhere.</p>` : html`<ul>${items}</ul>`}
 
 function subjectOf(target: string, { before, after }: ListedZones): string {
   if (after.length === 0) return `${target} is no longer listed in any blacklist`;
-  const count = after.length === 1 ? "1 blacklist" : `${after.length} blacklists`;
+  const count = counted(after.length, "blacklist");
   return before.length === 0 ? `${target} is listed in ${count}` : `${target} is now listed in ${count}`;
 }

@@ -15,7 +15,7 @@ export interface MonitorRow {
   readonly frequency_minutes: number;
   readonly notify: boolean;
   readonly status: MonitorStatus;
-  /** The last run in which any zone answered. */
+  /** The last run in which at least one zone answered. */
   readonly last_checked_at: Date | null;
   /** Null while paused. */
   readonly next_run_at: Date | null;
@@ -51,7 +51,7 @@ export function findMonitor(
     select ${columns} from blacklist_monitors where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Due at once. Undefined when the workspace watches the target already. */
+/** Inserts a monitor that is due at once. Undefined when the workspace monitors the target already. */
 export function insertMonitor(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -68,8 +68,8 @@ export function insertMonitor(
 }
 
 /**
- * Null leaves a field as it is. One that becomes active again is due at once; with another frequency the next run is
- * counted from the last one, but for one that is due already.
+ * Null leaves a field unchanged. A resumed monitor is due at once. After a change of the frequency the next run is counted from
+ * the last one, unless the monitor is due already.
  */
 export function updateMonitor(
   db: Queryable,
@@ -104,7 +104,7 @@ export async function removeMonitor(db: Queryable, workspaceId: WorkspaceId, id:
   return removed > 0;
 }
 
-/** A monitor that is being run. `lease_number` fences whoever was overtaken. */
+/** A leased monitor. A run with an older `lease_number` is discarded. */
 export interface MonitorLease extends BlacklistTarget {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
@@ -112,7 +112,7 @@ export interface MonitorLease extends BlacklistTarget {
   readonly next_run_at: Date;
 }
 
-/** Takes the one that has been due for longest and that nobody runs; those of suspended workspaces wait. */
+/** Leases the active monitor that has been due longest, unless its workspace is suspended. */
 export function leaseDueMonitor(db: Queryable, now: Date, until: Date): Promise<MonitorLease | undefined> {
   return db.row(sql`
     with due as materialized (
@@ -126,7 +126,7 @@ export function leaseDueMonitor(db: Queryable, now: Date, until: Date): Promise<
     returning m.workspace_id, m.id, m.target, m.target_type, m.lease_number, m.next_run_at`);
 }
 
-/** The leased monitor, locked until the transaction ends; undefined for one that was deleted or leased anew. */
+/** The leased monitor, locked until the transaction ends; undefined when it was deleted or leased again. */
 export function lockLeasedMonitor(tx: Queryable, lease: MonitorLease): Promise<MonitorRow | undefined> {
   return tx.row(sql`
     select ${columns} from blacklist_monitors
@@ -135,8 +135,8 @@ export function lockLeasedMonitor(tx: Queryable, lease: MonitorLease): Promise<M
 }
 
 /**
- * Writes down how a run ended, which ends the lease. The next run is the first of the schedule that is still to come: runs
- * that were late or missed do not move it. Who was paused, or made due again meanwhile, stays that.
+ * Writes the result of a run and ends the lease. The next run is the first future one of the schedule, which late or missed
+ * runs do not shift. A monitor that was paused or made due during the run stays so.
  */
 export async function updateMonitorRun(
   tx: Queryable,
@@ -155,8 +155,8 @@ export async function updateMonitorRun(
 }
 
 /**
- * For reports: in how many blacklists the targets that the workspace watches were listed, and when that was seen. By
- * target, in the form readTarget gives it; those that were never checked are left out.
+ * For reports: how many blacklists list the monitored targets, and when they were checked. By target, in the form of
+ * readTarget; targets that were never checked are left out.
  */
 export async function listedCountOf(
   db: Queryable,

@@ -1,4 +1,4 @@
-/** How a check becomes a row of the history, and what it takes from the allowance. */
+/** Records checks in the history, and charges them. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { ApiError } from "#platform/errors.ts";
@@ -19,7 +19,7 @@ export interface CheckDeps {
 
 const KIND = "blacklist_check";
 
-/** The part of a history row that follows from the answers. Where no zone answered, it costs nothing. */
+/** The part of a history row that follows from the answers. A check in which no zone answered costs nothing. */
 export function outcomeOf({
   listed_count,
   total_checked,
@@ -31,7 +31,7 @@ export function outcomeOf({
   return { status, listed_count, total_checked, cost: isAnswered ? 1 : 0, result };
 }
 
-/** Why nothing covers one check more, at this moment; null when something does. */
+/** Why neither allowance nor balance covers one more check; null when one does. */
 export async function findCheckRefusal(
   { db, plans, clock }: CheckDeps,
   workspaceId: WorkspaceId,
@@ -42,7 +42,7 @@ export async function findCheckRefusal(
 }
 
 /**
- * Refuses a check that nothing covers, before a zone is asked.
+ * Refuses a check that is not covered, before any zone is queried.
  * @throws ApiError PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
  */
 export async function requireCheck(deps: CheckDeps, workspaceId: WorkspaceId): Promise<void> {
@@ -61,8 +61,8 @@ async function refusalOfCheck(
 }
 
 /**
- * Takes what the check costs, in the transaction that records it: nothing is reserved before, so that a crash leaves
- * nothing to give back. @returns why nothing was taken, when nothing covers it
+ * Charges a check in the transaction that records it. Nothing is reserved before, so that a crash leaves nothing to refund.
+ * @returns why it was not charged; null when it was
  */
 export async function chargeCheck(
   tx: Queryable,
@@ -76,17 +76,17 @@ export async function chargeCheck(
   return taken === cost ? null : refusal;
 }
 
-/** What is left of the allowance. */
+/** The plan's allowance of checks in this period. */
 export interface CheckAllowance {
   readonly used: number;
-  /** Null is no limit. */
+  /** Null: no limit. */
   readonly limit: number | null;
   readonly remaining: number | null;
   readonly resets_at: Date;
 }
 
 /**
- * Records a check that somebody asked for, and charges it.
+ * Records and charges a manual check.
  * @throws ApiError PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
  */
 export function recordManualCheck(

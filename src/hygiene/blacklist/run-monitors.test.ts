@@ -36,7 +36,7 @@ beforeEach(async () => {
   list();
 });
 
-/** The zones among a, b and c that list the target; those named in `silent` refuse to answer. */
+/** Sets which of the zones a, b and c list the target, and which refuse to answer. */
 function list(listing: string[] = [], silent: string[] = []): void {
   dns.zone = Object.fromEntries([
     ...["a", "b", "c"].map((name) => [`*.${name}.test`, silent.includes(name) ? "refuse" : "nxdomain"]),
@@ -79,7 +79,7 @@ const next = async (listing: string[], silent: string[] = []) => {
   expect(await run()).toBe(1);
 };
 
-test("a new monitor is run at once, charged, recorded, and due again by its schedule", async () => {
+test("a new monitor runs at once, is charged and recorded, and is due again by its schedule", async () => {
   const { id } = await watch();
   const created = clock.now();
   list(["b"]);
@@ -99,7 +99,7 @@ test("a new monitor is run at once, charged, recorded, and due again by its sche
   expect(await run()).toBe(0);
 });
 
-test("runs that were missed are made once, and do not move the schedule", async () => {
+test("missed runs are made up for once, and do not shift the schedule", async () => {
   const { id, next_run_at } = await watch();
   clock.advance(1_000 * MINUTE);
   expect(await run()).toBe(1);
@@ -107,7 +107,7 @@ test("runs that were missed are made once, and do not move the schedule", async 
   expect(new Date((await monitorOf(id)).next_run_at).getTime()).toBe(begin + 17 * 60 * MINUTE);
 });
 
-test("a notice is sent when other zones list the target than before, and only then", async () => {
+test("a notice is sent only when the zones that list the target change", async () => {
   await notifyTo("ops@acme.example");
   await watch();
   list();
@@ -136,7 +136,7 @@ test("a notice is sent when other zones list the target than before, and only th
   ]);
 });
 
-test("a zone that says nothing keeps the state it had", async () => {
+test("a zone without an answer keeps its state", async () => {
   await notifyTo("ops@acme.example");
   const { id } = await watch();
   list(["a"]);
@@ -156,7 +156,7 @@ test("a zone that says nothing keeps the state it had", async () => {
   expect(await subjects()).toHaveLength(1);
 });
 
-test("who wants no mail, or has no address for it, gets none; the change is told all the same", async () => {
+test("a change is reported even if notices are off or the workspace has no address", async () => {
   const { id } = await watch();
   list(["a"]);
   await run();
@@ -167,7 +167,7 @@ test("who wants no mail, or has no address for it, gets none; the change is told
   expect(changes).toHaveLength(2);
 });
 
-test("without allowance a run is skipped and says so; the monitor stays active", async () => {
+test("without allowance a run is skipped with the reason; the monitor stays active", async () => {
   await changeWorkspace(db, workspaceId, { plan: "free" }, { clock, plans });
   const { id } = await watch();
   await db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "blacklist_check", 50, clock.now()));
@@ -182,7 +182,7 @@ test("without allowance a run is skipped and says so; the monitor stays active",
   });
 });
 
-test("the last check of the allowance is run once, of whoever is due", async () => {
+test("of several due monitors one gets the last check of the allowance", async () => {
   await changeWorkspace(db, workspaceId, { plan: "free" }, { clock, plans });
   for (let at = 0; at < 12; at++) await watch({ target: `d${at}.example` });
   await db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "blacklist_check", 49, clock.now()));
@@ -202,7 +202,7 @@ test("paused monitors, and those of suspended workspaces, are not run", async ()
   expect(await run()).toBe(1);
 });
 
-test("a killed run is made again when its lease ends, and charged once", async () => {
+test("a killed run is repeated when its lease expires, and charged once", async () => {
   await watch();
   const until = new Date(clock.now().getTime() + MINUTE);
   expect(await leaseDueMonitor(db, clock.now(), until)).toMatchObject({ target: IP });
@@ -212,7 +212,7 @@ test("a killed run is made again when its lease ends, and charged once", async (
   expect(await history()).toHaveLength(1);
 });
 
-/** What happens while the zones are being asked. */
+/** Called while the zones are queried. */
 function depsWhile(meanwhile: () => Promise<unknown>): MonitorDeps {
   const real = createZonesResolver([dns.address]);
   let isDone = false;
@@ -228,7 +228,7 @@ function depsWhile(meanwhile: () => Promise<unknown>): MonitorDeps {
   });
 }
 
-test("who was overtaken writes and charges nothing", async () => {
+test("a run with an expired lease writes and charges nothing", async () => {
   const { id } = await watch();
   const overtaken = depsWhile(async () => {
     clock.advance(2 * MINUTE);
@@ -240,7 +240,7 @@ test("who was overtaken writes and charges nothing", async () => {
   expect((await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(1);
 });
 
-test("a monitor that is deleted while it runs leaves nothing behind", async () => {
+test("a monitor that is deleted while it runs leaves no rows", async () => {
   const { id } = await watch();
   await run(depsWhile(() => call("DELETE", `/blacklist/monitors/${id}`)));
   expect(await history()).toEqual([]);
@@ -254,7 +254,7 @@ test("a monitor that is paused while it runs stays paused", async () => {
   expect(await history()).toHaveLength(1);
 });
 
-test("1,000 that are due at one moment are run once each, with few questions at a time", {
+test("1,000 monitors due at once run once each, with few queries at a time", {
   timeout: 60_000,
 }, async () => {
   await db.run(sql`
@@ -281,7 +281,7 @@ test("1,000 that are due at one moment are run once each, with few questions at 
   expect((await getMeterReading(db, plans, workspaceId, clock.now())).used.blacklist_check).toBe(1_000);
 });
 
-test("a run that takes long is put back, and what is left is run then", async () => {
+test("a task that takes long is put back, and runs the other monitors later", async () => {
   for (let at = 0; at < 30; at++) await watch({ target: `d${at}.example` });
   await expect(runFor(0)).rejects.toThrow(PutBack);
   const done = (await history()).length;
@@ -290,7 +290,7 @@ test("a run that takes long is put back, and what is left is run then", async ()
   expect(await run()).toBe(30 - done);
 });
 
-test("reports learn what monitors saw, of their own workspace and of checked targets only", async () => {
+test("reports show listings of checked targets of their own workspace only", async () => {
   await watch();
   list(["a", "c"]);
   await run();

@@ -1,7 +1,6 @@
 /**
- * What checks watched targets by itself, in the role jobs. A monitor that is due is leased; what a run found, what it
- * cost, the next run and the notice are one transaction, which only the holder of the lease can make. A run that was
- * killed costs nothing, and its monitor is due again when the lease ends.
+ * Runs due monitors, in the role jobs. A due monitor is leased; the result, the charge, the next run and the notice are written
+ * in one transaction under the lease number. A killed run costs nothing, and its monitor is due again when the lease expires.
  */
 
 import { createLimiter, type Limiter } from "#platform/concurrency.ts";
@@ -29,16 +28,16 @@ import type { BlacklistTarget } from "./target.ts";
 
 const NAME = "run-blacklist-monitors";
 const SECONDS = 15;
-/** Each asks at most 20 zones at the same time (checker.ts). */
+/** Runs at a time; each queries at most 20 zones at a time (checker.ts). */
 const AT_ONCE = 10;
-/** Before others that recur have its place. */
-const PLACE_MS = 20_000;
+/** How long the task may keep its slot before other recurring tasks get it. */
+const SLOT_MS = 20_000;
 /** Well above the six seconds that a check takes at most. */
 const LEASE_MS = 60_000;
 const DAY_SECONDS = 86_400;
 const HISTORY_DAYS = 400;
 
-/** The zones that list a watched target are others than before. */
+/** The zones that list a monitored target have changed. */
 export interface ListingChange extends ListedZones, BlacklistTarget {
   readonly workspaceId: WorkspaceId;
   readonly monitorId: string;
@@ -47,16 +46,16 @@ export interface ListingChange extends ListedZones, BlacklistTarget {
 
 export interface MonitorDeps extends CheckDeps {
   readonly sendPlatformMail: SendPlatformMail;
-  /** Hears of every change, in the transaction that stores it; also where nobody is to be mailed. */
+  /** Called with every change, in the transaction that stores it, also when no notice is sent. */
   readonly onListingChanged: (tx: Queryable, change: ListingChange) => Promise<void>;
 }
 
-/** Makes the task due now; within a transaction, when that commits. */
+/** Makes the task due now, or at the commit of the transaction. */
 export function runMonitorsNow(db: Queryable): Promise<void> {
   return hasten(db, NAME);
 }
 
-/** The recurring tasks of this noun. */
+/** The recurring tasks of monitors and their history. */
 export function blacklistTasks(deps: MonitorDeps): Recurring[] {
   return [
     {
@@ -78,27 +77,27 @@ export function blacklistTasks(deps: MonitorDeps): Recurring[] {
 }
 
 /**
- * Until none is due; says how many were run. Several machines may do so at once.
- * @throws PutBack after `placeMs`, when more may be due
+ * Runs monitors until none is due, on any number of machines. @returns how many were run
+ * @throws PutBack after `slotMs`, when more may be due
  */
 export async function runDueMonitors(
   deps: MonitorDeps,
   signal: AbortSignal,
   log: Log,
-  placeMs = PLACE_MS,
+  slotMs = SLOT_MS,
 ): Promise<number> {
-  const placeEnd = performance.now() + placeMs;
+  const slotEnd = performance.now() + slotMs;
   let count = 0;
-  // Runs of one workspace would wait for its account anyway, and each with a connection that the API shares.
+  // One transaction at a time: runs of one workspace would wait for its account anyway, each with a connection of the pool.
   const inTurn = createLimiter(1);
   const runOneByOne = async () => {
     while (!signal.aborted) {
-      if (count > 0 && performance.now() > placeEnd) throw new PutBack();
+      if (count > 0 && performance.now() > slotEnd) throw new PutBack();
       const now = deps.clock.now();
       const lease = await leaseDueMonitor(deps.db, now, new Date(now.getTime() + LEASE_MS));
       if (lease === undefined) return;
       await run(deps, lease, inTurn, log).catch((err: unknown) =>
-        log.error({ err, monitor: lease.id }, "a blacklist monitor could not be run"),
+        log.error({ err, monitor: lease.id }, "blacklist monitor failed"),
       );
       count++;
     }
@@ -112,19 +111,19 @@ async function run(deps: MonitorDeps, lease: MonitorLease, inTurn: Limiter, log:
   const { target, target_type } = lease;
   const isPaidFor = (await findCheckRefusal(deps, lease.workspace_id)) === null;
   const checked = isPaidFor ? await deps.checker.check({ target, target_type }) : undefined;
-  const silent = await inTurn(() =>
+  const unnoticed = await inTurn(() =>
     deps.db.transaction((tx) => record(deps, tx, lease, checked), { mayRepeat: true }),
   );
-  if (silent)
+  if (unnoticed)
     log.info(
-      silent,
-      "a listing in blacklists changed and no mail says so: the workspace has no notify_email, or got too many today",
+      unnoticed,
+      "blacklist notice not sent: the workspace has no notify_email, or reached its daily limit of notices",
     );
 }
 
 const notRun = { status: "skipped", listed_count: 0, total_checked: 0, cost: 0, result: {} } as const;
 
-/** @returns a change that somebody should have been mailed about */
+/** @returns a change whose notice could not be sent */
 async function record(
   deps: MonitorDeps,
   tx: Queryable,
@@ -151,7 +150,7 @@ async function record(
     const last_error =
       outcome.status === "error"
         ? "No zone answered"
-        : "Neither allowance nor balance covered this run: it was skipped";
+        : "Skipped: neither allowance nor balance covered this run";
     await updateMonitorRun(tx, lease, { ...monitor, last_error }, now);
     return undefined;
   }
@@ -164,7 +163,7 @@ async function record(
   return (await notify(deps, tx, monitor, change, checked)) ? undefined : change;
 }
 
-/** @returns false when no mail is sent: there is no address, or too many mails were sent today */
+/** @returns false when the notice could not be sent: no address, or the daily limit is reached */
 async function notify(
   { sendPlatformMail }: MonitorDeps,
   tx: Queryable,

@@ -1,4 +1,4 @@
-/** What blacklist checks and monitors look like from outside. */
+/** Shapes of blacklist checks and monitors in requests and answers. */
 import { Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { checkStatuses, checkTypes } from "./check-store.ts";
@@ -12,25 +12,25 @@ const TargetName = Type.String({
 const TargetType = Type.Enum([...targetTypes]);
 const ZoneStatus = Type.Enum([...zoneStatuses], {
   description:
-    "`listed`, `not_listed`; `skipped`: not asked, because the zone does not know such targets, is switched off or fails its self-test; `timeout`: no answer within 5 seconds; `error`: the zone or the DNS refused the question.",
+    "`listed`, `not_listed`; `skipped`: not queried, because the zone does not list such targets, is switched off or fails its self-test; `timeout`: no answer within 5 seconds; `error`: the zone or the DNS refused the query.",
 });
 
 export const BlacklistCheck = Type.Object(
   {
     target: TargetName,
     target_type: TargetType,
-    total_checked: Type.Integer({ description: "Zones that were asked: all but the skipped." }),
+    total_checked: Type.Integer({ description: "Zones that were queried: all except the skipped ones." }),
     listed_count: Type.Integer(),
     results: Type.Array(
       Type.Object({
         zone: Type.String(),
         status: ZoneStatus,
         description: Type.String({
-          description: "Why it is listed, or why nobody knows; else what the zone lists.",
+          description: "Why the target is listed, or why that is unknown; otherwise what the zone lists.",
         }),
         delisting_info: nullable(
           Type.String({
-            description: "Of a listing: where to ask for removal, if the zone has such a place.",
+            description: "Where to ask for removal of a listing; null if the zone has no such page.",
           }),
         ),
       }),
@@ -58,15 +58,15 @@ export const BlacklistMonitor = Type.Object(
     status: Type.Enum([...monitorStatuses]),
     last_checked_at: Type.Unsafe<Date | null>({
       ...NullableTimestamp,
-      description: "The last run in which any zone answered.",
+      description: "The last run in which at least one zone answered.",
     }),
     next_run_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "Null while paused." }),
     last_listed_count: Type.Integer({ description: "0 before the first run." }),
     last_listed_zones: Type.Array(Type.String(), {
-      description: "A zone that did not answer keeps the state it had.",
+      description: "A zone that did not answer keeps its previous state.",
     }),
     last_error: nullable(
-      Type.String({ description: "Why the last run came to nothing; null when it did not." }),
+      Type.String({ description: "Why the last run gave no result; null when it gave one." }),
     ),
   },
   { $id: "BlacklistMonitor" },
@@ -84,9 +84,9 @@ export const BlacklistHistoryRow = Type.Object(
     }),
     listed_count: Type.Integer(),
     total_checked: Type.Integer(),
-    cost: Type.Integer({ description: "Units of the allowance." }),
+    cost: Type.Integer({ description: "Checks charged: 0 or 1." }),
     created_at: Timestamp,
-    result: Type.Record(Type.String(), ZoneStatus, { description: "By zone." }),
+    result: Type.Record(Type.String(), ZoneStatus, { description: "Status by zone." }),
   },
   { $id: "BlacklistHistoryRow" },
 );
@@ -97,12 +97,11 @@ const target = Type.String({
   description: "A public IP address (version 4 or 6) or a domain.",
 });
 const FREQUENCY = { minimum: 60, maximum: 43_200 };
-/** Minutes between two runs, where nobody says otherwise. */
+/** The default minutes between two runs. */
 export const DAILY = 1_440;
 const notify = Type.Boolean({
   default: true,
-  description:
-    "Mail the workspace's notify_email when the zones that list the target are others than before.",
+  description: "Send a notice to the workspace's notify_email when the zones that list the target change.",
 });
 export const CheckInput = Type.Object({ target }, { $id: "BlacklistCheckInput" });
 export const MonitorInput = Type.Object(
@@ -118,7 +117,7 @@ export const MonitorUpdate = Type.Object(
     frequency_minutes: Type.Optional(Type.Integer(FREQUENCY)),
     notify: Type.Optional(Type.Boolean()),
     status: Type.Optional(
-      Type.Enum([...monitorStatuses], { description: "One that becomes active again is run at once." }),
+      Type.Enum([...monitorStatuses], { description: "A resumed monitor runs at once." }),
     ),
   },
   { $id: "BlacklistMonitorUpdate" },

@@ -1,4 +1,3 @@
-/** What can be looked up in blacklists: a public IP address or a domain. */
 import { isIP, SocketAddress } from "node:net";
 import { LOCAL_ENDINGS } from "#identity/tracking-domains/domain-name.ts";
 import { parseDomain } from "#mail/address.ts";
@@ -7,9 +6,10 @@ import { isPublicAddress } from "#platform/network/public-address.ts";
 
 export const targetTypes = ["ip", "domain"] as const;
 export type TargetType = (typeof targetTypes)[number];
-/** As zones tell them apart. */
+/** Zones list some of these kinds. */
 export type TargetKind = "ip4" | "ip6" | "domain";
 
+/** A public IP address or a domain that can be looked up in blacklists. */
 export interface BlacklistTarget {
   /** An address in canonical form (RFC 5952), or a domain in lower-case A-labels. */
   readonly target: string;
@@ -22,7 +22,7 @@ export function kindOf({ target }: BlacklistTarget): TargetKind {
 }
 
 /**
- * A target as somebody typed it. IPv4 mapped into IPv6 is the IPv4 address.
+ * Reads a target from user input. An IPv4-mapped IPv6 address becomes the IPv4 address.
  * @throws ApiError VALIDATION_ERROR
  */
 export function readTarget(text: string): BlacklistTarget {
@@ -34,7 +34,7 @@ export function readTarget(text: string): BlacklistTarget {
     );
   }
   const parsed = parseDomain(bare);
-  if (!parsed.ok) throw refusal(`this is no IP address, and as a domain: ${parsed.message}`);
+  if (!parsed.ok) throw refusal(`not an IP address, and not a domain: ${parsed.message}`);
   if (LOCAL_ENDINGS.test(parsed.domain)) throw refusal(`${parsed.domain} is a name of a private network`);
   return { target: parsed.domain, target_type: "domain" };
 }

@@ -36,7 +36,7 @@ test.each([
   [{ zones: [{ ...mine, name: "Not A Name" }] }, "name"],
   [{ zones: [{ ...mine, colour: "black" }] }, "zones/0"],
   [{ zones: [{ ...mine, codes: { listed: "yes" } }] }, "codes"],
-])("%j is refused, and the operator hears where", (file, place) => {
+])("%j is refused with the wrong field", (file, place) => {
   expect(() => readZones(file)).toThrow("BLACKLIST_ZONES_FILE");
   expect(() => readZones(file)).toThrow(place);
 });

@@ -19,7 +19,7 @@ afterAll(() => dns.close());
 const clock = stubClock();
 const alone = { deadlineMs: 10_000, localAddress: null };
 
-const examinerWith = (prober: Prober | null) =>
+const checkerWith = (prober: Prober | null) =>
   createAddressChecker({
     clock,
     resolver: dns.resolver,
@@ -57,11 +57,11 @@ beforeEach(() => {
 it.each([
   [true, "catch-all", undefined],
   [false, "valid", true],
-])("whether a domain takes anything (%s) is known for a day", async (answer, status, email_exists) => {
+])("whether a domain is a catch-all (%s) is cached for a day", async (answer, status, email_exists) => {
   isCatchAll = answer;
-  const examiner = examinerWith(prober);
+  const checker = checkerWith(prober);
   const validate = async () => {
-    const [findings] = await examiner.examine("good.test", ["ada"], alone);
+    const [findings] = await checker.check("good.test", ["ada"], alone);
     return findings && validationOf("ada@good.test", findings, { isComplainer: false, isCached: false });
   };
   const shown = { status, is_catch_all: answer, mx_host: "mx.good.test" };
@@ -78,9 +78,9 @@ it.each([
   expect(questions.map(({ isCatchAllKnown }) => isCatchAllKnown)).toEqual([false, true, false]);
 });
 
-test("what is not known of a domain is asked again", async () => {
-  const examiner = examinerWith(prober);
-  await examiner.examine("good.test", ["a", "b", "c"], { ...alone, localAddress: "192.0.2.7" });
+test("an unknown catch-all state is asked about again", async () => {
+  const checker = checkerWith(prober);
+  await checker.check("good.test", ["a", "b", "c"], { ...alone, localAddress: "192.0.2.7" });
   expect(questions.map(({ localparts, isCatchAllKnown }) => [localparts, isCatchAllKnown])).toEqual([
     [["a", "b"], false],
     [["c"], false],
@@ -92,13 +92,13 @@ test("what is not known of a domain is asked again", async () => {
   });
 });
 
-test("nobody asks a server of a trap, or of a domain that takes no mail", async () => {
-  const examiner = examinerWith(prober);
-  for (const domain of ["trap.test", "null.test", "gone.test"]) await examiner.examine(domain, ["a"], alone);
+test("the server of a spam trap, or of a domain that accepts no mail, is not asked", async () => {
+  const checker = checkerWith(prober);
+  for (const domain of ["trap.test", "null.test", "gone.test"]) await checker.check(domain, ["a"], alone);
   expect(questions).toEqual([]);
 });
 
-test("an address that the host cannot take silences no other of its domain", async () => {
+test("an address that the host cannot be asked about does not affect others of its domain", async () => {
   await using mx = await startFakeMx({ smtpUtf8: false });
   const real = new SmtpProber({
     resolver: dns.resolver,
@@ -108,7 +108,7 @@ test("an address that the host cannot take silences no other of its domain", asy
     rateLimit: new ProviderRateLimit(),
   });
   const locals = ["jürgen", "ann", "unknown", "zoë"];
-  const findings = await examinerWith(real).examine("good.test", locals, alone);
+  const findings = await checkerWith(real).check("good.test", locals, alone);
   expect(findings.map(({ probe }) => probe?.result)).toEqual([
     "unaskable",
     "accepted",
@@ -128,7 +128,7 @@ it.each([
   ["greylist@good.test", { status: "unknown", risk_score: 6 }, "greylisted"],
   ["blocked@good.test", { status: "unknown", risk_score: 6 }, "blocked"],
   ["drop-at-rcpt@good.test", { status: "unknown", risk_score: 6 }, "error"],
-  // This server takes everybody.
+  // This server accepts any local part.
   ["ada@good.test", { status: "catch-all", risk_score: 5 }, "accepted"],
   ["mailbox-full@good.test", { status: "catch-all", risk_score: 6 }, "accepted"],
 ])("a real server's answer about %s", async (email, shown, result) => {
@@ -140,11 +140,11 @@ it.each([
     allowPrivate: true,
     rateLimit: new ProviderRateLimit(),
   });
-  const [findings] = await examinerWith(real).examine("good.test", [email.replace("@good.test", "")], alone);
+  const [findings] = await checkerWith(real).check("good.test", [email.replace("@good.test", "")], alone);
   if (findings === undefined) throw new Error("nothing was found");
   const answer = validationOf(email, findings, { isComplainer: false, isCached: false });
   expect(answer).toMatchObject({ ...shown, smtp_response: { result } });
-  // Whoever is put off, and whoever asks a server that takes everybody, has heard nothing about the address.
+  // A temporary refusal or a catch-all says nothing about the mailbox.
   expect(answer.email_exists).toBe(result === "rejected" ? false : undefined);
   expect(mx.commands.some((line) => line.startsWith("DATA"))).toBe(false);
   await real.close();

@@ -1,8 +1,3 @@
-/**
- * Finds out about addresses of one domain: the DNS once, the lists, and where a prober is given the domain's own server,
- * two addresses a conversation. Domains are remembered for some minutes, and for a day whether they take any address.
- */
-
 import type { Resolver } from "#dns/resolver.ts";
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Prober } from "#hygiene/probe/prober.ts";
@@ -17,38 +12,43 @@ export interface AddressCheckerDeps {
   readonly clock: Clock;
   readonly resolver: Resolver;
   readonly lists: AddressLists;
-  /** Also of domains whose mail hosts are on private addresses. */
+  /** Accept domains whose mail hosts have private addresses. */
   readonly allowPrivateMx: boolean;
-  /** Null: no server is asked. */
+  /** Null: no mail server is asked. */
   readonly prober: Prober | null;
-  /** Without it nobody is asked how old a domain is. */
+  /** Default: the age of domains is not looked up. */
   readonly isNewDomain?: IsNewDomain | undefined;
 }
 
 export interface CheckOptions {
-  /** For the whole of a single address; for each conversation of a bulk validation. */
+  /** For a single validation as a whole; for each SMTP session of a bulk validation. */
   readonly deadlineMs: number;
-  /** The source address to ask from; the machine's choice when null. */
+  /** The source address of probes; null leaves it to the operating system. */
   readonly localAddress: string | null;
-  /** Ends it after the conversation under way. */
+  /** Ends the check after the running SMTP session. */
   readonly signal?: AbortSignal;
 }
 
 export interface AddressChecker {
   /**
-   * Findings in the order of the local parts (mail/address-syntax.ts), all of this domain.
+   * Checks addresses of one domain. @param locals local parts as mail/address-syntax.ts gives them
+   * @returns findings in the order of the local parts
    * @throws the signal's reason
    */
-  examine(domain: string, locals: readonly string[], options: CheckOptions): Promise<Findings[]>;
+  check(domain: string, locals: readonly string[], options: CheckOptions): Promise<Findings[]>;
 }
 
 const DOMAIN_MS = 600_000;
 const MOST_DOMAINS = 20_000;
 const CATCH_ALL_MS = 24 * 3_600_000;
 const MOST_CATCH_ALLS = 50_000;
-/** Of a conversation (prober.ts). */
-const MOST_AT_ONCE = 2;
+/** Addresses per SMTP session (prober.ts). */
+const PER_SESSION = 2;
 
+/**
+ * Collects findings about addresses: the DNS of their domain, the lists, and the answers of the domain's mail server if there
+ * is a prober. The DNS of a domain is cached for ten minutes, and for a day whether it is a catch-all.
+ */
 export function createAddressChecker({
   clock,
   resolver,
@@ -76,28 +76,28 @@ export function createAddressChecker({
     const findings: ProbeFinding[] = [];
     while (findings.length < locals.length) {
       signal?.throwIfAborted();
-      const localparts = locals.slice(findings.length, findings.length + MOST_AT_ONCE);
+      const localparts = locals.slice(findings.length, findings.length + PER_SESSION);
       const isCatchAllKnown = catchAlls.get(domain) !== undefined;
       const question = { domain, hosts, localparts, localAddress, isCatchAllKnown };
       const found = await asked.probe(question, deadlineMs);
-      // Whoever stops also ends conversations, which says nothing about the address.
+      // A stop also ends SMTP sessions, whose results then say nothing about the address.
       signal?.throwIfAborted();
       const told = found.find(({ isCatchAll }) => isCatchAll !== null)?.isCatchAll;
       if (told != null) catchAlls.set(domain, told, CATCH_ALL_MS);
       findings.push(...found);
-      // A host that says nothing at all is not asked about each of the others.
-      const silence = found.find(({ code, result }) => code === null && result !== "unaskable");
-      if (silence !== undefined) while (findings.length < locals.length) findings.push(silence);
+      // A host that does not answer is not asked about the other addresses.
+      const unanswered = found.find(({ code, result }) => code === null && result !== "unaskable");
+      if (unanswered !== undefined) while (findings.length < locals.length) findings.push(unanswered);
     }
     return findings;
   };
 
   return {
-    async examine(domain, locals, options) {
+    async check(domain, locals, options) {
       const began = performance.now();
       const found = await domains.get(domain, () => lookUpDomain(resolver, domain, allowPrivateMx));
       const left = { ...options, deadlineMs: options.deadlineMs - (performance.now() - began) };
-      // Nobody knocks at a trap.
+      // Servers of spam traps are not asked.
       const takesMail = found.outcome === "deliverable";
       const isAsked = prober !== null && takesMail && !lists.isHoneypot(domain);
       const [probes, isNew] = await Promise.all([
@@ -120,11 +120,11 @@ export function createAddressChecker({
   };
 }
 
-/** For all look-ups of a domain together. */
-const DEADLINE_MS = 5_000;
+/** For all DNS look-ups of a domain together. */
+const DNS_DEADLINE_MS = 5_000;
 
-/** Never rejects. */
-export async function lookUpDomain(
+/** What the DNS says about a domain, by the rules of mail delivery (smtp-client/mx.ts). Never rejects. */
+async function lookUpDomain(
   resolver: Resolver,
   domain: string,
   allowPrivate: boolean,
@@ -138,7 +138,7 @@ export async function lookUpDomain(
       return answer;
     },
   };
-  const found = await findMailHosts(watched, domain, { allowPrivate, deadlineMs: DEADLINE_MS });
+  const found = await findMailHosts(watched, domain, { allowPrivate, deadlineMs: DNS_DEADLINE_MS });
   if (found.outcome === "found") {
     return { outcome: "deliverable", hasMx, hosts: found.hosts.map(({ name }) => name) };
   }

@@ -1,12 +1,12 @@
-/** The lists that addresses are compared with: files beside the code, of which the operator's newer ones win. */
+/** The lists that addresses are compared with: built-in files, and the operator's own list of disposable domains. */
 import { readFileSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isFreeMail } from "#identity/sending-domains/domain-name.ts";
 import { AsyncCache } from "#platform/cache.ts";
-import { isSquattedSlip, suggestDomain } from "./suggestion.ts";
+import { isSquattedTypo, suggestDomain } from "./suggestion.ts";
 
-/** What the lists say of an address. */
+/** What the lists say about an address. */
 export interface ListMatches {
   readonly isDisposable: boolean;
   readonly isRoleBased: boolean;
@@ -16,16 +16,16 @@ export interface ListMatches {
 }
 
 export interface AddressLists {
-  /** @param local as it stands before the @; `domain` in lower-case A-labels; `takesMail`: by what the DNS says */
+  /** @param local as written before the @; `domain` in lower-case A-labels; `takesMail`: according to the DNS */
   lookUp(local: string, domain: string, takesMail: boolean): Promise<ListMatches>;
-  /** What the domain alone says. */
+  /** Whether the domain is a known spam trap. */
   isHoneypot(domain: string): boolean;
 }
 
-/** How long it may take until a list that was refreshed is seen. */
+/** The longest time until a refreshed list is used. */
 const LOOK_MS = 60_000;
 
-/** Where the operator's list of disposable domains lies, if there is one. */
+/** The path of the operator's list of disposable domains, which need not exist. */
 export function disposableFile(dataDir: string): string {
   return join(dataDir, "lists", "disposable-domains.txt");
 }
@@ -38,45 +38,45 @@ export function entriesOf(text: string): string[] {
     .filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-/** A list that came with the program. */
+/** The entries of a list in data/. */
 export function readBuiltIn(name: string): string[] {
   return entriesOf(readFileSync(join(import.meta.dirname, "data", name), "utf8"));
 }
 
-/** Reads nothing before it is asked. */
+/** Reads the lists at the first look-up. */
 export function createAddressLists(dataDir: string, trapDomains: readonly string[]): AddressLists {
   const traps = new Set(trapDomains);
   const own = new AsyncCache<Own | null>({ ms: LOOK_MS, most: 1 });
   let held: Own | null = null;
-  let shipped: Shipped | undefined;
+  let builtIn: BuiltIn | undefined;
 
   const disposable = async () => {
     held = await own.get("disposable", () => readOwn(disposableFile(dataDir), held));
-    return held?.domains ?? shippedLists().disposable;
+    return held?.domains ?? builtInLists().disposable;
   };
-  const shippedLists = () => {
-    shipped ??= readAllShipped();
-    return shipped;
+  const builtInLists = () => {
+    builtIn ??= readAllBuiltIn();
+    return builtIn;
   };
 
   return {
     async lookUp(local, domain, takesMail) {
       const isFreeProvider = isFreeMail(domain);
-      const { roles } = shippedLists();
+      const { roles } = builtInLists();
       return {
-        // Lists now and then name a provider that lives, and half a country would be called disposable.
+        // Such lists sometimes contain a large provider, all of whose users would be called disposable.
         isDisposable: !isFreeProvider && isListed(await disposable(), domain),
         isRoleBased: roles.has(mailboxName(local)),
         isFreeProvider,
         isHoneypot: isListed(traps, domain),
-        suggestion: isFreeProvider ? null : suggestionFor(domain, takesMail, shippedLists()),
+        suggestion: isFreeProvider ? null : suggestionFor(domain, takesMail, builtInLists()),
       };
     },
     isHoneypot: (domain) => isListed(traps, domain),
   };
 }
 
-/** The name without its tag and what separates its words: `No-Reply+x` is `noreply`. */
+/** The local part without tag and separators: `No-Reply+x` becomes `noreply`. */
 function mailboxName(local: string): string {
   return local.toLowerCase().replace(/\+.*$/s, "").replaceAll(/[._-]/g, "");
 }
@@ -89,7 +89,7 @@ function isListed(domains: ReadonlySet<string>, domain: string): boolean {
   return false;
 }
 
-interface Shipped {
+interface BuiltIn {
   readonly disposable: ReadonlySet<string>;
   readonly roles: ReadonlySet<string>;
   readonly typoTargets: readonly string[];
@@ -97,19 +97,19 @@ interface Shipped {
   readonly providers: ReadonlySet<string>;
 }
 
-/** Never another domain for one that lives: a known provider, or one that takes mail and is no known slip. */
+/** The likely intended domain; null for known providers, and for domains that accept mail and are no known typo. */
 function suggestionFor(
   domain: string,
   takesMail: boolean,
-  { typoTargets, typos, providers }: Shipped,
+  { typoTargets, typos, providers }: BuiltIn,
 ): string | null {
   if (isListed(providers, domain)) return null;
   const target = suggestDomain(domain, typoTargets);
   if (target === null || !takesMail) return target;
-  return typos.has(domain) || isSquattedSlip(domain, target) ? target : null;
+  return typos.has(domain) || isSquattedTypo(domain, target) ? target : null;
 }
 
-function readAllShipped(): Shipped {
+function readAllBuiltIn(): BuiltIn {
   return {
     disposable: new Set(readBuiltIn("disposable-domains.txt")),
     roles: new Set(readBuiltIn("role-accounts.txt")),
@@ -124,7 +124,7 @@ interface Own {
   readonly modifiedMs: number;
 }
 
-/** The operator's list, read again when it was written again; null without one. */
+/** The operator's list, read again when the file has changed; null when there is none. */
 async function readOwn(path: string, held: Own | null): Promise<Own | null> {
   const found = await stat(path).catch(() => null);
   if (found === null || found.mtimeMs === held?.modifiedMs) return found && held;

@@ -43,7 +43,7 @@ const registered = (daysAgo: number) => {
     );
 };
 
-test("a domain is new for thirty days after its registration; hosts below it are asked about as it", async () => {
+test("a domain is new for thirty days after its registration; subdomains count as it", async () => {
   registered(29);
   expect(await ages()("mail.young.example")).toBe(true);
   expect(asked).toEqual(["/rdap/domain/young.example"]);
@@ -52,7 +52,7 @@ test("a domain is new for thirty days after its registration; hosts below it are
   expect(asked.at(-1)).toBe("/rdap/domain/old.co.uk");
 });
 
-test("an answer is known for a day, and those who ask at once share it", async () => {
+test("an answer is cached for a day, and shared by concurrent calls", async () => {
   registered(1);
   const isNew = ages();
   const answers = await Promise.all(["a.one.example", "b.one.example", "one.example"].map(isNew));
@@ -77,13 +77,13 @@ test.each<[string, (request: IncomingMessage, response: ServerResponse) => void]
   ["talks too much", (_, response) => response.end(`"${"x".repeat(600_000)}"`)],
   ["hangs up", (request) => request.socket.destroy()],
   ["sends us round in circles", (_, response) => response.writeHead(302, { location: "/again" }).end()],
-])("where a server %s, nobody can tell", async (_, says) => {
+])("the age is unknown when the server %s", async (_, says) => {
   answer = says;
   expect(await ages({ allowPrivate: true })("some.example")).toBeNull();
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
-test("a server may send us on, but not to a private address", async () => {
+test("a redirect is followed, but not to a private address", async () => {
   const sendOn = (request: IncomingMessage, response: ServerResponse, then: () => void) => {
     if (!request.url?.startsWith("/rdap/")) return then();
     response.writeHead(302, { location: `${origin}/registry/domain/moved.example` }).end();

@@ -1,8 +1,3 @@
-/**
- * How long a domain has been registered, by RDAP (RFC 9082 section 3.1.3, RFC 9083 section 4.5): a brand-new one is more
- * often a spammer's than a customer's. The operator names the server that is asked first; it may send us on to the
- * registry's. What nobody can tell counts for nothing.
- */
 import { getDomain } from "tldts";
 import type { NetworkResolver } from "#dns/system.ts";
 import { ExpiringMap } from "#platform/cache.ts";
@@ -12,29 +7,33 @@ import { getPublic } from "#platform/network/public-get.ts";
 
 const NEW_DAYS = 30;
 const DAY_MS = 86_400_000;
-/** From the beginning of a question, its turn included, to the end of the answer. */
+/** For one look-up with its redirects, the wait for a free slot included. */
 const DEADLINE_MS = 5_000;
-/** Registries count their askers. */
+/** Registries limit the rate of their clients. */
 const MOST_AT_ONCE = 4;
 const MOST_REDIRECTS = 3;
 const MOST_OCTETS = 512 * 1024;
 const MOST_DOMAINS = 50_000;
-/** What could not be told is not asked again for. */
+/** How long an unknown registration date is cached. */
 const UNKNOWN_MS = 3_600_000;
 const ACCEPT = "application/rdap+json, application/json;q=0.5";
 
 export interface DomainAgeOptions {
-  /** Base of the RDAP server, as RFC 9224 has it. */
+  /** The base URL of the RDAP server (RFC 9224). */
   readonly base: URL;
   readonly clock: Clock;
   readonly resolver: Pick<NetworkResolver, "ipv4" | "ipv6">;
-  /** Lets it be sent on to private addresses, too. */
+  /** Follow redirects to private addresses, too. */
   readonly allowPrivate?: boolean;
 }
 
-/** Whether a domain was registered within the last 30 days; null: nobody could tell. Never rejects. */
+/** Whether a domain was registered within the last 30 days; null: unknown. Never rejects. */
 export type IsNewDomain = (domain: string) => Promise<boolean | null>;
 
+/**
+ * Looks registration dates up with RDAP (RFC 9082 section 3.1.3, RFC 9083 section 4.5): new domains are often a spammer's.
+ * The operator's server may redirect to that of the registry.
+ */
 export function createDomainAges({
   base,
   clock,
@@ -42,23 +41,23 @@ export function createDomainAges({
   allowPrivate = false,
 }: DomainAgeOptions): IsNewDomain {
   const now = () => clock.now().getTime();
-  /** When each was registered; null: not known. */
+  /** Registration times in epoch milliseconds; null: unknown. */
   const known = new ExpiringMap<number | null>(MOST_DOMAINS, () => clock.monotonicMs());
-  const underWay = new Map<string, Promise<number | null>>();
+  const running = new Map<string, Promise<number | null>>();
   const takeTurn = createLimiter(MOST_AT_ONCE);
 
   const findRegistration = async (domain: string): Promise<number | null> => {
     const deadline = AbortSignal.timeout(DEADLINE_MS);
     let url = new URL(`domain/${domain}`, base.href.endsWith("/") ? base.href : `${base.href}/`);
     for (let redirects = 0; redirects <= MOST_REDIRECTS; redirects++) {
-      // The first address is the operator's, the others are whoever's answers.
+      // The first URL is the operator's; the others are from answers.
       const mayBePrivate = allowPrivate || redirects === 0;
       const answer = await takeTurn(() =>
         getPublic(url, { resolver, deadline, most: MOST_OCTETS, accept: ACCEPT, allowPrivate: mayBePrivate }),
       );
       if (answer?.status === 200) return registrationIn(answer.body);
-      const isSentOn = answer !== null && answer.status >= 300 && answer.status < 400;
-      if (!isSentOn || answer.location === null || !URL.canParse(answer.location, url.href)) return null;
+      const isRedirect = answer !== null && answer.status >= 300 && answer.status < 400;
+      if (!isRedirect || answer.location === null || !URL.canParse(answer.location, url.href)) return null;
       url = new URL(answer.location, url);
     }
     return null;
@@ -67,7 +66,7 @@ export function createDomainAges({
   const remember = async (domain: string): Promise<number | null> => {
     const registered = await findRegistration(domain).catch(() => null);
     known.set(domain, registered, registered === null ? UNKNOWN_MS : DAY_MS);
-    underWay.delete(domain);
+    running.delete(domain);
     return registered;
   };
 
@@ -76,8 +75,8 @@ export function createDomainAges({
     if (domain === null) return null;
     let registered = known.get(domain);
     if (registered === undefined) {
-      const answer = underWay.get(domain) ?? remember(domain);
-      underWay.set(domain, answer);
+      const answer = running.get(domain) ?? remember(domain);
+      running.set(domain, answer);
       registered = await answer;
     }
     return registered === null ? null : now() - registered < NEW_DAYS * DAY_MS;

@@ -50,7 +50,7 @@ const validate = async (email: string, caller = call) => {
   expect(status, body.error).toBe(200);
   return body.data;
 };
-/** A workspace of its own, with this much of the allowance left. */
+/** A new workspace with this much of its allowance left. */
 const workspaceWith = async (left: number) => {
   const { workspaceId, key } = await service.newWorkspace();
   await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
@@ -129,7 +129,7 @@ describe("what lists say", () => {
   });
 });
 
-describe("a text that is no address is invalid, asks no DNS and costs nothing", () => {
+describe("a text that is not an address is invalid, without a DNS look-up or a charge", () => {
   it.each([
     "nobody",
     "a@",
@@ -155,7 +155,7 @@ describe("a text that is no address is invalid, asks no DNS and costs nothing", 
   });
 });
 
-test("also one of ten thousand characters, of which the first thousand are kept", async () => {
+test("ten thousand characters, of which the first thousand are kept", async () => {
   const text = `${"a".repeat(9_990)}@good.test`;
   const found = await validate(text);
   expect(found).toMatchObject({ email: text.slice(0, 1_000), status: "invalid", format_valid: false });
@@ -181,14 +181,14 @@ describe("refused", () => {
   });
 });
 
-test("mail hosts on private addresses are as good as none, unless they are allowed", async () => {
+test("mail hosts with private addresses count as none, unless they are allowed", async () => {
   const strict = await startService({ zone, env: { ALLOW_PRIVATE_MX: "false" } });
   const { body } = await strict.call("POST", "/validations", { email: "a@good.test" });
   expect(body.data).toMatchObject({
     status: "invalid",
     domain_valid: false,
     mx_record_found: true,
-    // A sentence that leaves the domain as it is written.
+    // The sentence keeps the case of the domain.
     reason: expect.stringMatching(/^The domain good\.test has no public mail host, only /),
   });
 });
@@ -204,7 +204,7 @@ describe("with MAIL_MODE=direct", () => {
     return { answer: await validate(email, caller), mx };
   };
 
-  it("the address's server is asked, and sent nothing", async () => {
+  it("the mail server is asked, and no message is sent", async () => {
     const { answer, mx } = await ask({}, "unknown@good.test");
     expect(answer).toMatchObject({
       status: "invalid",
@@ -221,14 +221,14 @@ describe("with MAIL_MODE=direct", () => {
     expect(mx.commands.map((line) => line.split(" ", 1)[0])).toEqual(expect.not.arrayContaining(["DATA"]));
   });
 
-  it("nobody is asked with VALIDATION_PROBE=off", async () => {
+  it("no server is asked with VALIDATION_PROBE=off", async () => {
     const { answer, mx } = await ask({ VALIDATION_PROBE: "off" }, "unknown@good.test");
     expect(answer).toMatchObject({ status: "valid", risk_score: 2 });
     expect([answer.email_exists, answer.smtp_response, mx.connections]).toEqual([undefined, undefined, 0]);
   });
 });
 
-test("the same address is answered from memory for ten minutes, and metered each time", async () => {
+test("a result is cached for ten minutes, and charged each time", async () => {
   const { call: caller } = await workspaceWith(100);
   const first = await validate("twice@good.test", caller);
   clock.advance(599_000);
@@ -238,14 +238,14 @@ test("the same address is answered from memory for ten minutes, and metered each
   expect(await validate("twice@good.test", caller)).toMatchObject({ cached: false });
 });
 
-test("what the DNS did not say is asked again", async () => {
+test("a failed DNS look-up is not cached", async () => {
   dns.zone["later.test"] = "servfail";
   expect(await validate("a@later.test")).toMatchObject({ status: "unknown" });
   dns.zone["later.test"] = { MX: [[10, "mx.good.test"]] };
   expect(await validate("a@later.test")).toMatchObject({ status: "valid", cached: false });
 });
 
-test("a complaint marks the address, also one that was just validated, and for this workspace alone", async () => {
+test("a complaint marks the address for this workspace only, also when its result is cached", async () => {
   expect(await validate("angry@good.test")).toMatchObject({ is_complainer: false, risk_score: 2 });
   await complain(service.workspaceId, "Angry", "good.test");
   expect(await validate("angry@good.test")).toMatchObject({
@@ -258,7 +258,7 @@ test("a complaint marks the address, also one that was just validated, and for t
 });
 
 describe("metering", () => {
-  it("64 calls at the limit less one pass exactly one", async () => {
+  it("of 64 concurrent calls with one validation left exactly one passes", async () => {
     const { call: caller } = await workspaceWith(1);
     const answers = await Promise.all(
       Array.from({ length: 64 }, (_, at) => caller("POST", "/validations", { email: `r${at}@good.test` })),
@@ -269,11 +269,11 @@ describe("metering", () => {
     );
     expect(await usage(caller)).toMatchObject({ month_used: 100, month_limit: 100 });
     expect((await caller("GET", "/validations/history")).body.data).toHaveLength(1);
-    // What costs nothing goes on.
+    // Calls that cost nothing still pass.
     expect(await validate("nobody", caller)).toMatchObject({ status: "invalid" });
   });
 
-  it("beyond the allowance the balance pays, and says when it does not", async () => {
+  it("beyond the allowance the balance pays, and calls that it does not cover are refused", async () => {
     const { call: caller, workspaceId } = await workspaceWith(0);
     const given = { amount: "0.01", gateway: "manual", description: "Twelve" } as const;
     await database.transaction((tx) => topUp(tx, plans, workspaceId, given, clock.now()));
@@ -307,7 +307,7 @@ describe("metering", () => {
     await validate("b@good.test", caller);
   });
 
-  it("without cap and limit there is none to show", async () => {
+  it("usage without cap and limit shows null", async () => {
     expect(await usage()).toMatchObject({ hour_limit: null, month_limit: null, rate_limit_enabled: false });
   });
 });
@@ -326,7 +326,7 @@ test("the history is a bare array, newest first, in pages", async () => {
   expect(await history("?page=9")).toEqual([]);
 });
 
-test("after a year the history goes, and the counts stay", async () => {
+test("after a year the history is removed, and the counts stay", async () => {
   const { call: caller } = await workspaceWith(50);
   await validate("old@good.test", caller);
   clock.advance(364 * 86_400_000);
@@ -373,7 +373,7 @@ describe("statistics", () => {
   });
 });
 
-test("an answer to an Idempotency-Key is given once and charged once", async () => {
+test("a call with an Idempotency-Key is charged once", async () => {
   const { call: caller } = await workspaceWith(10);
   const headers = { "Idempotency-Key": "validate-once" };
   const ask = () => caller("POST", "/validations", { email: "a@good.test" }, { headers });

@@ -1,4 +1,4 @@
-/** Email validation over HTTP. */
+/** Endpoints of email validation. */
 import { type Static, Type } from "typebox";
 import { findSourceAddress } from "#identity/routing-rules/routing.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -23,10 +23,10 @@ import { listDayCounts, listValidations } from "./store.ts";
 import { createValidate } from "./validate.ts";
 import { Validation, validations } from "./validation.ts";
 
-/** Of a text that may be no address at all, what is read. */
+/** Characters; the text need not be an address. */
 const LONGEST_EMAIL = 10_000;
 const FILE_BYTES = 20 * 1024 * 1024;
-/** What a validation takes of the allowance. */
+/** Validations charged per address. */
 const COST = 1;
 const DAYS = { fallback: 30, most: 365 };
 
@@ -36,15 +36,18 @@ const ValidationRequest = Type.Object(
       minLength: 1,
       maxLength: LONGEST_EMAIL,
       description:
-        "A text that is no address is no error: its status is invalid, and it costs nothing. Its first 1,000 characters are kept.",
+        "A text that is not an address is no error: its status is `invalid`, and it costs nothing. Its first 1,000 characters are kept.",
     }),
     routing_rule_id: omittable(
-      Type.String({ format: "uuid", description: "The address's server is asked from the IP of this rule." }),
+      Type.String({
+        format: "uuid",
+        description: "The mail server is asked from the IP of this routing rule.",
+      }),
     ),
     virtual_mta_ip: omittable(
       Type.String({
         maxLength: 100,
-        description: "A sending IP that the address's server is asked from, or `routing_rule:<uuid>`.",
+        description: "The sending IP from which the mail server is asked, or `routing_rule:<uuid>`.",
       }),
     ),
   },
@@ -54,7 +57,7 @@ const ValidationRequest = Type.Object(
 const BulkForm = Type.Object(
   {
     file: fileField(
-      `CSV with a column named email (otherwise the first one counts), or one address a line. At most ${FILE_BYTES / 1024 ** 2} MB and ${MOST_ADDRESSES.toLocaleString("en-GB")} addresses.`,
+      `A CSV file with a column named email (default: the first column), or one address a line. At most ${FILE_BYTES / 1024 ** 2} MB and ${MOST_ADDRESSES.toLocaleString("en-GB")} addresses.`,
     ),
     encoding: Type.Optional(Type.String({ description: encodingDescription })),
   },
@@ -66,7 +69,7 @@ const HistoryRow = Type.Object(
     email: Type.String(),
     status: Type.Enum([...validationStatuses]),
     risk_score: Type.Integer(),
-    cost: Type.Integer({ description: "What it took of the allowance." }),
+    cost: Type.Integer({ description: "Validations charged: 0 or 1." }),
     created_at: Timestamp,
   },
   { $id: "ValidationHistoryRow" },
@@ -74,11 +77,11 @@ const HistoryRow = Type.Object(
 
 const Usage = Type.Object(
   {
-    cost_per_validation: Type.Integer({ description: "What an address takes of the allowance." }),
+    cost_per_validation: Type.Integer({ description: "Validations charged per address." }),
     hour_used: Type.Integer(),
-    hour_limit: nullable(Type.Integer({ description: "The workspace's hourly cap; null is none." })),
+    hour_limit: nullable(Type.Integer({ description: "The workspace's hourly cap; null: none." })),
     month_used: Type.Integer(),
-    month_limit: nullable(Type.Integer({ description: "The plan's allowance; null is no limit." })),
+    month_limit: nullable(Type.Integer({ description: "The plan's allowance; null: no limit." })),
     rate_limit_enabled: Type.Boolean({ description: "Whether there is an hourly cap." }),
   },
   { $id: "ValidationUsage" },
@@ -98,7 +101,7 @@ const Stats = Type.Object(
   {
     totals: Type.Object(counts),
     daily: Type.Array(Type.Object({ date: Type.String({ format: "date" }), ...counts }), {
-      description: "Every day, oldest first. Days are those of UTC.",
+      description: "All days in UTC, oldest first, including those without validations.",
     }),
     days: Type.Integer(),
     since: Timestamp,
@@ -110,7 +113,7 @@ export interface ValidationDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
-  readonly examiner: AddressChecker;
+  readonly checker: AddressChecker;
 }
 
 export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
@@ -138,7 +141,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       id: "validateFile",
       method: "POST",
       path: "/validations/bulk",
-      summary: "Validate the addresses of a file, in the background",
+      summary: "Validate the addresses of a file in the background",
       needs: need(validations, "write"),
       body: BulkForm,
       bodyLimit: FILE_BYTES,
@@ -154,7 +157,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       method: "GET",
       path: "/validations/history",
       mayTakeLong: "reading",
-      summary: "Addresses that were validated, newest first",
+      summary: "List validated addresses, newest first",
       needs: need(validations, "read"),
       query: pageFields(),
       answer: Type.Array(HistoryRow),
@@ -166,7 +169,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       id: "getValidationUsage",
       method: "GET",
       path: "/validations/usage",
-      summary: "What was used of the hour's and the month's allowance",
+      summary: "Get the usage of this hour and this month",
       needs: need(validations, "read"),
       answer: Usage,
       message: "Validation usage",
@@ -177,7 +180,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
           cost_per_validation: COST,
           hour_used: reading.usedInHour.validation,
           hour_limit: hourly_cap,
-          // What is given back for the last moments of a period counts in the next one.
+          // A refund counts in the next period when it comes after the end of this one.
           month_used: Math.max(0, reading.used.validation),
           month_limit: reading.plan.allowances.validation,
           rate_limit_enabled: hourly_cap !== null,
@@ -189,7 +192,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       method: "GET",
       path: "/validations/stats",
       mayTakeLong: "reading",
-      summary: "Answers by status, in all and by day",
+      summary: "Count results by status, in total and by day",
       needs: need(validations, "read"),
       query: { days: windowField(DAYS.most, DAYS.fallback) },
       answer: Stats,
@@ -204,16 +207,16 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
 }
 
 /**
- * Null: the machine's choice.
- * @throws ApiError VALIDATION_ERROR for what this workspace does not have, or has switched off
+ * The source address of the probe for the requested sending IP or routing rule; null leaves it to the operating system.
+ * @throws ApiError VALIDATION_ERROR when the workspace has no such IP or rule, or it is not active
  */
 export async function findProbeSource(
   db: Queryable,
   workspaceId: WorkspaceId,
-  wish: { readonly routing_rule_id?: string | null; readonly virtual_mta_ip?: string | null },
+  requested: { readonly routing_rule_id?: string | null; readonly virtual_mta_ip?: string | null },
 ): Promise<string | null> {
-  const virtualMtaIp = wish.virtual_mta_ip?.trim() || null;
-  const routingRuleId = wish.routing_rule_id ?? null;
+  const virtualMtaIp = requested.virtual_mta_ip?.trim() || null;
+  const routingRuleId = requested.routing_rule_id ?? null;
   const source = await findSourceAddress(db, workspaceId, { virtualMtaIp, routingRuleId });
   if (source !== "unknown") return source;
   const field = virtualMtaIp === null ? "routing_rule_id" : "virtual_mta_ip";

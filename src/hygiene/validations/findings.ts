@@ -1,24 +1,23 @@
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
-/** What is found out about one address, before anybody judges it. */
-
-/** What the DNS says of a domain. */
+/** What the DNS says about a domain. */
 export type DomainFinding =
-  /** It takes mail: `hosts` in the order to try them, the domain itself where there is no MX. */
+  /** It accepts mail: `hosts` in the order to try them, the domain itself if there is no MX. */
   | { readonly outcome: "deliverable"; readonly hasMx: boolean; readonly hosts: readonly string[] }
-  /** It cannot take mail, or only where we do not go (private addresses). */
+  /** It cannot accept mail, or only at private addresses. */
   | (NoHosts & { readonly outcome: "undeliverable" })
-  /** Nobody could tell us. */
+  /** The DNS gave no answer. */
   | (NoHosts & { readonly outcome: "unknown" });
 
 interface NoHosts {
   readonly hasMx: boolean;
   readonly hosts: readonly [];
-  /** Why, as a clause. */
+  /** Why, as a clause without a full stop. */
   readonly reason: string;
 }
 
+/** What is known about one address, before it is scored. */
 export interface Findings {
-  /** Null for a text that is no address: nothing else was looked at. */
+  /** Null for a text that is not an address; the other findings are empty then. */
   readonly domain: DomainFinding | null;
   readonly isDisposable: boolean;
   readonly isRoleBased: boolean;
@@ -29,14 +28,14 @@ export interface Findings {
   readonly suggestion: string | null;
   /** Null when no server was asked. */
   readonly probe: ProbeFinding | null;
-  /** Null: not known. */
+  /** Whether the server accepts any local part; null: unknown. */
   readonly isCatchAll: boolean | null;
-  /** The domain was registered within the last month; null: not known. */
+  /** The domain was registered within the last 30 days; null: unknown. */
   readonly isNewDomain: boolean | null;
   readonly checkedAt: Date;
 }
 
-/** Of a text that is no address. */
+/** The findings about a text that is not an address. */
 export function malformed(checkedAt: Date): Findings {
   return {
     domain: null,

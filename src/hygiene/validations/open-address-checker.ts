@@ -1,5 +1,3 @@
-/** The examiner of a process, as it is configured. */
-
 import { createResolver } from "#dns/system.ts";
 import type { Prober } from "#hygiene/probe/prober.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -10,7 +8,7 @@ import { createDomainAges } from "./domain-age.ts";
 
 const DNS = { timeoutMs: 4_000, tries: 4 };
 
-/** Opens nothing before it is asked. */
+/** The address checker of this process, as configured. Opens no connection before the first check. */
 export function openAddressChecker(
   { config, clock }: { readonly config: Config; readonly clock: Clock },
   prober: Prober | null,

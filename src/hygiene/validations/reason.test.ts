@@ -44,7 +44,7 @@ test.each<[ValidationStatus, Findings, string | null]>([
     probed("rejected", 550, "No such user"),
     "The server says that there is no such mailbox: 550 No such user",
   ],
-  ["unknown", probed("greylisted", 451, "Later"), "The server asks to come back later: 451 Later"],
+  ["unknown", probed("greylisted", 451, "Later"), "The server asked to try again later: 451 Later"],
   ["unknown", probed("timeout", null, ""), "The server did not answer in time."],
   [
     "unknown",

@@ -1,9 +1,8 @@
-/** Why an address is invalid, or why nobody could tell, in one sentence. */
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Findings } from "./findings.ts";
 import type { ValidationStatus } from "./score.ts";
 
-/** Null for what is neither. */
+/** Why an address is invalid or unknown, in one sentence; null for other statuses. */
 export function reasonFor(status: ValidationStatus, { domain, probe }: Findings): string | null {
   if (status !== "invalid" && status !== "unknown") return null;
   if (domain === null) return "This is not an email address.";
@@ -12,10 +11,10 @@ export function reasonFor(status: ValidationStatus, { domain, probe }: Findings)
 }
 
 const beginnings: Readonly<Record<ProbeFinding["result"], string>> = {
-  accepted: "The server accepts it",
+  accepted: "The server accepts the address",
   rejected: "The server says that there is no such mailbox",
-  greylisted: "The server asks to come back later",
-  blocked: "The server refuses us, which says nothing of the mailbox",
+  greylisted: "The server asked to try again later",
+  blocked: "The server refused us, which says nothing about the mailbox",
   timeout: "The server did not answer in time",
   error: "The server could not be asked",
   unaskable: "The server cannot be asked about this address",

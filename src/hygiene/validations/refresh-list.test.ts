@@ -28,7 +28,7 @@ beforeEach(() => rm(join(dataDir, "lists"), { recursive: true, force: true }));
 const isDisposable = async (domain: string) =>
   (await createAddressLists(dataDir, []).lookUp("a", domain, true)).isDisposable;
 
-test("the lists that came with the program are what they should be", () => {
+test("the built-in lists are well-formed", () => {
   const shipped = readBuiltIn("disposable-domains.txt");
   expect(shipped.length).toBeGreaterThan(8_000);
   expect(shipped.filter((domain) => !parseDomain(domain).ok)).toEqual([]);
@@ -50,7 +50,7 @@ test("the lists that came with the program are what they should be", () => {
   expect(roles).toEqual(expect.arrayContaining([...rfc2142, ...business]));
 });
 
-test("a list from a file wins over the one that came with the program", async () => {
+test("a list from a file replaces the built-in one", async () => {
   expect([await isDisposable("mailinator.com"), await isDisposable("throw-away-7.test")]).toEqual([
     true,
     false,
@@ -65,7 +65,7 @@ test("a list from a file wins over the one that came with the program", async ()
   expect(await readdir(join(dataDir, "lists"))).toEqual(["disposable-domains.txt"]);
 });
 
-test("a provider of mailboxes is not disposable, whatever a list says", async () => {
+test("a free mailbox provider is not disposable, whatever a list says", async () => {
   await writeFile(source, [...domains, "gmail.com"].join("\n"));
   await refreshDisposableDomains(dataDir, source);
   expect([await isDisposable("gmail.com"), await isDisposable("throw-away-7.test")]).toEqual([false, true]);
@@ -81,7 +81,7 @@ it.each<[string, string, RegExp]>([
   ["a list of a few", "a.test\nb.test", /2 domains/],
   ["a table", [...domains, ...domains.map((domain) => `${domain},1`)].join("\n"), /200 of its 400 lines/],
   ["a list that is too large", `${domains.join("\n")}\n${"#".repeat(10 * 1024 ** 2)}`, /10 MB/],
-])("%s is not taken, and the old list stays", async (_name, body, sentence) => {
+])("%s is refused, and the old list stays", async (_name, body, sentence) => {
   await writeFile(source, domains.join("\n"));
   await refreshDisposableDomains(dataDir, source);
   const before = await readFile(disposableFile(dataDir), "utf8");
@@ -93,7 +93,7 @@ it.each<[string, string, RegExp]>([
   expect(await readFile(disposableFile(dataDir), "utf8")).toBe(before);
 });
 
-test("what cannot be had is said in a sentence", async () => {
+test("a list that cannot be read is refused with the reason", async () => {
   page = { status: 404, body: "" };
   await expect(refreshDisposableDomains(dataDir, url)).rejects.toThrow("its server answered 404");
   await expect(refreshDisposableDomains(dataDir, "http://127.0.0.1:1/")).rejects.toThrow(/cannot be fetched/);

@@ -1,4 +1,3 @@
-/** A newer list of disposable domains, from a file or a URL of the operator's choice. */
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseDomain } from "#mail/address.ts";
@@ -9,13 +8,13 @@ import { disposableFile, entriesOf } from "./address-lists.ts";
 
 const FETCH_MS = 30_000;
 const MOST_BYTES = 10 * 1024 ** 2;
-/** A page that says "not found" has fewer lines that are domains. */
+/** An error page has fewer lines that are domains. */
 const FEWEST_DOMAINS = 100;
-/** Lines that are none, of a hundred. */
+/** Percent of the lines that may be no domains. */
 const MOST_WRONG = 1;
 
 /**
- * Replaces the operator's list, at once and whole; running services see it within a minute.
+ * Replaces the operator's list of disposable domains atomically; running services use it within a minute.
  * @param from a path, or an http or https URL
  * @returns how many domains it has
  * @throws ApiError BAD_REQUEST with a sentence for the operator; the list stays as it was
@@ -28,10 +27,10 @@ export async function refreshDisposableDomains(dataDir: string, from: string): P
     return parsed.ok ? [parsed.domain] : [];
   });
   if (domains.length < FEWEST_DOMAINS) {
-    throw refusal(`it has ${domains.length} domains, a list has at least ${FEWEST_DOMAINS}`);
+    throw refusal(`it has ${domains.length} domains, but at least ${FEWEST_DOMAINS} are expected`);
   }
   if ((entries.length - domains.length) * 100 > entries.length * MOST_WRONG) {
-    throw refusal(`${entries.length - domains.length} of its ${entries.length} lines are no domains`);
+    throw refusal(`${entries.length - domains.length} of its ${entries.length} lines are not domains`);
   }
   const path = disposableFile(dataDir);
   const partial = `${path}.${newId()}`;
@@ -67,9 +66,9 @@ async function fetchList(url: string): Promise<string> {
 }
 
 function tooLarge(): ApiError {
-  return refusal(`it has more than ${MOST_BYTES / 1024 ** 2} MB`);
+  return refusal(`it is larger than ${MOST_BYTES / 1024 ** 2} MB`);
 }
 
 function refusal(why: string): ApiError {
-  return new ApiError("BAD_REQUEST", `The list was not taken: ${why}`);
+  return new ApiError("BAD_REQUEST", `The list was not replaced: ${why}`);
 }

@@ -1,4 +1,3 @@
-/** The history goes after a year; the counts of its days stay. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
@@ -6,9 +5,10 @@ import { removeOldValidations } from "./store.ts";
 
 const KEPT_DAYS = 365;
 const DAY_SECONDS = 86_400;
-/** What a statement deletes stays locked until its end. */
+/** Rows per statement, which locks them until its end. */
 const BATCH = 5_000;
 
+/** The recurring job that removes the history after a year; the counts per day stay. */
 export function removeOldValidationsJob({ db, clock }: { db: Database; clock: Clock }): Recurring {
   return {
     name: "forget-old-validations",

@@ -76,6 +76,9 @@ test.each<[string, Findings, string, number]>([
   ["their server accepts", probed("accepted"), "valid", 9],
   ["they are invalid as well", dead, "invalid", 10],
   ["they are a trap as well", { ...good, isHoneypot: true }, "valid", 10],
-])("somebody who complained is a risk of 9 at least, though %s", (_name, findings, status, risk_score) => {
-  expect(riskScoreOf(findings, true)).toEqual({ status, risk_score });
-});
+])(
+  "an address that complained has a risk of at least 9, though %s",
+  (_name, findings, status, risk_score) => {
+    expect(riskScoreOf(findings, true)).toEqual({ status, risk_score });
+  },
+);

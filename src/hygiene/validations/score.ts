@@ -1,10 +1,3 @@
-/**
- * What findings come to: one status and one score, by fixed rules.
- *
- * Of several statuses that apply the first of this order counts: invalid, disposable, role-based, catch-all, unknown,
- * valid. The score is that of the status (RISK below; a valid address scores 0 when its server confirmed it), one more
- * for a full mailbox, one more for a brand-new domain, at least 9 for somebody who complained, and 10 for a spam trap; never more than 10.
- */
 import type { Findings } from "./findings.ts";
 
 export const validationStatuses = [
@@ -38,7 +31,12 @@ const COMPLAINER = 9;
 const HONEYPOT = 10;
 const MOST = 10;
 
-/** `isComplainer`: they complained about this workspace's mail. */
+/**
+ * The status and the risk score of an address. Of several statuses that apply, the first of this order counts: invalid,
+ * disposable, role-based, catch-all, unknown, valid. The score is that of the status (RISK; 0 for a valid address that its
+ * server confirmed), plus 1 for a full mailbox and 1 for a new domain. It is at least 9 for an address that complained about
+ * this workspace's mail, and 10 for a spam trap.
+ */
 export function riskScoreOf(findings: Findings, isComplainer: boolean): Score {
   const { probe, isHoneypot, isNewDomain } = findings;
   const status = statusOf(findings);

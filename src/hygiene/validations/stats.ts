@@ -1,9 +1,9 @@
-/** Counts by day, with the days on which nothing was validated. Days are those of UTC. */
+/** Counts of validation results by day (UTC). */
 import type { ValidationStatus } from "./score.ts";
 
 const DAY_MS = 86_400_000;
 
-/** The names that statuses have in statistics. */
+/** The field of the statistics that counts a status. */
 export const counterNames = {
   valid: "valid",
   invalid: "invalid",
@@ -25,12 +25,12 @@ const nothing: StatusTotals = {
   unknown: 0,
 };
 
-/** The beginning of the first of so many days, of which today is the last. */
+/** The beginning (UTC) of the first of `days` days, of which today is the last. */
 export function firstDay(now: Date, days: number): Date {
   return new Date(now.getTime() - (now.getTime() % DAY_MS) - (days - 1) * DAY_MS);
 }
 
-/** @param rows with days as YYYY-MM-DD; those outside of the window count for nothing */
+/** Counts by day, including days without rows. @param rows with days as YYYY-MM-DD; others than the window's are ignored */
 export function countDays(
   rows: readonly { readonly day: string; readonly status: ValidationStatus; readonly count: number }[],
   since: Date,

@@ -1,4 +1,4 @@
-/** The SQL of validations: their history, and how many came to which end on each day. */
+/** SQL of validations: the history, and the counts of results by day. */
 import sql from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -8,7 +8,7 @@ import type { Score, ValidationStatus } from "./score.ts";
 
 export interface HistoryRow extends Score {
   readonly email: string;
-  /** Validations of the allowance: 0 or 1. */
+  /** Validations charged: 0 or 1. */
   readonly cost: number;
   readonly created_at: Date;
 }
@@ -17,7 +17,7 @@ export interface NewValidation extends HistoryRow {
   readonly id: string;
 }
 
-/** Adds answers to the history. What they cost is taken in the same transaction, by the caller. */
+/** Adds results to the history. The caller charges for them in the same transaction. */
 export async function insertValidations(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -32,7 +32,7 @@ export async function insertValidations(
       ${rows.map(({ created_at }) => created_at)}::timestamptz[])`);
 }
 
-/** The answer about an address that was put into the history before it was known. */
+/** Sets the result of an address whose row was written before it was known. */
 export async function updateScore(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -44,7 +44,7 @@ export async function updateScore(
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Takes one out of the history that found no answer because of us, and gives back what it cost. */
+/** Removes a validation that failed on our side from the history, and refunds it. */
 export async function removeUnanswered(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -58,7 +58,7 @@ export async function removeUnanswered(
   await tx.run(addEntriesSql("validation", back, now));
 }
 
-/** Counts answers on the day (UTC) of `now`. */
+/** Counts results on the day (UTC) of `now`. */
 export async function countAnswers(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -80,7 +80,7 @@ export function listValidations(db: Queryable, workspaceId: WorkspaceId, page: P
     order by id desc limit ${page.limit} offset ${page.offset}`);
 }
 
-/** Answers by day and status, since a day (YYYY-MM-DD, UTC). */
+/** Counts by day and status since a day (YYYY-MM-DD, UTC). */
 export function listDayCounts(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -91,7 +91,7 @@ export function listDayCounts(
     where workspace_id = ${workspaceId} and day >= ${since}::date`);
 }
 
-/** Forgets up to `most` answers from before this moment; says how many. */
+/** Removes up to `most` rows of before then. @returns how many */
 export function removeOldValidations(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from validations where (workspace_id, id) in (

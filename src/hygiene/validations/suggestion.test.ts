@@ -45,7 +45,7 @@ test.each([
   "web.dev",
   "mailchimp.com",
   "xn--mnchen-3ya.de",
-])("%s is like none", (domain) => {
+])("%s has no suggestion", (domain) => {
   expect(suggestDomain(domain, targets)).toBeNull();
 });
 
@@ -64,12 +64,12 @@ test.each(
     "privaterelay.appleid.com simplelogin.com anonaddy.me passmail.net zmail.com hushmail.com airmail.com mailo.com " +
     "yandex.kz ymail.fr inmail.com bell.net att.com hotmail.ch outlook.be zohomail.eu post.com cloud.com"
   ).split(" "),
-)("the provider %s is corrected to no other one, with or without an answer of the DNS", async (domain) => {
+)("the provider %s has no suggestion, with or without a DNS answer", async (domain) => {
   expect([await suggestion(domain, true), await suggestion(domain, false)]).toEqual([null, null]);
 });
 
 test.each(["hotmaid.com", "botmail.com", "outlaw.com", "gmoil.com", "mailfox.org", "postea.de", "nover.com"])(
-  "%s takes mail and is not corrected",
+  "%s accepts mail and has no suggestion",
   async (domain) => {
     expect(await suggestion(domain, true)).toBeNull();
   },
@@ -89,22 +89,22 @@ test.each([
   ["yaho.co.uk", "yahoo.co.uk"],
   ["outlok.com", "outlook.com"],
   ["iclod.com", "icloud.com"],
-])("the slip %s is corrected to %s although it takes mail", async (typed, meant) => {
+])("the typo %s is corrected to %s although it accepts mail", async (typed, meant) => {
   expect([await suggestion(typed, true), await suggestion(typed, false)]).toEqual([meant, meant]);
 });
 
-test("no target of a slip is a slip, and no provider either", () => {
+test("no target of a typo is a typo, and no provider is one", () => {
   const typos = new Set(readBuiltIn("typo-domains.txt"));
   const known = [...targets, ...readBuiltIn("mailbox-providers.txt")];
   expect(known.filter((domain) => typos.has(domain))).toEqual([]);
 });
 
-test("what is suggested is a provider of mailboxes", () => {
+test("every suggested domain is a mailbox provider", () => {
   const strange = targets.filter((target) => !isFreeMail(target));
   expect(strange).toEqual(["email.com"]);
 });
 
-test("the distance is that of the whole table", () => {
+test("the distance equals that of the full table", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 7 });
   fc.assert(
     fc.property(word, word, (a, b) => {
@@ -116,7 +116,7 @@ test("the distance is that of the whole table", () => {
   );
 });
 
-/** The definition, word for word and slowly. */
+/** The definition, without optimisations. */
 function distance(a: string, b: string): number {
   if (a === "" || b === "") return a.length + b.length;
   const [headA, headB, restA, restB] = [a[0], b[0], a.slice(1), b.slice(1)];

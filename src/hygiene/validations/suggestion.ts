@@ -1,56 +1,56 @@
-/** "Did you mean": the well-known domain that a mistyped one is next to. */
+/** "Did you mean": the well-known domain that a mistyped one is similar to. */
 
-/** Names shorter than this are next to too many others. */
+/** Shorter names are similar to too many others. */
 const SHORTEST_NAME = 4;
-/** From this length on two slips are believed. */
+/** From this length on a name may have two typos. */
 const LONG_NAME = 7;
-/** Endings shorter than this are countries: .se is no slip of .de. */
+/** Shorter endings are countries: .se is no typo of .de. */
 const SHORTEST_ENDING = 3;
-const MOST_SLIPS = 2;
+const MOST_TYPOS = 2;
 
 /**
- * The nearest of `targets` (the first of those that are equally near), or null when the domain is one of them or like
- * none. Name and ending are compared apart: a slip in each is two.
+ * The most similar of `targets` (the first of equally similar ones); null when the domain is one of them or similar to none.
+ * Name and ending are compared separately, and their typos are added.
  */
 export function suggestDomain(domain: string, targets: readonly string[]): string | null {
   const [name, ending] = split(domain);
-  let best: { readonly target: string; readonly slips: number } | undefined;
+  let best: { readonly target: string; readonly typos: number } | undefined;
   for (const target of targets) {
     if (target === domain) return null;
     const [ofName, ofEnding] = split(target);
-    const mayDiffer = ofName.length < SHORTEST_NAME ? 0 : ofName.length < LONG_NAME ? 1 : MOST_SLIPS;
+    const mayDiffer = ofName.length < SHORTEST_NAME ? 0 : ofName.length < LONG_NAME ? 1 : MOST_TYPOS;
     const inName = editDistance(name, ofName, mayDiffer);
     const inEnding = editDistance(ending, ofEnding, ofEnding.length < SHORTEST_ENDING ? 0 : 1);
-    const slips = inName + inEnding;
-    if (slips <= MOST_SLIPS && slips < (best?.slips ?? Number.POSITIVE_INFINITY)) best = { target, slips };
+    const typos = inName + inEnding;
+    if (typos <= MOST_TYPOS && typos < (best?.typos ?? Number.POSITIVE_INFINITY)) best = { target, typos };
   }
   return best?.target ?? null;
 }
 
-/** The providers whose slips squatters hold: of these names a domain that takes mail is a slip, too. */
+/** Squatters hold typo domains of these providers, so that a typo of them may accept mail. */
 const SQUATTED = new Set(["gmail", "googlemail", "hotmail", "yahoo", "outlook", "icloud", "protonmail"]);
 
 /**
- * Whether a domain that takes mail is a slip of the hand for `target` all the same: a letter behind the first one was left
- * out or doubled, two were swapped, or the ending is wrong. A replaced letter makes another word, as in mozmail.com.
+ * Whether a domain that accepts mail is probably a typo of `target`: a letter after the first is missing or doubled, two are
+ * swapped, or the ending is wrong. A replaced letter does not count, because it often makes another word, as in mozmail.com.
  */
-export function isSquattedSlip(domain: string, target: string): boolean {
+export function isSquattedTypo(domain: string, target: string): boolean {
   const [name, ending] = split(domain);
   const [ofName, ofEnding] = split(target);
   if (!SQUATTED.has(ofName)) return false;
   if (editDistance(ending, ofEnding, 1) > 1) return false;
-  return name === ofName || slipsOf(ofName).has(name);
+  return name === ofName || typosOf(ofName).has(name);
 }
 
-function slipsOf(name: string): Set<string> {
-  const slips = new Set<string>();
+function typosOf(name: string): Set<string> {
+  const typos = new Set<string>();
   for (let at = 0; at < name.length; at++) {
     const [before, letter, after] = [name.slice(0, at), name.charAt(at), name.slice(at + 1)];
-    if (at > 0) slips.add(before + after);
-    slips.add(before + letter + letter + after);
-    slips.add(before + after.charAt(0) + letter + after.slice(1));
+    if (at > 0) typos.add(before + after);
+    typos.add(before + letter + letter + after);
+    typos.add(before + after.charAt(0) + letter + after.slice(1));
   }
-  return slips;
+  return typos;
 }
 
 function split(domain: string): readonly [name: string, ending: string] {
@@ -59,8 +59,8 @@ function split(domain: string): readonly [name: string, ending: string] {
 }
 
 /**
- * Letters put in, left out, replaced, or swapped with their neighbour (Damerau and Levenshtein, where no letter is
- * touched twice); infinite beyond `most`.
+ * The optimal string alignment distance (Damerau-Levenshtein in which no letter is edited twice): letters inserted, deleted,
+ * replaced, or swapped with their neighbour. Infinite beyond `most`.
  */
 export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return Number.POSITIVE_INFINITY;

@@ -33,7 +33,7 @@ async function validator(limits: Partial<RateLimits> = {}) {
     await prober.close();
     await mx.close();
   });
-  const examiner = createAddressChecker({
+  const checker = createAddressChecker({
     clock: systemClock,
     resolver: dns.resolver,
     lists: createAddressLists("/nonexistent", []),
@@ -41,11 +41,11 @@ async function validator(limits: Partial<RateLimits> = {}) {
     prober,
   });
   const workspaceId = await insertBareWorkspace(db);
-  const validate = createValidate({ db, clock: systemClock, plans, examiner });
+  const validate = createValidate({ db, clock: systemClock, plans, checker });
   return { workspaceId, prober, ask: (email: string) => validate(workspaceId, { email, source: null }) };
 }
 
-test("an answer of a service that stops is none: nobody pays for it, and it is in no history", async () => {
+test("a validation during a stop of the service fails, is not charged and not in the history", async () => {
   const { workspaceId, prober, ask } = await validator();
   await prober.close();
   await expect(ask("ada@good.test")).rejects.toMatchObject({ status: 503 });
@@ -53,7 +53,7 @@ test("an answer of a service that stops is none: nobody pays for it, and it is i
   expect(await listValidations(db, workspaceId, { limit: 10, offset: 0 })).toEqual([]);
 });
 
-test("where our turn at the provider does not come the answer is unknown, and is not kept", async () => {
+test("at the rate limit of the provider the result is unknown, and not cached", async () => {
   const { ask } = await validator({ mostWaiting: 0 });
   for (const answer of [await ask("ada@good.test"), await ask("ada@good.test")]) {
     expect(answer).toMatchObject({ status: "unknown", cached: false });

@@ -1,8 +1,3 @@
-/**
- * One address, while its caller waits. What it costs is taken together with its row in the history before anything slow
- * is done, so that of many calls at the limit exactly those pass that are covered. Until the answer is known the row
- * says `unknown`, which is the truth if this process dies meanwhile; where we fail, it goes and the cost comes back.
- */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { readSyntax } from "#mail/address-syntax.ts";
 import { ExpiringMap } from "#platform/cache.ts";
@@ -22,31 +17,36 @@ export interface ValidateDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
-  readonly examiner: AddressChecker;
+  readonly checker: AddressChecker;
 }
 
 /**
- * @returns also for a text that is no address
+ * Validates one address while its caller waits; a text that is not an address has a result, too.
  * @throws ApiError PLAN_LIMIT_REACHED, INSUFFICIENT_BALANCE or RATE_LIMIT_EXCEEDED when nothing covers it
  */
 export type Validate = (workspaceId: WorkspaceId, asked: ValidateRequest) => Promise<Validation>;
 
 export interface ValidateRequest {
   readonly email: string;
-  /** The sending IP to ask the address's server from; the machine's choice when null. */
+  /** The source address of the probe; null leaves it to the operating system. */
   readonly source: string | null;
 }
 
-/** DNS and server together. */
+/** For DNS look-ups and the probe together. */
 const DEADLINE_MS = 15_000;
-/** How long an answer is good for the next who asks, in the same workspace. */
+/** How long a result is cached for calls of the same workspace. */
 const RECENT_MS = 600_000;
 const MOST_RECENT = 10_000;
 
-export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Validate {
+/**
+ * A validation is charged, and its row is written with the status `unknown`, before the address is checked: so of many
+ * calls at a limit exactly the covered ones pass, and the row is correct if this process dies. On an error of ours the row
+ * is removed and the charge refunded.
+ */
+export function createValidate({ db, clock, plans, checker }: ValidateDeps): Validate {
   const recent = new ExpiringMap<Findings>(MOST_RECENT, () => clock.monotonicMs());
 
-  /** Takes `cost`, and writes the row that it paid for; answers the row's id. */
+  /** Charges `cost` and writes the row. @returns the row's id */
   const record = async (
     tx: Queryable,
     workspaceId: WorkspaceId,
@@ -62,7 +62,7 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
     return id;
   };
 
-  /** The answer is known already: one transaction does it all. */
+  /** Charges and records a result that is known at once. */
   const recordKnown = async (workspaceId: WorkspaceId, answer: Validation, cost: 0 | 1) => {
     await db.transaction(async (tx) => {
       await record(tx, workspaceId, answer.email, answer, cost);
@@ -84,7 +84,7 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
       const [found] = await findSuppressions(db, [{ workspaceId, address, domain }]);
       return validationOf(email, findings, { isComplainer: found?.reason === "complaint", isCached });
     };
-    // The local part as it is, for a server may tell Ada from ada.
+    // The local part as given: a server may distinguish Ada from ada.
     const key = `${workspaceId} ${source} ${local}@${domain}`;
     const known = recent.get(key);
     if (known !== undefined) return recordKnown(workspaceId, await answerOf(known, true), 1);
@@ -92,18 +92,18 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
     const pending = { status: "unknown", risk_score: RISK.unknown } as const;
     const id = await db.transaction((tx) => record(tx, workspaceId, email, pending, 1));
     try {
-      const [findings] = await examiner.examine(domain, [local], {
+      const [findings] = await checker.check(domain, [local], {
         deadlineMs: DEADLINE_MS,
         localAddress: source,
       });
-      if (findings === undefined) throw new Error("an address was examined without findings");
-      if (findings.probe?.result === "stopped") throw overloaded("The service is stopping; try again");
+      if (findings === undefined) throw new Error("the checker returned no findings");
+      if (findings.probe?.result === "stopped") throw overloaded("The service is stopping: try again");
       const answer = await answerOf(findings, false);
       await db.transaction(async (tx) => {
         await updateScore(tx, workspaceId, id, answer);
         await countAnswers(tx, workspaceId, [answer.status], clock.now());
       });
-      // Where the DNS, or our turn at the provider, left us without an answer the next call may find one.
+      // Not cached after a DNS failure or at the rate limit: the next call may get an answer.
       const isFound = findings.domain?.outcome !== "unknown" && findings.probe?.result !== "rate_limited";
       if (isFound) recent.set(key, findings, RECENT_MS);
       return answer;

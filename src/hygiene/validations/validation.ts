@@ -1,4 +1,4 @@
-/** The answer about one address, as it is shown. */
+/** The result of a validation as the API shows it. */
 
 import { type Static, Type } from "typebox";
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
@@ -12,7 +12,9 @@ export const validations: Resource = { name: "validations", label: "Email valida
 
 const SmtpResponse = Type.Object(
   {
-    code: nullable(Type.Integer({ description: "Of the reply that decided; null when there was none." })),
+    code: nullable(
+      Type.Integer({ description: "The code of the reply that decided; null when there was none." }),
+    ),
     enhanced_code: nullable(Type.String()),
     message: Type.String(),
     mx_host: nullable(Type.String()),
@@ -27,43 +29,44 @@ const SmtpResponse = Type.Object(
 
 export const Validation = Type.Object(
   {
-    email: Type.String({ description: "As it was given." }),
+    email: Type.String({ description: "As given in the request." }),
     status: Type.Enum([...validationStatuses]),
     risk_score: Type.Integer({ minimum: 0, maximum: 10, description: "0 is safe, 10 is risky." }),
     reason: nullable(
-      Type.String({ description: "Of invalid and unknown: what was found. Null for every other status." }),
+      Type.String({ description: "Why the status is invalid or unknown; null for other statuses." }),
     ),
     format_valid: Type.Boolean(),
-    domain_valid: Type.Boolean({ description: "Whether the domain can take mail." }),
+    domain_valid: Type.Boolean({ description: "Whether the domain can receive mail." }),
     mx_record_found: Type.Boolean(),
     email_exists: Type.Optional(
       Type.Boolean({
-        description: "Only where the address's server said so or so: whether there is such a mailbox.",
+        description: "Whether the mailbox exists; only present if its server answered clearly.",
       }),
     ),
     smtp_response: Type.Optional(SmtpResponse),
     is_catch_all: Type.Boolean(),
     is_disposable: Type.Boolean(),
     is_role_based: Type.Boolean(),
-    is_complainer: Type.Boolean({ description: "Whether they complained about this workspace's mail." }),
+    is_complainer: Type.Boolean({
+      description: "Whether the address complained about this workspace's mail.",
+    }),
     is_honeypot: Type.Boolean(),
     is_free_provider: Type.Boolean(),
     is_new_domain: nullable(
       Type.Boolean({
-        description:
-          "Whether the domain was registered within the last 30 days; null where nobody was asked, or could tell.",
+        description: "Whether the domain was registered within the last 30 days; null: unknown.",
       }),
     ),
-    suggestion: nullable(Type.String({ description: "The domain that was likely meant." })),
-    mx_host: nullable(Type.String({ description: "The host that is tried first." })),
+    suggestion: nullable(Type.String({ description: "The domain that was probably intended." })),
+    mx_host: nullable(Type.String({ description: "The mail host that is tried first." })),
     checked_at: Timestamp,
-    cached: Type.Boolean({ description: "Whether it was found out for a call of the last ten minutes." }),
+    cached: Type.Boolean({ description: "Whether the result is from a call of the last ten minutes." }),
   },
   { $id: "Validation" },
 );
 export type Validation = Static<typeof Validation>;
 
-/** @param email as it was given */
+/** @param email as given in the request */
 export function validationOf(
   email: string,
   findings: Findings,
@@ -76,7 +79,7 @@ export function validationOf(
     ...verdict,
     reason: reasonFor(verdict.status, findings),
     format_valid: domain !== null,
-    domain_valid: domain !== null && (domain.outcome === "deliverable" || isUnderstood(domain)),
+    domain_valid: domain !== null && (domain.outcome === "deliverable" || hasUnresolvedHosts(domain)),
     mx_record_found: domain?.hasMx ?? false,
     ...existence(findings),
     ...smtpResponse(probe),
@@ -94,18 +97,18 @@ export function validationOf(
   };
 }
 
-/** The domain names its hosts, and only those cannot be found at this moment. */
-function isUnderstood({ outcome, hasMx }: NonNullable<Findings["domain"]>): boolean {
+/** The domain has MX records, but the addresses of its hosts could not be looked up. */
+function hasUnresolvedHosts({ outcome, hasMx }: NonNullable<Findings["domain"]>): boolean {
   return outcome === "unknown" && hasMx;
 }
 
-/** A server that puts us off has said nothing about the address, nor has a domain that takes any. */
+/** Omitted when the server refused us, and for a catch-all: neither says anything about the mailbox. */
 function existence({ probe, isCatchAll }: Findings): { email_exists?: boolean } {
   if (probe?.result === "rejected") return { email_exists: false };
   return probe?.result === "accepted" && isCatchAll !== true ? { email_exists: true } : {};
 }
 
-/** Only of a server that was asked. */
+/** Omitted when no server was asked. */
 function smtpResponse(probe: ProbeFinding | null): { smtp_response?: Static<typeof SmtpResponse> } {
   if (probe === null || probe.result === "rate_limited" || probe.result === "stopped") return {};
   return {
@@ -118,7 +121,7 @@ function smtpResponse(probe: ProbeFinding | null): { smtp_response?: Static<type
       tls: probe.tls,
       duration_ms: Math.round(probe.durationMs),
       catch_all_checked: probe.catchAllChecked,
-      // It cannot be asked about the address: why, the message says.
+      // The message says why the address cannot be asked about.
       result: probe.result === "unaskable" ? "error" : probe.result,
     },
   };
@@ -126,7 +129,7 @@ function smtpResponse(probe: ProbeFinding | null): { smtp_response?: Static<type
 
 const LONGEST_SHOWN = 1_000;
 
-/** Neither NUL nor half a character can be stored. */
+/** The given text as it is stored and shown: without NUL and lone surrogates, which PostgreSQL refuses, and cut. */
 export function shownText(text: string): string {
   return text.replaceAll("\0", "").slice(0, LONGEST_SHOWN).toWellFormed();
 }

@@ -230,7 +230,7 @@ describe("a connection", () => {
     const { port } = await listen({ needsLogin: true, deadlines: { loginMs: 500 } });
     const client = await openSmtp(port);
     await client.say("EHLO client.test");
-    expect(await client.reply()).toBe("421 4.7.0 Nobody logged in");
+    expect(await client.reply()).toBe("421 4.7.0 No login within the time limit");
     await client.ended;
   });
 

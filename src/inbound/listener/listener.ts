@@ -149,7 +149,7 @@ export class SmtpListener {
     });
     const isLoggedIn = () => Boolean(this.#connectionOf(network, port)?.session.user);
     const { loginMs, anonymousMs } = this.#deadlines;
-    if (needsLogin) client.endAfter(loginMs, "4.7.0 Nobody logged in", isLoggedIn);
+    if (needsLogin) client.endAfter(loginMs, "4.7.0 No login within the time limit", isLoggedIn);
     else client.endAfter(anonymousMs, "4.4.2 The session took too long", isLoggedIn);
     this.#clients.add(client);
     this.#byPeer.set(client.peer, client);
@@ -176,7 +176,7 @@ export class SmtpListener {
 
   #clientOf({ remoteAddress, remotePort }: SMTPServerSession): ClientConnection {
     const client = this.#byPeer.get(peerOf(networkOf(remoteAddress), remotePort));
-    if (client === undefined) throw new SmtpReply(421, "4.3.0", "The session is over");
+    if (client === undefined) throw new SmtpReply(421, "4.3.0", "The session has ended");
     return client;
   }
 

@@ -1,4 +1,4 @@
-/** How a mail ends. */
+/** The final status of an inbound mail. `result` is shown to the operator. */
 export interface MailResult {
   readonly status: "processed" | "quarantined" | "kept";
   readonly result: string;

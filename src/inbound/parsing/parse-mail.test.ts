@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "vitest";
-import { createReading } from "./parse-mail.ts";
+import { createMailParser } from "./parse-mail.ts";
 
-const reading = createReading();
-afterAll(() => reading.close());
+const parser = createMailParser();
+afterAll(() => parser.close());
 
 const MOST_BLOCKED_MS = 50;
 
@@ -14,11 +14,11 @@ const dmarcReport = (records: number) =>
 <date_range><begin>1700000000</begin><end>1700086399</end></date_range></report_metadata>
 <policy_published><domain>shop.test</domain></policy_published>${record.repeat(records)}</feedback>`);
 
-test("a DMARC report of ten thousand records takes next to nothing of the event loop's time", async () => {
+test("parsing a DMARC report of ten thousand records does not block the event loop", async () => {
   const raw = dmarcReport(10_000);
-  await reading.read("report", dmarcReport(1));
+  await parser.read("report", dmarcReport(1));
   const before = process.threadCpuUsage();
-  const read = await reading.read("report", raw);
+  const read = await parser.read("report", raw);
   const { user, system } = process.threadCpuUsage(before);
   expect(read).toMatchObject({
     ok: true,
@@ -30,8 +30,8 @@ test("a DMARC report of ten thousand records takes next to nothing of the event 
   expect((user + system) / 1_000).toBeLessThan(MOST_BLOCKED_MS);
 });
 
-test("its records are what the table takes, without what it cannot keep", async () => {
-  const read = await reading.read("report", dmarcReport(2));
+test("the records of a report fit the table, without NUL", async () => {
+  const read = await parser.read("report", dmarcReport(2));
   const first = read.ok ? read.answer.reports[0] : undefined;
   if (first?.kind !== "dmarc") throw new Error("it was not read");
   const records: unknown[] = JSON.parse(first.report.recordsJson);
@@ -48,24 +48,24 @@ test("its records are what the table takes, without what it cannot keep", async 
   });
 });
 
-test("a part of a larger buffer is read alone, and stays where it is", async () => {
+test("a mail that is part of a larger buffer is parsed, and the buffer is not moved", async () => {
   const all = Buffer.from("before {} after");
-  expect(await reading.read("report", all.subarray(7, 9))).toEqual({
+  expect(await parser.read("report", all.subarray(7, 9))).toEqual({
     ok: true,
     answer: { sender: null, reports: [], refused: [{ kind: "tls", name: null, reason: "bad_date" }] },
   });
   expect(all.toString()).toBe("before {} after");
 });
 
-test("what is no news is neither a complaint nor a bounce", async () => {
+test("an ordinary mail is neither a complaint nor a bounce", async () => {
   const mail = Buffer.from("From: ada@example.test\nSubject: Hello\n\nThank you");
-  expect(await reading.read("news", mail)).toEqual({ ok: true, answer: { complaint: null, bounce: null } });
+  expect(await parser.read("notice", mail)).toEqual({ ok: true, answer: { complaint: null, bounce: null } });
 });
 
-test("a mail that takes long does not hold up the next one", async () => {
+test("a mail that takes long does not delay the next one", async () => {
   const answered: string[] = [];
   const read = async (name: string, records: number) => {
-    await reading.read("report", dmarcReport(records));
+    await parser.read("report", dmarcReport(records));
     answered.push(name);
   };
   await Promise.all([read("both threads", 1), read("are started", 1)]);
@@ -73,13 +73,13 @@ test("a mail that takes long does not hold up the next one", async () => {
   expect(answered.slice(2)).toEqual(["short", "short too", "long"]);
 });
 
-test("a mail that cannot be read in time is given up", async () => {
-  const hasty = createReading({ deadlineMs: 1, heapMb: 512 });
+test("a mail that cannot be parsed in time is given up", async () => {
+  const hasty = createMailParser({ deadlineMs: 1, heapMb: 512 });
   expect(await hasty.read("report", dmarcReport(1_000))).toEqual({ ok: false, reason: "too_slow" });
   await hasty.close();
 });
 
-test("nor does a TLS report of ten thousand failures", async () => {
+test("parsing a TLS report of ten thousand failures does not block the event loop", async () => {
   const failure = {
     "result-type": "certificate-expired",
     "sending-mta-ip": "192.0.2.1",
@@ -98,7 +98,7 @@ test("nor does a TLS report of ten thousand failures", async () => {
     }),
   );
   const before = process.threadCpuUsage();
-  const read = await reading.read("report", raw);
+  const read = await parser.read("report", raw);
   const { user, system } = process.threadCpuUsage(before);
   expect(read).toMatchObject({ ok: true, answer: { reports: [{ kind: "tls", report: { failed: 9_999 } }] } });
   expect((user + system) / 1_000).toBeLessThan(MOST_BLOCKED_MS);

@@ -1,7 +1,6 @@
 /**
- * Reads mails of strangers in threads beside the event loop: a report of ten thousand records takes most of a second,
- * and a mail that was written to take long holds up neither the event loop nor, while another thread is free, the next
- * mail.
+ * Parses inbound mail in worker threads: a report of ten thousand records takes most of a second, and a mail crafted to take
+ * long must block neither the event loop nor the next mail.
  */
 import type { Complaint } from "#mail/bounces/arf.ts";
 import type { Bounce } from "#mail/bounces/bounce.ts";
@@ -15,40 +14,40 @@ import {
   type WorkerThreadLimits,
 } from "#platform/process/worker-thread.ts";
 
-/** Its rows as the table takes them, in one text: thousands of objects would hold up whoever is given them. */
+/** A DMARC report with its records as JSON for the table. Passing thousands of objects would block the event loop. */
 export type StorableDmarcReport = Omit<DmarcReport, "rows"> & {
-  /** How many. */
+  /** The number of records. */
   readonly records: number;
   readonly recordsJson: string;
 };
 
-/** The same of its policies, in sums. */
+/** A TLS report with the sums over its policies, and its failures as JSON for the table. */
 export type StorableTlsReport = Omit<TlsReport, "policies"> & {
-  /** What it is about. */
+  /** The policy domains. */
   readonly domains: readonly string[];
-  /** Sessions. */
+  /** Sessions, as `failed`. */
   readonly successful: number;
   readonly failed: number;
   readonly failuresJson: string;
 };
 
-/** One report of a mail; `name` is that of its file. */
+/** One report of a mail; `name` is the file name of its part. */
 export type ParsedReport =
   | { readonly kind: "dmarc"; readonly name: string | null; readonly report: StorableDmarcReport }
   | { readonly kind: "tls"; readonly name: string | null; readonly report: StorableTlsReport };
 
 export type ParsedReports = Omit<ReportsOfMail, "reports"> & { readonly reports: readonly ParsedReport[] };
 
-/** At most one of them. */
+/** A complaint or a bounce; both null for any other mail. */
 export interface ParsedNotice {
   readonly complaint: Complaint | null;
   readonly bounce: Bounce | null;
 }
 
-/** What a mail is read as. */
+/** The result of each kind of parsing. */
 export interface ParsedMails {
   readonly report: ParsedReports;
-  readonly news: ParsedNotice;
+  readonly notice: ParsedNotice;
 }
 
 export interface MailToParse {
@@ -61,14 +60,14 @@ export interface MailParser {
   close(): Promise<void>;
 }
 
-/** Far more than any honest mail takes, on a busy machine too. */
+/** Far more than an ordinary mail needs, even on a busy machine. */
 const LIMITS: WorkerThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
 
-/** Threads of one reading: a mail that is read until the deadline leaves one free. */
+/** Two threads, so that one stays free while a mail is parsed until the deadline. */
 const THREADS = 2;
 
-/** @param threads started when they are needed */
-export function createReading(limits: WorkerThreadLimits = LIMITS, threads = THREADS): MailParser {
+/** @param threads the most threads; each is started when it is first needed */
+export function createMailParser(limits: WorkerThreadLimits = LIMITS, threads = THREADS): MailParser {
   return new ThreadPool(limits, threads);
 }
 
@@ -76,7 +75,7 @@ type Thread = WorkerThread<MailToParse, ParsedMails[keyof ParsedMails]>;
 
 class ThreadPool implements MailParser {
   readonly #threads: readonly Thread[];
-  /** Those that read nothing; the first is taken first, so that as few as possible are ever started. */
+  /** Idle threads. The first is used first, so that as few as possible are started. */
   readonly #free: Thread[];
   /** Mails that wait for a thread. */
   readonly #waiting: ((thread: Thread) => void)[] = [];
@@ -94,7 +93,7 @@ class ThreadPool implements MailParser {
   async read<Kind extends keyof ParsedMails>(kind: Kind, raw: Uint8Array) {
     const thread = await this.#take();
     try {
-      // A copy, because the mail may be part of a larger buffer, all of which would be moved.
+      // A copy, because the transfer would move the whole buffer of which the mail may be a part.
       const copy = new Uint8Array(raw);
       const answer = await thread.ask({ kind, raw: copy }, [copy.buffer]);
       return answer as ThreadAnswer<ParsedMails[Kind]>;

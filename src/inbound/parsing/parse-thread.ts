@@ -1,4 +1,4 @@
-/** The thread of reading.ts: reads mails of strangers, one after the other. */
+/** The worker thread of parse-mail.ts. */
 import { parentPort } from "node:worker_threads";
 import { readComplaint } from "#mail/bounces/arf.ts";
 import { readBounce } from "#mail/bounces/bounce.ts";
@@ -15,12 +15,12 @@ import type {
 } from "./parse-mail.ts";
 import { storableJson } from "./storable-text.ts";
 
-/** Kinds of failures of one TLS report that are kept. */
+/** Failure details of one TLS report that are stored. */
 const MOST_FAILURES = 100;
 
 const readers: { readonly [Kind in keyof ParsedMails]: (raw: Uint8Array) => ParsedMails[Kind] } = {
   report: readReportsOfMail,
-  news: readNews,
+  notice: readNotice,
 };
 
 parentPort?.on("message", ({ kind, raw }: MailToParse) => parentPort?.postMessage(readers[kind](raw)));
@@ -81,7 +81,7 @@ function failuresJson(policies: readonly TlsPolicyReport[]): string {
   return storableJson(failures.slice(0, MOST_FAILURES));
 }
 
-function readNews(raw: Uint8Array): ParsedNotice {
+function readNotice(raw: Uint8Array): ParsedNotice {
   const complaint = readComplaint(raw);
   return { complaint, bounce: complaint === null ? readBounce(raw) : null };
 }

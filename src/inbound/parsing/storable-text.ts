@@ -1,9 +1,9 @@
-/** Text of strangers as PostgreSQL keeps it: without NUL, and without halves of characters. */
+/** The text without NUL and lone surrogates, which PostgreSQL refuses. */
 export function storable(text: string): string {
   return text.replaceAll("\0", "").toWellFormed();
 }
 
-/** A value as JSON, all its texts storable: of NUL it would make an escape, which jsonb refuses. */
+/** The value as JSON for a jsonb column, with all its texts storable: jsonb refuses the escape of NUL. */
 export function storableJson(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? storable(part) : part));
 }

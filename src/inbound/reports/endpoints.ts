@@ -1,4 +1,4 @@
-/** What other mail systems report about a sending domain. */
+/** Endpoints of the DMARC and TLS reports about a sending domain. */
 import { Type } from "typebox";
 import { sendingDomains } from "#identity/sending-domains/resource.ts";
 import { findSendingDomain } from "#identity/sending-domains/store.ts";
@@ -26,12 +26,12 @@ import {
 
 const MOST_DAYS = 365;
 const DAY_MS = 86_400_000;
-/** Sources shown, those of most mails, and records looked through for them: so many take up to half a second. */
+/** Sources and refused reports shown, and records read for the sources, which take up to half a second. */
 const MOST = { sources: 100, records: 150_000, refused: 50 };
 
 const sums = {
-  messages: Type.Integer({ description: "Mails that were seen." }),
-  passed: Type.Integer({ description: "Those that passed DMARC, by DKIM or by SPF." }),
+  messages: Type.Integer({ description: "Messages that receivers saw." }),
+  passed: Type.Integer({ description: "Messages that passed DMARC, by DKIM or by SPF." }),
   dkim_aligned: Type.Integer(),
   spf_aligned: Type.Integer(),
   quarantined: Type.Integer({ description: "Filed as spam because of the policy." }),
@@ -46,7 +46,7 @@ const unread = Type.Array(
     message: Type.String(),
     records: Type.Integer(),
   }),
-  { description: "What of the report could not be read and does not count, by reason." },
+  { description: "Records that could not be read and are not counted, by reason." },
 );
 
 const put_aside = Type.Object(
@@ -58,7 +58,9 @@ const put_aside = Type.Object(
           id: Id,
           reason: Type.String({ description: codes }),
           message: Type.String({ description: "The reason as a sentence." }),
-          detail: nullable(Type.String({ description: "What it is about, such as the other domain." })),
+          detail: nullable(
+            Type.String({ description: "What the reason is about, such as the other domain." }),
+          ),
           file_name: nullable(Type.String()),
           sender: nullable(Type.String({ description: "The domain in the mail's From." })),
           received_at: Timestamp,
@@ -70,7 +72,7 @@ const put_aside = Type.Object(
   },
   {
     $id: "RefusedReports",
-    description: "Reports to the domain's address that were put aside whole: by when they came.",
+    description: "Reports to the domain's address that were refused as a whole, by time of arrival.",
   },
 );
 
@@ -79,20 +81,20 @@ const DmarcReports = Type.Object(
     window_days: Type.Integer(),
     totals: Type.Object(sums),
     sources: Type.Array(Type.Object({ source_ip: Type.String(), ...sums }, { $id: "DmarcSource" }), {
-      description: `Sending addresses, those of most mails first, at most ${MOST.sources}; of the newest reports, as far as they have together ${MOST.records} records.`,
+      description: `Sending IP addresses with the most messages, at most ${MOST.sources}; from the newest reports with together at most ${MOST.records} records.`,
     }),
     reports: Type.Array(
       Type.Object(
         {
           id: Id,
-          org_name: Type.String({ description: "Who reports." }),
-          report_id: Type.String({ description: "As the reporter calls it." }),
-          policy_domain: Type.String({ description: "The domain whose record was found." }),
+          org_name: Type.String({ description: "The reporting organisation." }),
+          report_id: Type.String({ description: "The reporter's id of the report." }),
+          policy_domain: Type.String({ description: "The domain whose DMARC record was found." }),
           policy: nullable(Type.String({ description: "`p` of that record." })),
           begins_at: Timestamp,
           ends_at: Timestamp,
           messages: Type.Integer(),
-          records: Type.Integer({ description: "Groups of mails with the same source and results." }),
+          records: Type.Integer({ description: "Groups of messages with the same source and results." }),
           unread,
           received_at: Timestamp,
         },
@@ -110,14 +112,14 @@ const TlsReports = Type.Object(
     window_days: Type.Integer(),
     totals: Type.Object({
       successful: Type.Integer({ description: "Sessions with TLS." }),
-      failed: Type.Integer({ description: "Sessions that failed for TLS." }),
+      failed: Type.Integer({ description: "Sessions that failed because of TLS." }),
     }),
     reports: Type.Array(
       Type.Object(
         {
           id: Id,
-          organization_name: Type.String({ description: "Who reports." }),
-          report_id: Type.String({ description: "As the reporter calls it." }),
+          organization_name: Type.String({ description: "The reporting organisation." }),
+          report_id: Type.String({ description: "The reporter's id of the report." }),
           begins_at: Timestamp,
           ends_at: Timestamp,
           successful: Type.Integer(),
@@ -158,7 +160,7 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
       method: "GET",
       path: "/sending-domains/{id}/dmarc-reports",
       mayTakeLong: "reading",
-      summary: "Show what receivers saw of mails that claim the domain: by source, and report by report",
+      summary: "List DMARC reports about the domain, with totals by source",
       needs: need(sendingDomains, "read"),
       query,
       answer: DmarcReports,
@@ -188,7 +190,7 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
       method: "GET",
       path: "/sending-domains/{id}/tls-reports",
       mayTakeLong: "reading",
-      summary: "Show how often others could deliver to the domain over TLS (TLS-RPT)",
+      summary: "List TLS reports (TLS-RPT): how often others could deliver to the domain over TLS",
       needs: need(sendingDomains, "read"),
       query,
       answer: TlsReports,

@@ -1,4 +1,4 @@
-/** Reports that were put aside, by sending domain: the newest of them, with the reason. */
+/** The table of refused reports: the newest of each sending domain, with the reason. */
 import sql from "sql-template-tag";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
@@ -11,7 +11,7 @@ import type { ReportScope } from "./store.ts";
 
 export interface NewRefusal {
   readonly kind: ReportKind;
-  /** The file's. */
+  /** The file name. */
   readonly name: string | null;
   /** The domain in the mail's From. */
   readonly sender: string | null;
@@ -57,7 +57,7 @@ export interface RefusedReportRow {
   readonly received_at: Date;
 }
 
-/** Newest first; a domain has no more than the limit of its reports. */
+/** Newest first, at most up to the limit of stored reports per domain. */
 export function listRefusedReports(
   db: Queryable,
   { workspaceId, sendingDomainId, since }: ReportScope,
@@ -70,7 +70,7 @@ export function listRefusedReports(
     order by id desc limit ${limits.refusedReportsPerDomain.most}`);
 }
 
-/** Removes up to `most` of those that came before then, and says how many. */
+/** Removes up to `most` reports received before then. @returns how many */
 export function removeOldRefusedReports(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from refused_reports where ctid = any(array(

@@ -129,19 +129,19 @@ describe("DMARC reports", () => {
       () => dmarcReport("x4", []).replace("<feedback>", '<!DOCTYPE a [<!ENTITY b "c">]><feedback>'),
       "document_type",
     ],
-  ])("about %s are put aside", async (_, xml, reason) => {
+  ])("about %s are refused", async (_, xml, reason) => {
     const { status, result } = await send(xml());
     expect(status).toBe("quarantined");
     expect(result).toContain(reason);
   });
 
-  test("that are bombs are put aside", async () => {
+  test("that are archive bombs are refused", async () => {
     const bomb = mailWith(gzipSync(Buffer.alloc(200_000_000, 32)));
     expect(await receive(address, bomb)).toMatchObject({ status: "quarantined" });
     expect(await receive(address, "Subject: hello\n\nno report")).toMatchObject({ status: "quarantined" });
   });
 
-  test("of a domain that takes too many in a day are put aside", async () => {
+  test("beyond the daily limit of a domain are refused", async () => {
     const taken = await database.row<{ records: number }>(
       sql`select sum(records)::integer as records from dmarc_reports`,
     );
@@ -159,7 +159,7 @@ describe("DMARC reports", () => {
     await database.run(sql`update dmarc_reports set records = 2 where report_id = 'r1'`);
   });
 
-  test("past what a page looks through still count, but show no sources", async () => {
+  test("beyond the records read for sources still count, but show no sources", async () => {
     await send(dmarcReport("newest", [{ ip: "203.0.113.1", count: 1 }], "shop.test", 0));
     const shown = async () => {
       const { totals, sources } = (await call("GET", `${path}/dmarc-reports`)).body.data;
@@ -173,7 +173,7 @@ describe("DMARC reports", () => {
     await database.run(sql`update dmarc_reports set records = 2 where report_id = 'r1'`);
   });
 
-  test("of the organisational domain, whose record holds for its subdomain, count for that subdomain's mail", async () => {
+  test("of the organisational domain count for a subdomain without a DMARC record", async () => {
     const { workspaceId, key } = await service.newWorkspace();
     const [token, id] = ["fedcba9876543210".repeat(2), newId()];
     await database.run(sql`
@@ -194,7 +194,7 @@ describe("DMARC reports", () => {
     expect(data.reports).toMatchObject([{ policy_domain: "corp.test", messages: 5, records: 2 }]);
   });
 
-  test("of another workspace's domain are nobody's business, and go with the domain", async () => {
+  test("of another workspace's domain are not shown, and are removed with the domain", async () => {
     const other = await service.newWorkspace();
     expect((await call("GET", `${path}/dmarc-reports`, undefined, { key: other.key })).status).toBe(404);
     expect((await call("GET", `${path}/tls-reports`, undefined, { key: other.key })).status).toBe(404);
@@ -202,7 +202,7 @@ describe("DMARC reports", () => {
 });
 
 describe("reports that cannot be read whole", () => {
-  test("keep what can be read; the owner sees what was put aside of them, and why", async () => {
+  test("are stored as far as they can be read; the owner sees what was refused, and why", async () => {
     const { workspaceId, key } = await service.newWorkspace();
     const [token, id] = ["0011223344556677".repeat(2), newId()];
     await database.run(sql`
@@ -264,7 +264,7 @@ describe("reports that cannot be read whole", () => {
     expect((await shown("dmarc")).put_aside.total).toBe(3);
   });
 
-  test("that are put aside are listed up to a limit, the newest of them", async () => {
+  test("that are refused are listed newest first, up to a limit", async () => {
     const [domain] = await database.rows<ReportedDomain>(sql`
       select workspace_id, id, domain from sending_domains where domain = 'shop.test'`);
     if (domain === undefined) throw new Error("there is no domain");

@@ -1,7 +1,7 @@
 /**
- * Reports of other mail systems about a sending domain, sent to the address that its DMARC or TLS-RPT record names. The
- * address decides which domain they belong to; only what a report says about that domain is stored. What is put aside is
- * noted for the owner of the domain, with the reason.
+ * Stores DMARC and TLS reports, which other mail systems send to the address in a domain's DMARC or TLS-RPT record. The
+ * address decides which domain a report belongs to; only what it says about that domain is stored. A refused report is
+ * listed for the owner of the domain, with the reason.
  */
 
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
@@ -14,17 +14,17 @@ import type { ReportRefusalReason } from "./refusal-reasons.ts";
 import { insertRefusedReports, type NewRefusal } from "./refused-store.ts";
 import { countNewRecords, insertDmarcReport, insertTlsReport } from "./store.ts";
 
-/** The address is public, in the DNS: reports, and records in them, that a domain takes in a day. */
+/** Limits per domain and day, because the address is public in the DNS. */
 const MOST_A_DAY = { reports: 500, records: 20_000 };
 const DAY_MS = 86_400_000;
-/** Clocks differ. What ends later would be in every window, and could not be forgotten. */
+/** Allows for wrong clocks. A report that ends later would be in every time window, and never be removed. */
 const MOST_AHEAD_MS = DAY_MS;
 
-type Taken =
+type StoreResult =
   | { readonly ok: true; readonly result: string }
   | { readonly ok: false; readonly reason: ReportRefusalReason; readonly detail: string | null };
 
-/** Gives what stores the reports of a mail to that address. */
+/** Stores the reports of a mail to the domain's address, in the transaction that is passed later. */
 export function storeReports(
   { reports, refused, sender }: ParsedReports,
   domain: ReportedDomain,
@@ -34,20 +34,20 @@ export function storeReports(
     const results: string[] = [];
     const refusals: NewRefusal[] = refused.map((one) => ({ ...one, sender, detail: null }));
     for (const report of reports) {
-      const taken = await takeReport(tx, report, domain, now);
+      const taken = await storeReport(tx, report, domain, now);
       if (taken.ok) results.push(taken.result);
       else refusals.push({ ...taken, kind: report.kind, name: report.name, sender });
     }
     await insertRefusedReports(tx, domain, refusals, now);
     const result = results.find((one) => one !== "known") ?? results[0];
-    return result === undefined ? quarantined(wordsOf(refusals)) : processed(result);
+    return result === undefined ? quarantined(quarantineReason(refusals)) : processed(result);
   };
 }
 
-/** Gives what notes a mail whose reading was given up. */
+/** Records a mail that could not be parsed. */
 export function refuseUnreadable(
   fault: "too_slow" | "too_large",
-  words: string,
+  reasonText: string,
   domain: ReportedDomain,
   now: Date,
 ): (tx: Queryable) => Promise<MailResult> {
@@ -59,46 +59,51 @@ export function refuseUnreadable(
       [{ kind: "dmarc", name: null, sender: null, reason, detail: null }],
       now,
     );
-    return quarantined(words);
+    return quarantined(reasonText);
   };
 }
 
-async function takeReport(
+async function storeReport(
   tx: Queryable,
   read: ParsedReport,
   domain: ReportedDomain,
   now: Date,
-): Promise<Taken> {
+): Promise<StoreResult> {
   if (read.report.end.getTime() > now.getTime() + MOST_AHEAD_MS) return refuse("future");
   if (read.kind === "dmarc") {
     const { report } = read;
     const policyDomain = report.policy.domain;
     const isOwn = isWithin(policyDomain, domain.domain);
-    // A subdomain without a record of its own has the parent's, whose reports are about all of its names.
+    // The record of the organisational domain applies to a subdomain without one; its reports are about all subdomains.
     const isParents = !isOwn && policyDomain === organisationalDomain(domain.domain);
     if (!isOwn && !isParents) return refuse("another_domain", policyDomain);
-    if (await isEnough(tx, domain, report.records, now)) return refuse("too_many_reports");
+    if (await isLimitReached(tx, domain, report.records, now)) return refuse("too_many_reports");
     const isNew = await insertDmarcReport(tx, domain, { report, isParents }, now);
     return { ok: true, result: isNew ? "dmarc_report" : "known" };
   }
   const { report } = read;
-  const stranger = report.domains.find((name) => !isWithin(name, domain.domain));
-  if (stranger !== undefined) return refuse("another_domain", stranger);
-  if (await isEnough(tx, domain, 1, now)) return refuse("too_many_reports");
+  const otherDomain = report.domains.find((name) => !isWithin(name, domain.domain));
+  if (otherDomain !== undefined) return refuse("another_domain", otherDomain);
+  if (await isLimitReached(tx, domain, 1, now)) return refuse("too_many_reports");
   return { ok: true, result: (await insertTlsReport(tx, domain, report, now)) ? "tls_report" : "known" };
 }
 
-async function isEnough(tx: Queryable, domain: ReportedDomain, records: number, now: Date): Promise<boolean> {
+async function isLimitReached(
+  tx: Queryable,
+  domain: ReportedDomain,
+  records: number,
+  now: Date,
+): Promise<boolean> {
   const taken = await countNewRecords(tx, domain, new Date(now.getTime() - DAY_MS));
   return taken.reports >= MOST_A_DAY.reports || taken.records + records > MOST_A_DAY.records;
 }
 
-function refuse(reason: ReportRefusalReason, detail: string | null = null): Taken {
+function refuse(reason: ReportRefusalReason, detail: string | null = null): StoreResult {
   return { ok: false, reason, detail: detail === null ? null : storable(detail) };
 }
 
-/** For the operator's list of mails that were put aside. */
-function wordsOf([first]: readonly NewRefusal[]): string {
+/** For the operator's list of quarantined mail. */
+function quarantineReason([first]: readonly NewRefusal[]): string {
   switch (first?.reason) {
     case "future":
       return "a report about the future";

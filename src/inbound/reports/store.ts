@@ -9,9 +9,9 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { ReportRefusalReason } from "./refusal-reasons.ts";
 
-const kept = (text: string | null): string | null => (text === null ? null : storable(text));
+const storableOrNull = (text: string | null): string | null => (text === null ? null : storable(text));
 
-/** DmarcSums of records but for the first, and all of them. */
+/** The fields of DmarcSums except `messages`, over records. */
 const results = sql`
   coalesce(sum(count) filter (where dkim = 'pass' or spf = 'pass'), 0)::bigint as passed,
   coalesce(sum(count) filter (where dkim = 'pass'), 0)::bigint as dkim_aligned,
@@ -20,7 +20,7 @@ const results = sql`
   coalesce(sum(count) filter (where disposition = 'reject'), 0)::bigint as rejected`;
 const sums = sql`coalesce(sum(count), 0)::bigint as messages, ${results}`;
 
-/** Reports that came since then, and records in them. */
+/** Counts the reports received since then, and their records. */
 export async function countNewRecords(
   tx: Queryable,
   { workspace_id, id }: ReportedDomain,
@@ -38,9 +38,8 @@ export async function countNewRecords(
 }
 
 /**
- * False when the report is known already, or has nothing about the domain.
- *
- * @param isParents the policy is that of the organisational domain, whose report is about names besides this one, too
+ * Stores a report with its records. False when it is known already, or has no record about the domain.
+ * @param isParents the policy is the organisational domain's: only records about this domain are stored
  */
 export async function insertDmarcReport(
   tx: Queryable,
@@ -59,8 +58,8 @@ export async function insertDmarcReport(
     ), report as (
       insert into dmarc_reports (workspace_id, id, sending_domain_id, org_name, email, report_id, policy_domain, policy,
         unread, begins_at, ends_at, records, received_at, messages, passed, dkim_aligned, spf_aligned, quarantined, rejected)
-      select ${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.orgName)}, ${kept(report.email)},
-        ${kept(report.reportId)}, ${kept(policyDomain)}, ${storableJson(policy)}::jsonb,
+      select ${domain.workspace_id}, ${newId()}, ${domain.id}, ${storableOrNull(report.orgName)}, ${storableOrNull(report.email)},
+        ${storableOrNull(report.reportId)}, ${storableOrNull(policyDomain)}, ${storableJson(policy)}::jsonb,
         ${JSON.stringify(report.unread)}::jsonb, ${report.begin}, ${report.end},
         count(*), ${now}, ${sums} from record
       having count(*) > 0 or not ${isParents}
@@ -75,7 +74,7 @@ export async function insertDmarcReport(
   return inserted > 0;
 }
 
-/** False when the report is known already. */
+/** Stores a report; false when it is known already. */
 export async function insertTlsReport(
   tx: Queryable,
   domain: ReportedDomain,
@@ -85,14 +84,14 @@ export async function insertTlsReport(
   const inserted = await tx.run(sql`
     insert into tls_reports (workspace_id, id, sending_domain_id, organization_name, contact_info, report_id, begins_at,
       ends_at, successful, failed, failures, unread, received_at)
-    values (${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.organizationName)},
-      ${kept(report.contactInfo)}, ${kept(report.reportId)}, ${report.begin}, ${report.end}, ${report.successful},
+    values (${domain.workspace_id}, ${newId()}, ${domain.id}, ${storableOrNull(report.organizationName)},
+      ${storableOrNull(report.contactInfo)}, ${storableOrNull(report.reportId)}, ${report.begin}, ${report.end}, ${report.successful},
       ${report.failed}, ${report.failuresJson}::jsonb, ${JSON.stringify(report.unread)}::jsonb, ${now})
     on conflict (workspace_id, sending_domain_id, organization_name, report_id) do nothing`);
   return inserted > 0;
 }
 
-/** Removes up to `most` records of reports whose time ended before then, and says how many. */
+/** Removes up to `most` records of reports whose time range ended before then. @returns how many */
 export function removeOldDmarcRecords(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from dmarc_records where ctid = any(array(
@@ -101,7 +100,7 @@ export function removeOldDmarcRecords(db: Queryable, before: Date, most: number)
       where r.ends_at < ${before} limit ${most}))`);
 }
 
-/** As that, of the reports themselves, when their records are gone. */
+/** Removes up to `most` reports without records whose time range ended before then. @returns how many */
 export function removeOldDmarcReports(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from dmarc_reports where ctid = any(array(
@@ -117,13 +116,12 @@ export function removeOldTlsReports(db: Queryable, before: Date, most: number): 
       select ctid from tls_reports where ends_at < ${before} limit ${most}))`);
 }
 
-/** Whose reports. */
 interface ReportOwner {
   readonly workspaceId: WorkspaceId;
   readonly sendingDomainId: string;
 }
 
-/** Removes the oldest reports of a domain with their records (by foreign key), and says how many reports. */
+/** Removes the oldest DMARC reports of a domain with their records (by foreign key). @returns how many reports */
 export function removeSomeDmarcReports(
   db: Queryable,
   { workspaceId, sendingDomainId }: ReportOwner,
@@ -141,7 +139,7 @@ export function removeSomeDmarcReports(
     where workspace_id = ${workspaceId} and id in (select id from oldest where before < ${most.records})`);
 }
 
-/** As that, of TLS reports. */
+/** Removes TLS reports of a domain. @returns how many */
 export function removeSomeTlsReports(
   db: Queryable,
   { workspaceId, sendingDomainId }: ReportOwner,
@@ -155,7 +153,7 @@ export function removeSomeTlsReports(
       limit ${most.reports}))`);
 }
 
-/** What reports of a domain ended within which time. */
+/** The reports of a domain whose time range ended since then. */
 export interface ReportScope extends ReportOwner {
   readonly since: Date;
 }
@@ -163,7 +161,7 @@ export interface ReportScope extends ReportOwner {
 const inScope = ({ workspaceId, sendingDomainId, since }: ReportScope) => sql`
   r.workspace_id = ${workspaceId} and r.sending_domain_id = ${sendingDomainId} and r.ends_at >= ${since}`;
 
-/** What was seen of one kind of mails: how many, how many DMARC passed and by what, and what became of them. */
+/** Messages seen by receivers: how many, how many passed DMARC, and what the policy did to them. */
 export interface DmarcSums {
   readonly messages: number;
   readonly passed: number;
@@ -183,7 +181,7 @@ export async function sumDmarc(db: Queryable, scope: ReportScope): Promise<Dmarc
   return summed ?? none;
 }
 
-/** The sources of most mails first, in the newest reports that together have no more records than this. */
+/** The sources with the most messages, from the newest reports with together at most `records` records. */
 export function listDmarcSources(
   db: Queryable,
   scope: ReportScope,

@@ -1,4 +1,4 @@
-/** What comes back about a message that had ended otherwise: all figures agree afterwards. */
+/** Reports about messages that already had another final outcome: all counters agree afterwards. */
 import sql from "sql-template-tag";
 import { afterEach, expect, test } from "vitest";
 import { findListMiscounts } from "#reporting/counters/list-recount-store.ts";
@@ -27,7 +27,7 @@ afterEach(async () => {
   expect(await findListMiscounts(database)).toEqual([]);
 });
 
-/** A campaign to the one member of a list. */
+/** A campaign to a list with one member. */
 async function campaignToOne() {
   const options = { base: "https://x.test", deliveredAt: clock.now(), isDelivered: false };
   const { mails, ...campaign } = await sentCampaign(database, workspaceId, options);
@@ -63,43 +63,46 @@ async function suppressedFor(address: string): Promise<string | undefined> {
 test.each([
   ["soft", soft],
   ["block", block],
-])("a report that the address does not exist makes a %s bounce a hard one, once", async (type, first) => {
-  const { campaignId, listId, email, messageId } = await campaignToOne();
-  await returns.settle(messageId, "delivered");
-  const before = (await get("/bounces-complaints/dashboard")).bounce_stats;
-  await receive(returnPath(messageId), deliveryReport(email, first));
-  expect(await bouncesOf(messageId)).toMatchObject([{ bounce_type: type }]);
-  expect(await suppressedFor(email)).toBeUndefined();
+])(
+  "a report that the address does not exist turns a %s bounce into a hard one, once",
+  async (type, first) => {
+    const { campaignId, listId, email, messageId } = await campaignToOne();
+    await returns.settle(messageId, "delivered");
+    const before = (await get("/bounces-complaints/dashboard")).bounce_stats;
+    await receive(returnPath(messageId), deliveryReport(email, first));
+    expect(await bouncesOf(messageId)).toMatchObject([{ bounce_type: type }]);
+    expect(await suppressedFor(email)).toBeUndefined();
 
-  const report = deliveryReport(email, hard);
-  await Promise.all([receive(returnPath(messageId), report), receive(returnPath(messageId), report)]);
-  for (const again of [report, deliveryReport(email, first)]) {
-    expect(await receive(returnPath(messageId), again)).toMatchObject({ result: "known" });
-  }
-  const { status, timeline } = await message(messageId);
-  expect([status, ...timeline.map((event) => event.type)]).toEqual([
-    "bounced",
-    "queued",
-    "delivered",
-    "bounced",
-    "bounced",
-  ]);
-  expect(await suppressedFor(email)).toBe("hard_bounce");
-  expect(await personOf(email)).toMatchObject({
-    status: "bounced",
-    stats: { sent: 1, delivered: 0, bounced: 1, complained: 0 },
-  });
-  expect(await bouncesOf(messageId)).toMatchObject([
-    { bounce_type: "hard", category: "NoEmail", smtp_code: 550, enhanced_code: "5.1.1" },
-  ]);
-  const after = (await get("/bounces-complaints/dashboard")).bounce_stats;
-  const names = ["total_bounces", "hard_bounces", "soft_bounces", "block_bounces"];
-  expect(names.map((name) => after[name] - before[name])).toEqual([1, 1, 0, 0]);
-  expect(await statsOf(listId)).toMatchObject({ bounce_rate: 1, complaint_rate: 0 });
-  const judged = await database.row(sql`
+    const report = deliveryReport(email, hard);
+    await Promise.all([receive(returnPath(messageId), report), receive(returnPath(messageId), report)]);
+    for (const again of [report, deliveryReport(email, first)]) {
+      expect(await receive(returnPath(messageId), again)).toMatchObject({ result: "known" });
+    }
+    const { status, timeline } = await message(messageId);
+    expect([status, ...timeline.map((event) => event.type)]).toEqual([
+      "bounced",
+      "queued",
+      "delivered",
+      "bounced",
+      "bounced",
+    ]);
+    expect(await suppressedFor(email)).toBe("hard_bounce");
+    expect(await personOf(email)).toMatchObject({
+      status: "bounced",
+      stats: { sent: 1, delivered: 0, bounced: 1, complained: 0 },
+    });
+    expect(await bouncesOf(messageId)).toMatchObject([
+      { bounce_type: "hard", category: "NoEmail", smtp_code: 550, enhanced_code: "5.1.1" },
+    ]);
+    const after = (await get("/bounces-complaints/dashboard")).bounce_stats;
+    const names = ["total_bounces", "hard_bounces", "soft_bounces", "block_bounces"];
+    expect(names.map((name) => after[name] - before[name])).toEqual([1, 1, 0, 0]);
+    expect(await statsOf(listId)).toMatchObject({ bounce_rate: 1, complaint_rate: 0 });
+    const judged = await database.row(sql`
     select bounced, hard_bounced from campaign_counters where campaign_id = ${campaignId}`);
-  expect(judged).toEqual({ bounced: 1, hard_bounced: 1 });
-});
+    expect(judged).toEqual({ bounced: 1, hard_bounced: 1 });
+  },
+);
 
 test.each([
   ["softly", soft],
@@ -132,7 +135,7 @@ test.each([
 });
 
 test.each(["failed", "suppressed", "cancelled"] as const)(
-  "a complaint about a message that we took for %s counts: its recipient has seen it",
+  "a complaint about a message recorded as %s counts, because its recipient has seen it",
   async (status) => {
     const { campaignId, listId, email, messageId } = await campaignToOne();
     await returns.settle(messageId, status);
@@ -148,7 +151,7 @@ test.each(["failed", "suppressed", "cancelled"] as const)(
   },
 );
 
-test("what comes back after its campaign was deleted still counts for the list", async () => {
+test("a report after its campaign was deleted still counts for the list", async () => {
   const [gone, seen] = [await campaignToOne(), await campaignToOne()];
   for (const { campaignId, messageId } of [gone, seen]) {
     await returns.settle(messageId, "delivered");
@@ -175,7 +178,7 @@ test("a complaint about a transactional message that bounced counts, and a hard 
   expect(await suppressedFor("gone@example.test")).toBe("hard_bounce");
 });
 
-test("a hard bounce after a soft one loses the recipient of the service's own mail as well, and is in no list", async () => {
+test("a hard bounce after a soft one suppresses the recipient of the service's own mail, too, and counts for no list", async () => {
   const email = "new@example.test";
   const content = { subject: "Please confirm", html: "<p>Hello</p>", text: "Hello" };
   const mail = { kind: "signup_confirmation" as const, to: email, write: () => content };

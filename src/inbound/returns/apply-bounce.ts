@@ -1,6 +1,6 @@
 /**
- * What a delivery report means for the message that its signed return path names. It never says anything of another
- * message's recipient: outcome-of.ts decides which of its recipients is this message's.
+ * Applies a delivery report (DSN) to the message of the signed return path that it came to. The report changes no other
+ * message: match-recipient.ts finds the recipient in it that is this message's.
  */
 
 import { createHash } from "node:crypto";
@@ -26,11 +26,11 @@ export interface OutcomeDeps {
 const LONGEST_HOST = 255;
 const LONGEST_NAME = 254;
 
-/** A report as it came to a message's return path. */
+/** A report that was sent to a message's return path. */
 export interface ReturnedReport {
   readonly messageId: string;
   readonly bounce: Bounce;
-  /** The message whose signed token the returned header bears; null when it bears none. */
+  /** The message whose signed token is in the returned header; null: no token. */
   readonly signedId: string | null;
   readonly raw: Buffer;
 }
@@ -44,37 +44,45 @@ export async function applyBounce(
   if (bounce.kind === "auto_reply") return processed("auto_reply");
   const message = await findSentMessage(tx, messageId);
   if (message === undefined) return processed("message_gone");
-  const news = matchRecipient(bounce.recipients, message, signedId);
-  if (news === undefined) return processed("other_recipient");
-  const result = await settleNews(tx, message, news, onMoved, now);
+  const match = matchRecipient(bounce.recipients, message, signedId);
+  if (match === undefined) return processed("other_recipient");
+  const result = await recordBounce(tx, message, match, onMoved, now);
   if (result === "bounced" || result === "delayed") {
     const missing = await sendBounceCopy(tx, sendPlatformMail, message, {
       kind: result,
-      news: news.recipient,
+      bounce: match.recipient,
       raw,
     });
     if (typeof missing === "object" && missing !== null) {
       const { workspaceId: workspace_id, id: message_id } = message;
-      log.info({ workspace_id, message_id, limit: missing.name }, "a bounce was not copied to bounce_email");
+      log.info(
+        { workspace_id, message_id, limit: missing.name },
+        "bounce not copied to bounce_email: limit reached",
+      );
     }
   }
   return processed(result);
 }
 
-async function settleNews(
+async function recordBounce(
   tx: Queryable,
   message: SentMessage,
-  news: MatchedRecipient,
+  match: MatchedRecipient,
   onMoved: OnMoved,
   now: Date,
 ): Promise<string> {
-  const { recipient, forwardedTo } = news;
+  const { recipient, forwardedTo } = match;
   if (recipient.action === "delayed") {
-    const notice = { ...aboutMessage(message), id: noticeId(message.id, now), time: now, ...said(news) };
+    const notice = {
+      ...aboutMessage(message),
+      id: noticeId(message.id, now),
+      time: now,
+      ...detailsOf(match),
+    };
     return (await insertDelayNotice(tx, notice)) ? "delayed" : "known";
   }
   if (recipient.verdict === null) return recipient.action;
-  const toldOf: OnMoved =
+  const onMovedHere: OnMoved =
     forwardedTo === null
       ? onMoved
       : (inside, moved) =>
@@ -82,30 +90,30 @@ async function settleNews(
             inside,
             moved.map((one) => ({ ...one, isForward: true })),
           );
-  return (await recordOutcome(tx, bouncedOf(message, news, now), toldOf)) ? "bounced" : "known";
+  return (await recordOutcome(tx, bouncedOf(message, match, now), onMovedHere)) ? "bounced" : "known";
 }
 
-function bouncedOf(message: SentMessage, news: MatchedRecipient, now: Date): Outcome {
-  const { verdict, code } = news.recipient;
+function bouncedOf(message: SentMessage, match: MatchedRecipient, now: Date): Outcome {
+  const { verdict, code } = match.recipient;
   return {
     ...unclassified,
     ...aboutMessage(message),
-    ...said(news),
+    ...detailsOf(match),
     status: "bounced",
     time: now,
     attempts: null,
     nextAttemptAt: null,
     code,
-    isAddressFault: verdict?.suppress === true && news.forwardedTo === null,
-    classification: classificationOf(verdict, news.forwardedTo !== null),
+    isAddressFault: verdict?.suppress === true && match.forwardedTo === null,
+    classification: classificationOf(verdict, match.forwardedTo !== null),
   };
 }
 
 function classificationOf(verdict: BounceVerdict | null, isForward: boolean): Classification {
   const { bounceClass = "soft", category = "Undetermined" } = verdict ?? {};
-  // The mailbox at fault is not the recipient's: no category of a hard bounce holds of that one.
+  // The mailbox that failed is not the recipient's, so the category of a hard bounce does not apply to the recipient.
   if (isForward) return { type: "soft", category: bounceClass === "hard" ? "General" : category };
-  // What they take for a fault of ours came from the receiver's side all the same, and not from the address.
+  // The receiver blames us: that is not a fault of the address.
   return { type: bounceClass === "ours" ? "soft" : bounceClass, category };
 }
 
@@ -113,19 +121,20 @@ function aboutMessage({ workspaceId, id }: SentMessage) {
   return { workspaceId, messageId: id };
 }
 
-function said({ recipient: { status, diagnostic, remoteMta }, forwardedTo }: MatchedRecipient) {
-  const words = storable(diagnostic) || `The report says no more than ${status ?? "that"}`;
+function detailsOf({ recipient: { status, diagnostic, remoteMta }, forwardedTo }: MatchedRecipient) {
+  const words =
+    storable(diagnostic) || `The report gives no reason${status === null ? "" : ` besides ${status}`}`;
   return {
     detail:
       forwardedTo === null
         ? words
-        : `Of the mailbox ${storable(forwardedTo).slice(0, LONGEST_NAME)}, to which it was forwarded: ${words}`,
+        : `Forwarded to ${storable(forwardedTo).slice(0, LONGEST_NAME)}, which answered: ${words}`,
     mxHost: remoteMta === null ? null : storable(remoteMta).slice(0, LONGEST_HOST),
     enhancedCode: status,
   };
 }
 
-/** One notice a day of each message is enough, whoever sends how many. */
+/** The same id for all delay reports about a message on one day, so that only the first is stored. */
 function noticeId(messageId: string, now: Date): string {
   const hex = createHash("sha256")
     .update(`delayed ${messageId} ${now.toISOString().slice(0, 10)}`)

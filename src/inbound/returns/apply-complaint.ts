@@ -1,7 +1,6 @@
 /**
- * What a complaint means for the message it is about. Nothing in a report proves anything but our own signed token, which
- * the returned header bears, or the return path with it. So a complaint counts for the recipient of that message and for
- * nobody else.
+ * Applies a complaint (ARF) to the message it is about. A report proves nothing by itself; only our signed token in the
+ * returned header or return path does. So a complaint counts for the recipient of that message only.
  */
 
 import { type MailResult, processed, quarantined } from "#inbound/parsing/mail-result.ts";
@@ -16,7 +15,7 @@ import { signedMessage } from "./inbound-address.ts";
 import { recordOutcome } from "./record-outcome.ts";
 import { findSentMessage } from "./sent-message-store.ts";
 
-/** The message that a complaint names under our signature, however old: people complain when they open their mail. */
+/** The message whose signed token is in the complaint, however old it is: people complain when they open their mail. */
 export function complainedMessage(
   { returned, cfblFeedbackId, originalMailFrom }: Complaint,
   keys: PurposeKeys,
@@ -32,7 +31,7 @@ export async function applyComplaint(
 ): Promise<MailResult> {
   const feedbackType = storable(complaint.feedbackType).slice(0, 100);
   if (!complaint.counts) return processed(`not_counted: ${feedbackType}`);
-  if (messageId === null) return quarantined("the complaint names no message of ours under our signature");
+  if (messageId === null) return quarantined("the complaint has no signed token of a message");
   const message = await findSentMessage(tx, messageId);
   if (message === undefined) return processed("message_gone");
   const about = {
@@ -47,11 +46,11 @@ export async function applyComplaint(
     enhancedCode: null,
     isAddressFault: false,
   };
-  // Moves only what is still queued or deferred.
+  // Changes only a message that is still queued or deferred.
   const delivered: Outcome = {
     ...about,
     status: "delivered",
-    detail: "Delivered after all: its recipient complained about it",
+    detail: "Delivered: its recipient complained about it",
   };
   await recordOutcome(tx, delivered, onMoved);
   const complained: Outcome = {
@@ -63,7 +62,7 @@ export async function applyComplaint(
   return processed((await recordOutcome(tx, complained, onMoved)) ? "complained" : "known");
 }
 
-/** Who sent the report, as far as it says so. */
+/** The domain of the report's sender, or what the report says about its origin. */
 function providerOf({ from, reportingMta, userAgent }: Complaint): string | null {
   const sender = parseMailbox(from ?? "");
   const name = sender.ok ? domainOf(sender.address) : (reportingMta ?? userAgent);

@@ -1,4 +1,4 @@
-/** Which message and which mailbox a mail that came back is about, through the port it comes in by. */
+/** Which message and which mailbox a returned mail is about, tested through the SMTP port. */
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import { deliveryReport, startReturns } from "#test/support/returns.ts";
@@ -21,7 +21,7 @@ async function bounceOf(id: string) {
   return bounces.find(({ message_id }: { message_id: string }) => message_id === id);
 }
 
-/** A report about several recipients, each with the fields that are given. */
+/** A report about several recipients with the given fields. */
 function reportOf(
   groups: readonly string[],
   { text = "Not delivered.", returned = "Subject: Your order" } = {},
@@ -56,7 +56,7 @@ function reportOf(
   ].join("\n");
 }
 
-describe("a report to a signed return path is about its message, however the recipient is spelled", () => {
+describe("a report to a signed return path matches its message, however the recipient is spelled", () => {
   test.each([
     ["as it was", "ann@corp1.example", "rfc822; ann@corp1.example"],
     ["in quotes", "ann@corp2.example", 'rfc822; "ann"@corp2.example'],
@@ -74,7 +74,7 @@ describe("a report to a signed return path is about its message, however the rec
     ],
     ["as a user name", "ann@corp11.example", "LOCAL; ann"],
     ["as the sender by mistake", "ann@corp12.example", "rfc822; orders@shop.test"],
-  ])("%s: the verdict stands", async (_, to, reported) => {
+  ])("%s: the recipient is suppressed", async (_, to, reported) => {
     const id = await deliver(to);
     expect(await receive(returnPath(id), reportOf([`Final-Recipient: ${reported}`]))).toMatchObject({
       result: "bounced",
@@ -84,7 +84,7 @@ describe("a report to a signed return path is about its message, however the rec
   });
 });
 
-describe("where another mailbox failed, the bounce is soft, suppresses nobody and says whose it was", () => {
+describe("a report about another mailbox is a soft bounce that names it and suppresses no address", () => {
   test.each([
     ["named alone", "forward1@corp.example", ["Final-Recipient: rfc822; private@elsewhere.example"], {}],
     [
@@ -123,7 +123,7 @@ describe("where another mailbox failed, the bounce is soft, suppresses nobody an
     expect(await suppressedFor("private@elsewhere.example")).toBeUndefined();
   });
 
-  test("in a notice of words alone", async () => {
+  test("in a plain-text notice", async () => {
     const id = await deliver("forward5@corp.example");
     const notice =
       "From: Mailer-Daemon@corp.example\nX-Failed-Recipients: private@elsewhere.example\nSubject: Mail delivery failed\n\nThe following address(es) failed:\n\n  private@elsewhere.example\n    (ultimately generated from forward5@corp.example)\n    550 5.1.1 No such user here\n";
@@ -132,7 +132,7 @@ describe("where another mailbox failed, the bounce is soft, suppresses nobody an
     expect(await suppressedFor("forward5@corp.example")).toBeUndefined();
   });
 
-  test("several of them too, where the returned header bears the message's token", async () => {
+  test("with several mailboxes, if the returned header has the message's token", async () => {
     const id = await deliver("alias@corp.example");
     const groups = [
       "Final-Recipient: rfc822; one@elsewhere.example",
@@ -144,7 +144,7 @@ describe("where another mailbox failed, the bounce is soft, suppresses nobody an
     expect(await suppressedFor("alias@corp.example")).toBeUndefined();
   });
 
-  test("a delay there is an event that says so", async () => {
+  test("of a delay is an event that names it", async () => {
     const id = await deliver("late@corp.example");
     const report = deliveryReport("private@elsewhere.example", { action: "delayed", status: "4.4.1" });
     expect(await receive(returnPath(id), report)).toMatchObject({ result: "delayed" });
@@ -156,7 +156,7 @@ describe("where another mailbox failed, the bounce is soft, suppresses nobody an
     });
   });
 
-  test("five in a row over days suppress nobody either", async () => {
+  test("five in a row over days suppress no address", async () => {
     const to = "forwards.long@corp.example";
     for (let failure = 1; failure <= 6; failure++) {
       const id = await deliver(to);
@@ -167,7 +167,7 @@ describe("where another mailbox failed, the bounce is soft, suppresses nobody an
     expect(await suppressedFor(to)).toBeUndefined();
   });
 
-  test("a later report about the mailbox itself makes the bounce a hard one", async () => {
+  test("a later report about the mailbox itself turns the bounce into a hard one", async () => {
     const to = "gone.later@corp.example";
     const id = await deliver(to);
     await receive(returnPath(id), deliveryReport("private@elsewhere.example"));
@@ -177,11 +177,11 @@ describe("where another mailbox failed, the bounce is soft, suppresses nobody an
   });
 });
 
-describe("a report about others changes nothing", () => {
+describe("a report about other recipients changes nothing", () => {
   test.each([
-    ["two strangers", "safe1@corp.example", () => ""],
+    ["two other addresses", "safe1@corp.example", () => ""],
     [
-      "two strangers, with a forged token",
+      "two other addresses, with a forged token",
       "safe2@corp.example",
       (id: string) => `${token(id).slice(0, -1)}${token(id).endsWith("0") ? "1" : "0"}`,
     ],
@@ -197,7 +197,7 @@ describe("a report about others changes nothing", () => {
     expect(await suppressedFor("victim@elsewhere.example")).toBeUndefined();
   });
 
-  test("one whose returned header bears another message's token", async () => {
+  test("whose returned header has another message's token", async () => {
     const id = await deliver("safe3@corp.example");
     const other = await deliver("safe4@corp.example");
     const report = reportOf(["Final-Recipient: rfc822; safe4@corp.example"], {
@@ -209,7 +209,7 @@ describe("a report about others changes nothing", () => {
   });
 });
 
-describe("a mail of words alone", () => {
+describe("that is plain text", () => {
   const utf8 = "Content-Type: text/plain; charset=utf-8";
 
   test.each([
@@ -218,10 +218,10 @@ describe("a mail of words alone", () => {
       "From: Anna <anna@mailservice.example>\nSubject: Automatic reply: Your order\nAuto-Submitted: auto-replied\n\nI am on vacation until Monday and cannot receive mails.\n",
     ],
     [
-      "somebody who left",
+      "a person who left",
       "From: Mail Service <anna@mailservice.example>\nSubject: Automatische Antwort\nAuto-Submitted: auto-replied\n\nAnna no longer works here. The address does not exist any more.\n",
     ],
-  ])("%s moves nothing", async (name, raw) => {
+  ])("%s does not change the state", async (name, raw) => {
     const to = `${name.slice(3, 9).replaceAll(" ", "")}@mailservice.example`;
     const id = await deliver(to);
     expect(await receive(returnPath(id), raw)).toEqual({ status: "processed", result: "auto_reply" });
@@ -241,7 +241,7 @@ describe("a mail of words alone", () => {
       "El mensaje aún no se ha entregado a <spanish@late.example>. Se seguirá intentando durante 5 días.",
     ],
     ["words that are not understood", "unknown", "Quruŋ baro teluma <unknown@late.example> vesto dinari."],
-  ])("%s is an event and moves nothing", async (_, local, text) => {
+  ])("%s is an event and does not change the state", async (_, local, text) => {
     const id = await deliver(`${local}@late.example`);
     const raw = `From: MAILER-DAEMON@late.example\nSubject: Avis — courrier retardé\n${utf8}\n\n${text}\n`;
     expect(await receive(returnPath(id), raw)).toMatchObject({ result: "delayed" });
@@ -253,7 +253,7 @@ describe("a mail of words alone", () => {
     });
   });
 
-  test("the header names who failed, not a guess", async () => {
+  test("the failed recipient is taken from the header, not guessed", async () => {
     const id = await deliver("ann@named.example");
     const raw =
       "From: MAILER-DAEMON@mx.other.example\nX-Failed-Recipients: ann@named.example\nSubject: Mail delivery failed\n\nA message sent by <orders@shop.test> could not be delivered to the following recipients:\n\n  ann\n\n550 5.1.1 No such user\n";
@@ -270,7 +270,7 @@ describe("a mail of words alone", () => {
     expect(await suppressedFor("ann@carrier.example")).toBeUndefined();
   });
 
-  test("a Japanese diagnostic is stored as it is read", async () => {
+  test("a Japanese diagnostic is stored decoded", async () => {
     const id = await deliver("ann@japanese.example");
     const report = Buffer.from(
       deliveryReport("rfc822; ann@japanese.example", { diagnostic: "550 5.1.1 \x1b$BG[Aw%(%i!<\x1b(B" }),

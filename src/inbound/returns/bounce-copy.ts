@@ -1,7 +1,7 @@
 /**
- * The copy of a report for the address that a message names in `bounce_email`: in words, with the report behind them. It is
- * mail of the service's own, which names no address for its own bounces, so that none follows from it. The server that
- * wrote the report chose nearly all of its words: they are cut, and their links are no links.
+ * Copies of bounces to the address in a message's `bounce_email`: a short text with the report attached. The copy is mail of
+ * the service itself, without a bounce_email, so that its own bounce has no copy. Text from the report is untrusted: it is
+ * cut, and its links are defused.
  */
 import { maySendAs } from "#identity/may-send-as.ts";
 import { parseAddress } from "#mail/address.ts";
@@ -12,17 +12,18 @@ import type { Reached } from "#platform/limits/quota-store.ts";
 import type { PlatformMail, SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { countReports, lockSentMessage, type SentMessage } from "./sent-message-store.ts";
 
-/** Reports are small; what makes them large is the mail they return. */
+/** Larger reports contain the whole returned mail. */
 const MOST_BYTES = 100 * 1024;
 const LONGEST_SUBJECT = 200;
 const LONGEST_DIAGNOSTIC = 500;
 
-/** Why a message has no copy of a report. */
+/** Why no copy was sent. */
 export type NoCopy = "not_asked_for" | "not_the_first" | "not_verified" | Reached;
 
 /**
- * Copies the first report of a kind, once it has been recorded, while the workspace may still send as the address.
- * @returns null when the copy was accepted
+ * Sends a copy of the first report of its kind about a message, after the report was recorded, if the workspace may send as
+ * that address.
+ * @returns null when the copy was queued, else why not
  */
 export async function sendBounceCopy(
   tx: Queryable,
@@ -30,16 +31,16 @@ export async function sendBounceCopy(
   message: SentMessage,
   {
     kind,
-    news,
+    bounce,
     raw,
-  }: { readonly kind: "bounced" | "delayed"; readonly news: BounceRecipient; readonly raw: Buffer },
+  }: { readonly kind: "bounced" | "delayed"; readonly bounce: BounceRecipient; readonly raw: Buffer },
 ): Promise<NoCopy | null> {
   const { workspaceId, id, bounceEmail } = message;
   if (bounceEmail === null || !parseAddress(bounceEmail).ok) return "not_asked_for";
   await lockSentMessage(tx, workspaceId, id);
   if ((await countReports(tx, workspaceId, id, kind)) > 1) return "not_the_first";
   if (!(await maySendAs(tx, workspaceId, bounceEmail)).allowed) return "not_verified";
-  return sendPlatformMail(tx, workspaceId, bounceCopy(message, bounceEmail, kind, news, raw));
+  return sendPlatformMail(tx, workspaceId, bounceCopy(message, bounceEmail, kind, bounce, raw));
 }
 
 function bounceCopy(
@@ -55,10 +56,10 @@ function bounceCopy(
   const text = [
     kind === "bounced"
       ? `The message "${subject}" to ${recipient} was not delivered.`
-      : `The message "${subject}" to ${recipient} is late; it is still being tried.`,
-    ...(said === "" ? [] : [`The receiving side says:\n${said}`]),
+      : `The message "${subject}" to ${recipient} is delayed; delivery is still being attempted.`,
+    ...(said === "" ? [] : [`The receiving server says:\n${said}`]),
     `Message: ${message.id}`,
-    "The report as it came is attached.",
+    "The original report is attached.",
   ].join("\n\n");
   return {
     kind: "bounce_copy",
@@ -85,7 +86,7 @@ function cut(text: string, longest: number): string {
   return text.length > longest ? `${text.slice(0, longest).toWellFormed()}…` : text;
 }
 
-/** "https://a.example/b" → "https[:]//a[.]example/b": readable, and no mail program makes a link of it. */
+/** "https://a.example/b" → "https[:]//a[.]example/b": readable, but not turned into a link by mail programs. */
 function withoutLinks(text: string): string {
   return text.replaceAll(
     /[a-z][\w+.-]*:\/\/\S+|\bwww\.\S+|[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+[/?#]\S*/giu,

@@ -5,7 +5,7 @@ import { eventually } from "#test/support/eventually.ts";
 import { BOUNCE_DOMAIN, deliveryReport, sendIn, startReturns } from "#test/support/returns.ts";
 import { openSmtp, type SmtpClient } from "#test/support/smtp-client.ts";
 
-/** The database can be taken away from the port. */
+/** The tests can disconnect the database of the port. */
 let isAway = false;
 const returns = await startReturns((database) => ({
   ...database,
@@ -83,7 +83,7 @@ describe("at RCPT", () => {
     expect(await stored()).toBe(before);
   });
 
-  test("our own addresses are taken, at a customer's own return path only what is signed", async () => {
+  test("our own addresses are accepted; at a customer's return path domain only signed ones", async () => {
     const id = await deliver("grace@example.test");
     const client = await begun();
     const reports = `d-${"0123456789abcdef".repeat(2)}`;
@@ -151,7 +151,7 @@ describe("at RCPT", () => {
     expect(mail).toEqual({ mail_from: '"John Doe"@example.com' });
   });
 
-  describe("a return path at a domain that is nobody's any more", () => {
+  describe("a return path at a domain that no workspace has any more", () => {
     let [id, ofCampaign, elsewhere] = ["", "", ""];
 
     beforeAll(async () => {
@@ -167,14 +167,14 @@ describe("at RCPT", () => {
       await database.run(sql`delete from sending_domains where domain = 'gone.test'`);
     });
 
-    test("is taken, and understood, of what went out from there by its From field or its envelope", async () => {
+    test("is accepted and matched for messages sent from there by their From field or their envelope", async () => {
       const report = deliveryReport("gone@example.test");
       expect(await receive(`${token(id)}@bounce.gone.test`, report)).toMatchObject({ result: "bounced" });
       const client = await begun();
       expect(await client.say(`RCPT TO:<${token(ofCampaign)}@bounce.gone.test>`)).toMatch(/^250/);
     });
 
-    test("is refused of what went out from elsewhere, and of what is old", async () => {
+    test("is refused for messages sent from elsewhere, and for old ones", async () => {
       const client = await begun();
       expect(await client.say(`RCPT TO:<${token(elsewhere)}@bounce.gone.test>`)).toMatch(/^550 5\.7\.1/);
       expect(await client.say(`RCPT TO:<${token(id)}@gone.test>`)).toMatch(/^550 5\.7\.1/);
@@ -184,7 +184,7 @@ describe("at RCPT", () => {
     });
   });
 
-  test("the return path of an old message is refused, and the token of a domain that collects no reports", async () => {
+  test("the return path of an old message is refused, and the report address of a domain that collects no reports", async () => {
     const id = await deliver("old@example.test");
     const reports = `d-${"0123456789abcdef".repeat(2)}@${BOUNCE_DOMAIN}`;
     clock.advance(31 * 86_400_000);
@@ -196,7 +196,7 @@ describe("at RCPT", () => {
     clock.advance(-31 * 86_400_000);
   });
 
-  test("more than ten recipients, and a second report address, come in another mail", async () => {
+  test("more than ten recipients, or a second report address, are deferred to another mail", async () => {
     const client = await begun();
     for (let count = 0; count < 10; count++) {
       const id = await deliver(`r${count}@example.test`);
@@ -206,7 +206,7 @@ describe("at RCPT", () => {
   });
 });
 
-test("who goes on guessing recipients is hung up on", async () => {
+test("a client that keeps guessing recipients is disconnected", async () => {
   const client = await begun();
   for (let count = 0; count < 50; count++) {
     expect(await client.say(`RCPT TO:<b.${count}@${BOUNCE_DOMAIN}>`)).toMatch(/^550/);
@@ -222,7 +222,7 @@ describe("junk to open addresses", () => {
     `postmaster@${BOUNCE_DOMAIN}`,
     `d-${"0123456789abcdef".repeat(2)}@${BOUNCE_DOMAIN}`,
   ];
-  /** As if this network had sent so much in this hour. */
+  /** Sets what this network has sent in this hour. */
   const use = async (name: "openMailsPerNetwork" | "openBytesPerNetwork", used: number) => {
     const ends = new Date(Math.floor(clock.now().getTime() / HOUR_MS) * HOUR_MS + HOUR_MS);
     await database.run(sql`
@@ -238,7 +238,7 @@ describe("junk to open addresses", () => {
     ["openMailsPerNetwork", 1_999, "2,000 mails to open addresses"],
     ["openBytesPerNetwork", 256 * 1024 ** 2 - 20, "256 MiB of mails to open addresses"],
   ] as const)(
-    "are put off beyond %s, until the hour ends, and reports to return paths are not",
+    "beyond %s are deferred until the hour ends; reports to return paths are not",
     async (name, used, what) => {
       const id = await deliver("ada@example.test");
       await use(name, used);
@@ -255,7 +255,7 @@ describe("junk to open addresses", () => {
     },
   );
 
-  test("count by what is received of them, those that are refused included", async () => {
+  test("count by the octets received, refused ones included", async () => {
     const most = 256 * 1024 ** 2;
     await use("openBytesPerNetwork", most - 2 * 1024 ** 2);
     const large = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(20_000)}`;
@@ -265,7 +265,7 @@ describe("junk to open addresses", () => {
     expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, "Subject: Hi\n\nhi")).toMatch(/^451 4\.7\.1/);
   });
 
-  test("have a size, which return paths do not", async () => {
+  test("have a size limit that return paths do not have", async () => {
     const id = await deliver("size@example.test");
     const size = 15 * 1024 ** 2;
     for (const address of open) {
@@ -283,7 +283,7 @@ describe("junk to open addresses", () => {
     expect(await sendIn(port, returnPath(id), large)).toMatch(/^250/);
   });
 
-  test("are taken once, however often their one address is named", async () => {
+  test("are stored once when the same address is named several times", async () => {
     const client = await begun();
     const before = await stored();
     for (const address of ["fbl", "FBL", "Fbl", '"fbl"', '"f\\bl"']) {
@@ -295,7 +295,7 @@ describe("junk to open addresses", () => {
     expect(await stored()).toBe(before + 1);
   });
 
-  test("fill what may wait of them, and a report to a return path is taken and processed all the same", async () => {
+  test("that fill their backlog do not delay a report to a return path", async () => {
     await database.run(sql`
       insert into inbound_mails (id, kind, class, mail_from, rcpt_to, network, raw, bytes, stored_bytes, turn, due_at,
         received_at)
@@ -310,7 +310,7 @@ describe("junk to open addresses", () => {
 });
 
 describe("the port", () => {
-  test("offers STARTTLS and no login, and takes mail over TLS", async () => {
+  test("offers STARTTLS and no login, and accepts mail over TLS", async () => {
     const client = await openSmtp(port);
     clients.push(client);
     const offers = await client.say("EHLO mx.test");
@@ -325,7 +325,7 @@ describe("the port", () => {
     expect(await client.reply()).toBe("250 2.0.0 Accepted");
   });
 
-  test("hangs up on who talks nonsense", async () => {
+  test("disconnects a client that sends nonsense", async () => {
     const client = await openSmtp(port);
     clients.push(client);
     for (const line of ["VRFY root", "EXPN list", "XCLIENT ADDR=1.2.3.4", "ETRN x"]) {
@@ -338,7 +338,7 @@ describe("the port", () => {
     await browser.ended;
   });
 
-  test("says 451 while the database is away, and stores nothing that it did not say 250 to", async () => {
+  test("replies 451 while the database is unreachable, and stores only what got 250", async () => {
     const id = await deliver("away@example.test");
     const before = await stored();
     isAway = true;
@@ -347,12 +347,12 @@ describe("the port", () => {
     expect(await stored()).toBe(before);
   });
 
-  test("refuses a mail that goes in circles", async () => {
+  test("refuses a mail in a loop", async () => {
     const raw = `${"Received: by mx.test\n".repeat(51)}Subject: Hello\n\nagain`;
     expect(await sendIn(port, `postmaster@${BOUNCE_DOMAIN}`, raw)).toMatch(/^554 5\.4\.6/);
   });
 
-  test("takes one mail for every way of smuggling a second into it", async () => {
+  test("stores one mail for every way of smuggling a second one into it", async () => {
     const id = await deliver("smuggler@example.test");
     for (const end of [
       "\n.\n",
@@ -377,7 +377,7 @@ describe("the port", () => {
     }
   });
 
-  test("keeps of a large mail what is ever read of it", async () => {
+  test("stores only the part of a large mail that is parsed", async () => {
     const raw = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(40_000)}`;
     expect(await sendIn(port, `postmaster@${BOUNCE_DOMAIN}`, Buffer.from(raw))).toMatch(/^250/);
     const [mail] = await database.rows<{ bytes: number; kept: number }>(sql`

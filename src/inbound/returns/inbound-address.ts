@@ -1,7 +1,7 @@
 /**
- * The addresses at which mail comes back to us (decisions, section 14 row 8). Signatures are checked before anything
- * is looked up, so that guessing them costs the database nothing. Only the token of reports is not signed but random:
- * each guess of its form costs one look into an index.
+ * The addresses of inbound mail: return paths, complaints, reports, unsubscribe requests and the operator's. Signatures are
+ * checked before any look-up, so that guesses cost the database nothing. Only the token of a report address is random
+ * instead of signed: a guess costs one index look-up.
  */
 import {
   findDomainByReportToken,
@@ -24,7 +24,7 @@ export type InboundAddress =
 export interface InboundAddressDeps {
   readonly db: Queryable;
   readonly bounceDomain: string;
-  /** Of return paths, and of links in mails. */
+  /** The signing keys of return paths, and of links in mails. */
   readonly keys: { readonly returnPath: PurposeKeys; readonly link: PurposeKeys };
 }
 
@@ -33,8 +33,8 @@ const REPORT_TOKEN = /^d-([0-9a-f]{32})$/;
 const OPERATOR = new Set(["postmaster", "abuse"]);
 
 /**
- * The message that fields of a returned header name under our signature; null when none does. A field may hold a return
- * path or its local part.
+ * The message whose signed token is in one of the fields of a returned header; null when none has one. A field may contain a
+ * return path or its local part.
  */
 export function signedMessage(
   fields: readonly (string | null | undefined)[],
@@ -49,10 +49,10 @@ export function signedMessage(
 }
 
 const QUOTED_LOCAL = /^"((?:[^"\\]|\\[ -~])*)"@/;
-/** Of a local part that needs no quotes (RFC 5321 section 4.1.2, Dot-string). */
+/** A local part that needs no quotes (RFC 5321 section 4.1.2, Dot-string). */
 const DOT_STRING = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
-/** The same address without quotes that it does not need, and without the dot at the end of its domain. */
+/** The address without unnecessary quotes, and without the dot at the end of its domain. */
 export function plainAddress(address: string): string {
   const [quoted = "", content = ""] = QUOTED_LOCAL.exec(address) ?? [];
   const local = content.replace(/\\(.)/g, "$1");
@@ -60,7 +60,7 @@ export function plainAddress(address: string): string {
   return plain.replace(/\.$/, "");
 }
 
-/** What an address stands for: null when it is none of ours, "foreign" when its host is not. */
+/** What an address is for. Null: no such mailbox; "foreign": its domain is not ours. */
 export async function resolveInboundAddress(
   { db, bounceDomain, keys }: InboundAddressDeps,
   address: string,
@@ -75,7 +75,7 @@ export async function resolveInboundAddress(
   if (host !== bounceDomain.toLowerCase()) {
     const [, domain] = CUSTOM_HOST.exec(host) ?? [];
     if (messageId === null || domain === undefined) return "foreign";
-    // What was sent before its own return path was switched off, or the domain was lost, still comes back there.
+    // Bounces still arrive here after the custom return path was switched off or the domain was lost.
     const isOurs =
       (await findDomainHolder(db, domain)) !== undefined || (await isSentFrom(db, messageId, domain));
     return isOurs ? { kind: "return_path", messageId } : "foreign";

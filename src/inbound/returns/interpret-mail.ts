@@ -1,5 +1,3 @@
-/** From a stored mail to what it changes: by what its recipient stands for, never by who it says it is from. */
-
 import { type MailResult, processed, quarantined } from "#inbound/parsing/mail-result.ts";
 import type { MailParser, ParsedNotice } from "#inbound/parsing/parse-mail.ts";
 import { refuseUnreadable, storeReports } from "#inbound/reports/store-reports.ts";
@@ -15,50 +13,51 @@ export interface InterpretDeps extends InboundAddressDeps, OutcomeDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly onUnsubscribed: OnUnsubscribed;
-  readonly reading: MailParser;
+  readonly parser: MailParser;
 }
 
-/** Writes down what a mail means, in the transaction that ends it. */
+/** Writes the effects of a mail, in the transaction that sets its final status. */
 export type ApplyMail = (tx: Queryable) => Promise<MailResult>;
 
 const unreadable = {
-  too_slow: "it takes too long to read",
-  too_large: "it takes too much memory to read",
+  too_slow: "parsing takes too long",
+  too_large: "parsing takes too much memory",
 };
 
-const settled =
+const resultOnly =
   (end: MailResult): ApplyMail =>
   async () =>
     end;
 
+/** Decides what a stored mail changes, by its recipient address only; its sender proves nothing. */
 export async function interpretMail(deps: InterpretDeps, { rcpt_to, raw }: InboundMail): Promise<ApplyMail> {
   const address = await resolveInboundAddress(deps, rcpt_to);
-  if (address === null || address === "foreign") return settled(processed("address_gone"));
+  if (address === null || address === "foreign") return resultOnly(processed("address_gone"));
   switch (address.kind) {
     case "operator":
-      return settled({ status: "kept", result: "for the operator" });
+      return resultOnly({ status: "kept", result: "for the operator" });
     case "unsubscribe": {
       const recipient = await unsubscribe(deps, address.mail);
-      return settled(processed(recipient === undefined ? "message_gone" : "unsubscribed"));
+      return resultOnly(processed(recipient === undefined ? "message_gone" : "unsubscribed"));
     }
     case "report": {
-      const reading = await deps.reading.read("report", raw);
-      return reading.ok
-        ? storeReports(reading.answer, address.domain, deps.clock.now())
-        : refuseUnreadable(reading.reason, unreadable[reading.reason], address.domain, deps.clock.now());
+      const parsed = await deps.parser.read("report", raw);
+      return parsed.ok
+        ? storeReports(parsed.answer, address.domain, deps.clock.now())
+        : refuseUnreadable(parsed.reason, unreadable[parsed.reason], address.domain, deps.clock.now());
     }
     case "complaint":
     case "return_path": {
-      const reading = await deps.reading.read("news", raw);
-      return reading.ok
-        ? takeNews(deps, raw, reading.answer, address.kind === "return_path" ? address.messageId : null)
-        : settled(quarantined(unreadable[reading.reason]));
+      const parsed = await deps.parser.read("notice", raw);
+      return parsed.ok
+        ? applyNotice(deps, raw, parsed.answer, address.kind === "return_path" ? address.messageId : null)
+        : resultOnly(quarantined(unreadable[parsed.reason]));
     }
   }
 }
 
-/** @param returned the message whose return path the mail came to; null for the address for complaints */
-function takeNews(
+/** @param returned the message whose return path the mail was sent to; null for the complaint address */
+function applyNotice(
   deps: InterpretDeps,
   raw: Buffer,
   { complaint, bounce }: ParsedNotice,
@@ -70,7 +69,7 @@ function takeNews(
     return (tx) => applyComplaint(tx, { messageId, complaint }, deps.onMoved, now);
   }
   if (returned === null || bounce === null) {
-    return settled(quarantined(returned === null ? "it is no complaint" : "it is no report of a delivery"));
+    return resultOnly(quarantined(returned === null ? "not a complaint" : "not a delivery report"));
   }
   const { token, cfblFeedbackId, returnPath } = bounce.returned ?? {};
   const signedId = signedMessage([token, cfblFeedbackId, returnPath], deps.keys.returnPath);

@@ -1,7 +1,3 @@
-/**
- * Which recipient of a delivery report is that of the message whose signed return path it came to. The return path
- * proves that the report is about this message; the report itself proves nothing, so that it may speak of nobody else.
- */
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import type { BounceRecipient } from "#mail/bounces/bounce.ts";
 import { isAddress, isSameMailbox } from "#mail/bounces/same-mailbox.ts";
@@ -10,13 +6,15 @@ import type { SentMessage } from "./sent-message-store.ts";
 
 export interface MatchedRecipient {
   readonly recipient: BounceRecipient;
-  /** The mailbox that failed, where it is another one than the message was sent to. */
+  /** The mailbox that failed, if the message was forwarded to another one than its recipient's. */
   readonly forwardedTo: string | null;
 }
 
 /**
- * Undefined when the report is about others.
- * @param signedId the message whose token the returned header bears; null when it bears none
+ * Finds the recipient in a delivery report that is the message's. The signed return path proves that the report is about this
+ * message; the report itself proves nothing, so that it changes no other recipient.
+ * @param signedId the message whose token is in the returned header; null: no token
+ * @returns undefined when the report is about others
  */
 export function matchRecipient(
   recipients: readonly BounceRecipient[],
@@ -33,27 +31,27 @@ export function matchRecipient(
       finalRecipient !== null && about.names.includes(finalRecipient) && !isOwn(finalRecipient);
     return { recipient: about.recipient, forwardedTo: isForward ? finalRecipient : null };
   }
-  // A message that came back in place of ours.
+  // The returned header is that of another message.
   if (signedId !== null && signedId !== message.id) return undefined;
-  const strangers = named.filter(({ names }) => names.length > 0);
-  if (strangers.length === 0) {
+  const others = named.filter(({ names }) => names.length > 0);
+  if (others.length === 0) {
     const unnamed = firstOf(named);
     return unnamed && { recipient: unnamed.recipient, forwardedTo: null };
   }
-  // One recipient was written to, so that one mailbox is where it was forwarded to. Several may be anybody's.
+  // A single other mailbox is where the one recipient forwards to. Several may have nothing to do with it.
   const mailboxes = new Set(named.map(({ names: [name = ""] }) => name.toLowerCase()));
   if (mailboxes.size > 1 && signedId === null) return undefined;
-  const forward = firstOf(strangers);
+  const forward = firstOf(others);
   return forward && { recipient: forward.recipient, forwardedTo: forward.names.at(-1) ?? null };
 }
 
 interface Named {
   readonly recipient: BounceRecipient;
-  /** The addresses it is given; other names say nothing. */
+  /** Its names that are addresses; other names are ignored. */
   readonly names: readonly string[];
 }
 
-/** A failure before what is said besides. */
+/** The first failed recipient, or else the first one. */
 function firstOf(named: readonly Named[]): Named | undefined {
   return named.find(({ recipient }) => recipient.action === "failed") ?? named[0];
 }
@@ -65,7 +63,7 @@ function namesIn(
 ): string[] {
   return [address, finalRecipient].filter((name): name is string => {
     if (name === null || !isAddress(name)) return false;
-    // Some report the sender in place of the recipient.
+    // Some servers report the sender in place of the recipient.
     const isSender = isSameMailbox(fromEmail, name) || isReturnPath(name.split("@", 1)[0] ?? "");
     return !isSender || isOwn(name);
   });

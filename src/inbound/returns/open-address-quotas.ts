@@ -1,12 +1,12 @@
 /**
- * How much mail one network may send to open addresses in an hour, in mails and in octets: far more than the
- * feedback loop of a large provider and the reporters of DMARC send, far less than what keeps the readers busy.
+ * Hourly quotas of mail from one network to open addresses, in mails and in octets: far more than feedback loops of large
+ * providers and DMARC reporters send, far less than what would keep the parser threads busy.
  */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Limit } from "#platform/limits/limit.ts";
 import { noteUse, takeQuotas, usedOfQuota, useOf } from "#platform/limits/quota-store.ts";
 
-/** At RCPT, before anything is sent: the quota of which nothing is left to this network, null when there is none. */
+/** For RCPT: a quota that the network has used up; null when there is none. */
 export async function findReachedQuota(db: Queryable, network: string, now: Date): Promise<Limit | null> {
   for (const name of ["openMailsPerNetwork", "openBytesPerNetwork"] as const) {
     const use = useOf(name, network);
@@ -15,7 +15,7 @@ export async function findReachedQuota(db: Queryable, network: string, now: Date
   return null;
 }
 
-/** When the mail is there. @returns the quota that has no room for so many mails, null when they were counted */
+/** Counts received mails. @returns the quota that they exceed; null when they were counted */
 export async function takeOpenMails(
   db: Queryable,
   { network, mails }: { readonly network: string; readonly mails: number },
@@ -27,7 +27,7 @@ export async function takeOpenMails(
   );
 }
 
-/** Octets count when they have been received, whatever becomes of the mail. */
+/** Counts received octets, also of refused mail. */
 export async function noteOpenOctets(
   db: Queryable,
   { network, octets }: { readonly network: string; readonly octets: number },

@@ -2,7 +2,7 @@ import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { processed } from "#inbound/parsing/mail-result.ts";
-import { createReading, type MailParser } from "#inbound/parsing/parse-mail.ts";
+import { createMailParser, type MailParser } from "#inbound/parsing/parse-mail.ts";
 import { removeOldInboundMail } from "#inbound/retention.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { newId } from "#platform/ids.ts";
@@ -32,10 +32,10 @@ const log = createLog("silent");
 const key = createSecretKey(Buffer.alloc(32, 1));
 const keys = new PurposeKeys(key, []);
 
-const readings = { signed: createReading(), open: createReading() };
-afterAll(() => Promise.all([readings.signed.close(), readings.open.close()]));
+const parsers = { signed: createMailParser(), open: createMailParser() };
+afterAll(() => Promise.all([parsers.signed.close(), parsers.open.close()]));
 
-/** Looking the domain of a report up fails as often as told. */
+/** Fails the look-up of a report's domain a number of times. */
 let failures = 0;
 const deps: ProcessingDeps = {
   db: {
@@ -52,7 +52,7 @@ const deps: ProcessingDeps = {
   log,
   bounceDomain: BOUNCE_DOMAIN,
   keys: { returnPath: keys, link: keys },
-  readings,
+  parsers,
   onMoved: async () => {},
   onUnsubscribed: async () => false,
   sendPlatformMail: async () => null,
@@ -64,7 +64,7 @@ interface Stored {
   readonly most?: Partial<Backlog>;
 }
 
-/** As the port does; gives which bound of the backlog was reached. */
+/** Stores a mail as the port does. @returns the limit that was reached */
 async function store(
   local = "postmaster",
   { raw = "Subject: a\r\n\r\nb", network = "192.0.2.1", most = {} }: Stored = {},
@@ -91,15 +91,15 @@ beforeEach(async () => {
   await db.run(sql`delete from inbound_mails`);
 });
 
-test("a mail that takes too long to read is put aside", async () => {
+test("a mail that takes too long to parse is quarantined", async () => {
   await store(encodeReturnPath(newId(), key));
-  const hasty = createReading({ deadlineMs: 1, heapMb: 512 });
-  await processDueMail({ ...deps, readings: { signed: hasty, open: hasty } });
+  const hasty = createMailParser({ deadlineMs: 1, heapMb: 512 });
+  await processDueMail({ ...deps, parsers: { signed: hasty, open: hasty } });
   await hasty.close();
-  expect(await all()).toMatchObject([{ status: "quarantined", result: "it takes too long to read" }]);
+  expect(await all()).toMatchObject([{ status: "quarantined", result: "parsing takes too long" }]);
 });
 
-test("a mail stays with who reads it while a whole batch takes as long as it may", async () => {
+test("a mail keeps its lease while a whole batch takes the longest time", async () => {
   await store(encodeReturnPath(newId(), key));
   const slow: MailParser = {
     close: async () => {},
@@ -109,19 +109,17 @@ test("a mail stays with who reads it while a whole batch takes as long as it may
       return { ok: false, reason: "too_slow" };
     },
   };
-  await processDueMail({ ...deps, readings: { signed: slow, open: slow } });
-  expect(await all()).toEqual([
-    { status: "quarantined", result: "it takes too long to read", lease_number: 1 },
-  ]);
+  await processDueMail({ ...deps, parsers: { signed: slow, open: slow } });
+  expect(await all()).toEqual([{ status: "quarantined", result: "parsing takes too long", lease_number: 1 }]);
 });
 
-test("all that is due is processed, however much it is", async () => {
+test("all due mail is processed, however much it is", async () => {
   for (let count = 0; count < 45; count++) await store();
   await processDueMail(deps);
   expect((await all()).every(({ status }) => status === "kept")).toBe(true);
 });
 
-test("a mail whose processing fails comes again later, and is put aside in the end", async () => {
+test("a mail whose processing fails is retried later, and quarantined in the end", async () => {
   await store(`d-${"0".repeat(32)}`);
   failures = 1;
   await processDueMail(deps);
@@ -140,11 +138,11 @@ test("a mail whose processing fails comes again later, and is put aside in the e
     clock.advance(10 * MINUTE_MS);
   }
   expect(await all()).toEqual([
-    { status: "quarantined", result: "it could not be processed in many tries", lease_number: 9 },
+    { status: "quarantined", result: "processing failed too often", lease_number: 9 },
   ]);
 });
 
-test("who lets a lease lapse changes nothing any more", async () => {
+test("a result under an expired lease is discarded", async () => {
   await store();
   const lease = async () => {
     const until = new Date(clock.now().getTime() + MINUTE_MS);
@@ -165,7 +163,7 @@ test("who lets a lease lapse changes nothing any more", async () => {
   expect(await all()).toMatchObject([{ status: "processed", result: "quick" }]);
 });
 
-test("no more is stored than may wait", async () => {
+test("mail beyond the limit of waiting mail is not stored", async () => {
   const open = (waiting: number, bytes: number) => ({ raw: "x", most: { open: { waiting, bytes } } });
   expect(await store("postmaster", open(1, 100))).toBeNull();
   expect(await store("postmaster", open(1, 100))).toBe("class");
@@ -173,14 +171,14 @@ test("no more is stored than may wait", async () => {
   expect(await all()).toHaveLength(1);
 });
 
-test("mail to open addresses that may not wait any more leaves room for signed return paths", async () => {
+test("mail to signed return paths is stored when the limit for open addresses is reached", async () => {
   const full = { most: { open: { waiting: 1, bytes: 100 } } };
   expect(await store("fbl", full)).toBeNull();
   expect(await store("fbl", full)).toBe("class");
   expect(await store(encodeReturnPath(newId(), key), full)).toBeNull();
 });
 
-test("a network has a part of what may wait, and a signed address a few mails", async () => {
+test("a network has a share of the waiting mail, and a signed address a few mails", async () => {
   const most = { network: { waiting: 2, bytes: 1_000 } };
   const path = encodeReturnPath(newId(), key);
   for (let count = 0; count < 2; count++) expect(await store("fbl", { most })).toBeNull();
@@ -193,7 +191,7 @@ test("a network has a part of what may wait, and a signed address a few mails", 
 });
 
 describe("the order of processing", () => {
-  /** Rows as the port writes them, many at once. */
+  /** Inserts many rows at once, as the port writes them. */
   const storeMany = async (count: number, network: string) => {
     for (let first = 0; first < count; first += 500) {
       const mails = Array.from({ length: Math.min(500, count - first) }, () => ({
@@ -226,18 +224,18 @@ describe("the order of processing", () => {
     await processing.stop();
   }, 60_000);
 
-  test("mails to open addresses are read while reports to return paths wait", async () => {
+  test("mails to open addresses are processed while reports to return paths wait", async () => {
     const never = Promise.withResolvers<Awaited<ReturnType<MailParser["read"]>>>();
     const blocked: MailParser = { read: () => never.promise as never, close: async () => {} };
     for (let count = 0; count < 8; count++) await store(encodeReturnPath(newId(), key));
     await store("fbl");
-    const processing = startProcessing({ ...deps, readings: { ...readings, signed: blocked } });
+    const processing = startProcessing({ ...deps, parsers: { ...parsers, signed: blocked } });
     await eventually("the open mail to be processed", async () => (await left()) === 8);
     never.resolve({ ok: false, reason: "too_slow" });
     await processing.stop();
   });
 
-  test("networks take turns: one mail of another network waits for few of the one that sends a lot", async () => {
+  test("networks take turns: a mail waits for few mails of another network that sends a lot", async () => {
     await storeMany(400, "192.0.2.66");
     await store("postmaster", { network: "192.0.2.1" });
     const lease = { mailClass: "open", now: clock.now(), until: clock.now(), most: 3 } as const;
@@ -247,7 +245,7 @@ describe("the order of processing", () => {
     expect(taken.map(({ network }) => network)).toContain("192.0.2.1");
   });
 
-  test("mails to signed addresses take turns by network as well", async () => {
+  test("mails to signed addresses take turns by network, too", async () => {
     for (let count = 0; count < 30; count++) {
       await store(encodeReturnPath(newId(), key), { network: "192.0.2.66" });
     }
@@ -259,7 +257,7 @@ describe("the order of processing", () => {
     expect(taken.map(({ network }) => network)).toContain("192.0.2.1");
   });
 
-  test("a large mail counts as several in its network's turns", async () => {
+  test("a large mail takes several turns of its network", async () => {
     for (let count = 0; count < 3; count++)
       await store("fbl", { raw: "x".repeat(1024 * 1024), network: "192.0.2.66" });
     for (let count = 0; count < 3; count++) await store("fbl", { raw: "x", network: "192.0.2.1" });
@@ -276,7 +274,7 @@ describe("the order of processing", () => {
   });
 });
 
-test("what is done with is forgotten after a week, of what is kept the newest stay", async () => {
+test("processed mail is removed after a week; of quarantined mail the newest is kept", async () => {
   await store(`d-${"0".repeat(32)}`);
   for (let count = 0; count < 3; count++) await store();
   await processDueMail(deps);
@@ -289,7 +287,7 @@ test("what is done with is forgotten after a week, of what is kept the newest st
   expect(await all()).toHaveLength(2);
 });
 
-test("a process that is woken begins at once, and ends when it is told to", async () => {
+test("a woken process begins at once, and stops on request", async () => {
   const processing = startProcessing(deps);
   await store();
   processing.wake("open");

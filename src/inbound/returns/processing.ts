@@ -1,8 +1,8 @@
 /**
- * Processes stored mail, each class in places of its own, so that mail to open addresses never stands before what comes
- * to signed ones: leased, so that any number of machines may; fenced, so that what one mail does to messages
- * and reports is committed together with its end or not at all. Only unsubscribing is committed before: to do it twice
- * changes nothing. A mail that cannot be processed again and again is put aside.
+ * Processes stored mail, on any number of machines. Each class has its own workers, so that mail to open addresses never
+ * delays mail to signed ones. A mail is leased; its effects on messages and reports are committed together with its final
+ * status under the lease number. Only an unsubscribe is committed earlier, because repeating it changes nothing. A mail that
+ * fails too often is quarantined.
  */
 
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,25 +23,25 @@ import {
   settleInboundMail,
 } from "./store.ts";
 
-/** After so long, another process takes up the mail of one that was killed: far longer than reading a mail may take. */
+/** Far longer than parsing a mail may take. Another process takes over the mail of a killed one after this. */
 const LEASE_MS = 120_000;
-/** Mails of a class that are processed side by side: none waits for a mail of the other class. */
-const PLACES: Readonly<Record<MailClass, number>> = { signed: 4, open: 2 };
-const MOST_TRIES = 8;
-/** Grows with every try. */
+/** Mails of a class that are processed at a time. */
+const WORKERS: Readonly<Record<MailClass, number>> = { signed: 4, open: 2 };
+const MOST_ATTEMPTS = 8;
+/** Multiplied by the number of attempts. */
 const RETRY_MS = 15_000;
-/** How often each place looks for what other machines left, and for what is due again. */
-const LOOK_MS = 5_000;
+/** How often a worker looks for due mail without being woken. */
+const POLL_INTERVAL_MS = 5_000;
 
-export interface ProcessingDeps extends Omit<InterpretDeps, "reading"> {
+export interface ProcessingDeps extends Omit<InterpretDeps, "parser"> {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  /** Threads of its own for each class. */
-  readonly readings: Readonly<Record<MailClass, MailParser>>;
+  /** Separate threads for each class. */
+  readonly parsers: Readonly<Record<MailClass, MailParser>>;
 }
 
-/** Processes what is due until nothing is. */
+/** Processes mail until none is due. */
 export async function processDueMail(deps: ProcessingDeps): Promise<void> {
   const untilNone = async (mailClass: MailClass) => {
     for (let lease = await leaseNext(deps, mailClass); lease; lease = await leaseNext(deps, mailClass)) {
@@ -49,7 +49,9 @@ export async function processDueMail(deps: ProcessingDeps): Promise<void> {
     }
   };
   await Promise.all(
-    mailClasses.flatMap((mailClass) => Array.from({ length: PLACES[mailClass] }, () => untilNone(mailClass))),
+    mailClasses.flatMap((mailClass) =>
+      Array.from({ length: WORKERS[mailClass] }, () => untilNone(mailClass)),
+    ),
   );
 }
 
@@ -66,13 +68,13 @@ async function leaseNext(
 async function processOne(deps: ProcessingDeps, mailClass: MailClass, lease: LeasedMail): Promise<void> {
   const { db, clock, log } = deps;
   try {
-    if (lease.lease_number > MOST_TRIES) {
-      await settleInboundMail(db, lease, quarantined("it could not be processed in many tries"), clock.now());
+    if (lease.lease_number > MOST_ATTEMPTS) {
+      await settleInboundMail(db, lease, quarantined("processing failed too often"), clock.now());
       return;
     }
     const mail = await findInboundMail(db, lease);
     if (mail === undefined) return;
-    const settle = await interpretMail({ ...deps, reading: deps.readings[mailClass] }, mail);
+    const settle = await interpretMail({ ...deps, parser: deps.parsers[mailClass] }, mail);
     await db.transaction(
       async (tx) => {
         if (!(await lockInboundMail(tx, lease))) return;
@@ -81,9 +83,9 @@ async function processOne(deps: ProcessingDeps, mailClass: MailClass, lease: Lea
       { mayRepeat: true },
     );
   } catch (err) {
-    log.error({ err, mail: lease.id }, "a mail that came back could not be processed");
+    log.error({ err, mail: lease.id }, "inbound mail could not be processed, retrying later");
     await releaseInboundMail(db, lease, retryAt(lease, clock.now())).catch(() => {
-      // The lease ends by itself.
+      // The mail is due again when its lease expires.
     });
   }
 }
@@ -93,9 +95,9 @@ function retryAt({ lease_number }: LeasedMail, now: Date): Date {
 }
 
 export interface Processing {
-  /** There is mail of this class to process. */
+  /** Lets a worker look for mail of this class now. */
   wake(mailClass: MailClass): void;
-  /** Resolves when the mail under way is done. */
+  /** Resolves when the mails in progress are done. */
   stop(): Promise<void>;
 }
 
@@ -112,26 +114,26 @@ export function startProcessing(deps: ProcessingDeps): Processing {
   };
 }
 
-/** The places of one class. A place that finds a mail wakes another one, for there may be more. */
+/** The workers of one class. A worker that finds a mail wakes another one, because there may be more. */
 class ClassProcessing {
   readonly #deps: ProcessingDeps;
   readonly #mailClass: MailClass;
   readonly #stopping = new AbortController();
-  /** Places that wait, and how each is woken. */
+  /** Idle workers, by the function that wakes each. */
   readonly #idle: (() => void)[] = [];
-  /** Mail came while no place was idle: the next that finds nothing looks again. */
-  #isMissed = false;
+  /** Set when `wake` found no idle worker: the next worker that finds no mail looks again. */
+  #isWakePending = false;
   readonly #running: Promise<unknown>;
 
   constructor(deps: ProcessingDeps, mailClass: MailClass) {
     this.#deps = deps;
     this.#mailClass = mailClass;
-    this.#running = Promise.all(Array.from({ length: PLACES[mailClass] }, () => this.#runPlace()));
+    this.#running = Promise.all(Array.from({ length: WORKERS[mailClass] }, () => this.#runWorker()));
   }
 
   wake(): void {
     const wakeOne = this.#idle.shift();
-    if (wakeOne === undefined) this.#isMissed = true;
+    if (wakeOne === undefined) this.#isWakePending = true;
     else wakeOne();
   }
 
@@ -140,15 +142,15 @@ class ClassProcessing {
     await this.#running;
   }
 
-  async #runPlace(): Promise<void> {
+  async #runWorker(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const found = await this.#processNext().catch((err: unknown) => {
-        this.#deps.log.error({ err, class: this.#mailClass }, "mail that came back cannot be processed now");
+        this.#deps.log.error({ err, class: this.#mailClass }, "inbound mail could not be leased");
         return false;
       });
       if (found) continue;
-      if (this.#isMissed) this.#isMissed = false;
+      if (this.#isWakePending) this.#isWakePending = false;
       else await this.#waitIdle(signal);
     }
   }
@@ -165,7 +167,9 @@ class ClassProcessing {
     const woken = new AbortController();
     const wakeThis = () => woken.abort();
     this.#idle.push(wakeThis);
-    await delay(LOOK_MS, undefined, { signal: AbortSignal.any([woken.signal, stopping]) }).catch(() => {});
+    await delay(POLL_INTERVAL_MS, undefined, { signal: AbortSignal.any([woken.signal, stopping]) }).catch(
+      () => {},
+    );
     const at = this.#idle.indexOf(wakeThis);
     if (at >= 0) this.#idle.splice(at, 1);
   }

@@ -4,7 +4,7 @@ import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { settleLeases } from "#delivery/queue/queue-result-store.ts";
-import { createReading } from "#inbound/parsing/parse-mail.ts";
+import { createMailParser } from "#inbound/parsing/parse-mail.ts";
 import { createLog } from "#platform/log/log.ts";
 import { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
@@ -15,15 +15,15 @@ import { interpretMail } from "./interpret-mail.ts";
 const returns = await startReturns();
 const { service, deliver, settle, returnPath, token, receive, message } = returns;
 const { database, workspaceId, call, clock } = service;
-const reading = createReading();
-afterAll(() => reading.close());
+const parser = createMailParser();
+afterAll(() => parser.close());
 
 const DAY_MS = 86_400_000;
 
 const isQueued = async (id: string) =>
   (await database.rows(sql`select from delivery_queue where message_id = ${id}`)).length > 0;
 
-/** A message of whose delivery nobody has heard yet, while a worker holds it; gives what that worker settles later. */
+/** A message that a worker has leased and not settled. @returns what settles it later */
 async function unsettled(to: string, status: "queued" | "deferred") {
   const { body } = await call("POST", "/emails/send", {
     to,
@@ -50,7 +50,7 @@ async function suppressedFor(address: string): Promise<string | undefined> {
 }
 
 describe("a report to a signed return path", () => {
-  test("of an address that does not exist bounces the message and suppresses its recipient, once", async () => {
+  test("about an address that does not exist bounces the message and suppresses its recipient, once", async () => {
     const id = await deliver("ada@example.test");
     const report = deliveryReport("ADA@example.test");
     expect(await receive(returnPath(id), report)).toEqual({ status: "processed", result: "bounced" });
@@ -82,7 +82,7 @@ describe("a report to a signed return path", () => {
       "Reputation",
     ],
   ])(
-    "of %s bounces the message and suppresses nobody",
+    "of %s bounces the message and suppresses no address",
     async (_, status, diagnostic, bounceType, category) => {
       const to = `${bounceType}@example.test`;
       const id = await deliver(to);
@@ -126,7 +126,7 @@ describe("a report to a signed return path", () => {
     expect(await suppressedFor("grace@example.test")).toBeUndefined();
   });
 
-  test("of a delay is in the timeline, once a day, and moves nothing", async () => {
+  test("of a delay is one event per day, and does not change the state", async () => {
     const id = await deliver("late@example.test");
     const late = deliveryReport("late@example.test", {
       action: "delayed",
@@ -147,14 +147,14 @@ describe("a report to a signed return path", () => {
       "From: fine@example.test\nAuto-Submitted: auto-replied\nSubject: Out of office\n\nBack on Monday",
       "auto_reply",
     ],
-  ])("that is %s moves nothing", async (_, raw, result) => {
+  ])("that is %s does not change the state", async (_, raw, result) => {
     const id = await deliver("fine@example.test");
     expect(await receive(returnPath(id), raw)).toEqual({ status: "processed", result });
     expect((await message(id)).status).toBe("delivered");
   });
 
   test.each(["queued", "deferred"] as const)(
-    "that is a success moves nothing while the message is still %s: it proves nothing",
+    "of a success does not change a message that is %s",
     async (status) => {
       const to = `${status}.success@example.test`;
       const { id } = await unsettled(to, status);
@@ -166,18 +166,18 @@ describe("a report to a signed return path", () => {
     },
   );
 
-  test("that is a person's words is put aside with the reason", async () => {
+  test("that is a mail of a person is quarantined with the reason", async () => {
     const id = await deliver("talker@example.test");
     expect(
       await receive(returnPath(id), "From: talker@example.test\nSubject: Re: Your order\n\nThank you!"),
     ).toEqual({
       status: "quarantined",
-      result: "it is no report of a delivery",
+      result: "not a delivery report",
     });
     expect((await message(id)).status).toBe("delivered");
   });
 
-  test("counts for thirty days after the message went out, however long it waited before", async () => {
+  test("counts for thirty days after the message was sent, however long it waited before", async () => {
     const { id } = await unsettled("waited@example.test", "deferred");
     clock.advance(31 * DAY_MS);
     await settle(id, "delivered");
@@ -187,7 +187,7 @@ describe("a report to a signed return path", () => {
     clock.advance(-60 * DAY_MS);
   });
 
-  test("about a message that is not in the log any more is done with", async () => {
+  test("about a message that is no longer in the log is processed without effect", async () => {
     const id = await deliver("old@example.test");
     await database.run(sql`delete from messages where id = ${id}`);
     expect(await receive(returnPath(id), deliveryReport("old@example.test"))).toMatchObject({
@@ -195,7 +195,7 @@ describe("a report to a signed return path", () => {
     });
   });
 
-  test("is copied once to bounce_email, and the copy's own bounce to nobody", async () => {
+  test("is copied once to bounce_email; a bounce of the copy is not copied", async () => {
     const id = await deliver("copied@example.test", { bounce_email: "returns@shop.test" });
     const report = deliveryReport("copied@example.test");
     await receive(returnPath(id), report);
@@ -233,10 +233,10 @@ describe("a copy for bounce_email", () => {
       join message_contents c on c.workspace_id = m.workspace_id and c.message_id = m.id
       where m.source = 'platform' and m.localpart || '@' || m.domain = ${address} order by m.id`);
 
-  // Other tests lease what is next in the queue.
+  // Other tests lease the next message of the queue.
   afterAll(() => database.run(sql`delete from delivery_queue`));
 
-  test("never goes to a stranger, whose address was stored before that was refused", async () => {
+  test("is not sent to an unverified address that was stored before such addresses were refused", async () => {
     const id = await deliver("own@attacker.test");
     await database.run(
       sql`update message_contents set bounce_email = 'victim@example.net' where message_id = ${id}`,
@@ -259,7 +259,7 @@ describe("a copy for bounce_email", () => {
     expect(await copiesTo(bounce_email)).toEqual([]);
   });
 
-  test("is made of the first report of each kind, on whatever day the others come", async () => {
+  test("is sent for the first report of each kind only, also on later days", async () => {
     const bounce_email = bounceEmail();
     const id = await deliver("late@example.test", { bounce_email });
     const late = deliveryReport("late@example.test", { action: "delayed", status: "4.4.1" });
@@ -278,7 +278,7 @@ describe("a copy for bounce_email", () => {
     ]);
   });
 
-  test("quotes little of what the receiving side says, and no link of it", async () => {
+  test("quotes a limited part of the report, without working links", async () => {
     const bounce_email = bounceEmail();
     const subject = "See https://evil.example/subject";
     const id = await deliver("phish@example.test", { bounce_email, subject });
@@ -291,7 +291,7 @@ describe("a copy for bounce_email", () => {
     expect(copy?.text.length).toBeLessThan(1_200);
   });
 
-  test("is one of a hundred that a mailbox gets in a day", async () => {
+  test("counts against the limit of a hundred per mailbox and day", async () => {
     const bounce_email = bounceEmail();
     await database.run(sql`
       insert into quota_uses (limit_name, holder, ends_at, used)
@@ -305,7 +305,7 @@ describe("a copy for bounce_email", () => {
 });
 
 describe("a complaint", () => {
-  test("that bears our token moves the message and suppresses its recipient, once", async () => {
+  test("with our signed token changes the message and suppresses its recipient, once", async () => {
     const id = await deliver("annoyed@example.test");
     const report = complaintReport(token(id), "abuse", ["Original-Rcpt-To: somebody-else@example.test"]);
     expect(await receive(`fbl@${BOUNCE_DOMAIN}`, report, "fbl@provider.test")).toMatchObject({
@@ -320,7 +320,7 @@ describe("a complaint", () => {
     expect((await call("GET", "/complaints")).body.data.pagination.total).toBe(1);
   });
 
-  test("counts as long as the message is in the log, for people complain when they open their mail", async () => {
+  test("counts as long as the message is in the log", async () => {
     const id = await deliver("late@example.test");
     clock.advance(100 * DAY_MS);
     expect(await receive(`fbl@${BOUNCE_DOMAIN}`, complaintReport(token(id)))).toMatchObject({
@@ -330,7 +330,7 @@ describe("a complaint", () => {
     expect(await suppressedFor("late@example.test")).toBe("complaint");
   });
 
-  test("is recognised by the return path alone, and at the return path", async () => {
+  test("is recognised by the return path alone, and when it is sent to the return path", async () => {
     const [first, second] = [await deliver("first@example.test"), await deliver("second@example.test")];
     const hidden = complaintReport("redacted", "abuse", [`Original-Mail-From: <${returnPath(first)}>`]);
     expect(await receive(`FBL@${BOUNCE_DOMAIN}`, hidden)).toMatchObject({ result: "complained" });
@@ -341,7 +341,7 @@ describe("a complaint", () => {
     expect((await message(second)).status).toBe("complained");
   });
 
-  test("that is none, or names no message of ours, changes nothing", async () => {
+  test("without a signed token of a message, or that is not a complaint, changes nothing", async () => {
     const id = await deliver("content@example.test");
     const genuine = token(id);
     const altered = `${genuine.slice(0, -1)}${genuine.endsWith("0") ? "1" : "0"}`;
@@ -355,7 +355,7 @@ describe("a complaint", () => {
     }
     expect(await receive(fbl, deliveryReport("content@example.test", { token: genuine }))).toMatchObject({
       status: "quarantined",
-      result: "it is no complaint",
+      result: "not a complaint",
     });
     expect((await message(id)).status).toBe("delivered");
   });
@@ -379,7 +379,7 @@ describe("a complaint", () => {
   );
 });
 
-test("a mail to the token of a list-unsubscribe address takes its recipient off the list, whoever it is from", async () => {
+test("a mail to a List-Unsubscribe address unsubscribes its recipient, whatever its sender is", async () => {
   const { mails, listId } = await sentCampaign(database, workspaceId, {
     base: "https://x.test",
     people: 2,
@@ -410,7 +410,7 @@ test("mail to postmaster and abuse is kept for the operator", async () => {
 });
 
 const corpora = process.env.POSTHASTE_CORPORA ?? resolve(import.meta.dirname, "../../../../shared/corpora");
-test.skipIf(!existsSync(corpora))("every mail of the corpora comes to an end at every address", async () => {
+test.skipIf(!existsSync(corpora))("every mail of the corpora is processed at every address", async () => {
   const id = await deliver("innocent@example.test");
   const folders = ["bounces/files", "dsn-arf/rfc3464", "dsn-arf/rfc5965", "dmarc/samples"];
   for (const folder of folders) {
@@ -440,7 +440,7 @@ class Undone extends Error {}
 
 function deps() {
   return {
-    reading,
+    parser,
     db: database,
     clock,
     bounceDomain: BOUNCE_DOMAIN,

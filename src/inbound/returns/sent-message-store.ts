@@ -1,4 +1,4 @@
-/** The message that a mail is about, looked up by its id alone: return paths have no room for the workspace. */
+/** Looks sent messages up by their id alone, because return paths do not contain the workspace. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -9,22 +9,22 @@ export interface SentMessage {
   readonly localpart: string;
   readonly domain: string;
   readonly subject: string;
-  /** In its From field. */
+  /** The address in its From field. */
   readonly fromEmail: string;
-  /** Who wants a copy of its bounces. */
+  /** The address for copies of its bounces. */
   readonly bounceEmail: string | null;
 }
 
-/** Of the message `m`; a deleted one is there for as long as the log has its messages. */
+/** Joins the campaign of message `m`. Deleted campaigns are kept as long as their messages. */
 const campaignOf = sql`left join campaigns campaign
   on m.source = 'campaign' and campaign.workspace_id = m.workspace_id and campaign.id = m.origin_id`;
 
-/** When something last happened to the message; undefined: the log has it no more. */
+/** The time of the last change of the message; undefined when it is no longer in the log. */
 export async function findLastMove(db: Queryable, id: string): Promise<Date | undefined> {
   return (await locate(db, id))?.updated_at;
 }
 
-/** Whether the sender of the message, in its From field or in its envelope, is at the domain. */
+/** Whether the sender of the message, in its From field or its envelope, is at the domain. */
 export async function isSentFrom(db: Queryable, id: string, domain: string): Promise<boolean> {
   const found = await locate(db, id);
   if (found === undefined) return false;
@@ -47,7 +47,7 @@ export async function findSentMessage(tx: Queryable, id: string): Promise<SentMe
     where m.workspace_id = ${found.workspace_id} and m.id = ${id}`);
 }
 
-/** How many reports of a kind about the message were recorded: those that its own delivery wrote have an attempt. */
+/** Counts the recorded reports of a kind about a message; events of its own delivery have an attempt number. */
 export async function countReports(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -60,7 +60,7 @@ export async function countReports(
   return row?.reports ?? 0;
 }
 
-/** Two reports about one message wait for each other: the second sees what the first has made of it. */
+/** Locks the message, so that reports about it are applied one after the other. */
 export async function lockSentMessage(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(sql`
     select from messages where workspace_id = ${workspaceId} and id = ${id} for no key update`);
@@ -71,7 +71,7 @@ interface Located {
   readonly updated_at: Date;
 }
 
-/** Asks each workspace by the log's primary key: an index of ids alone would cost every message that is sent. */
+/** Looks into each workspace by the log's primary key. An index on ids alone would slow down every sent message. */
 function locate(db: Queryable, id: string): Promise<Located | undefined> {
   return db.row(sql`
     select m.workspace_id, m.updated_at from workspaces w

@@ -1,4 +1,4 @@
-/** Mail that came in and what became of it. It is the installation's: whose it is shows when it is read. */
+/** The table of inbound mail. Rows have no workspace, because only parsing a mail shows which one it is about. */
 
 import sql from "sql-template-tag";
 import type { MailResult } from "#inbound/parsing/mail-result.ts";
@@ -7,8 +7,8 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { InboundAddress } from "./inbound-address.ts";
 
 /**
- * Signed: return paths and unsubscribe addresses, which only those know who were sent a mail. Open: everything that
- * anyone can write to. Each class is limited, and processed, apart from the other.
+ * Signed: return paths and unsubscribe addresses, which only recipients of a mail know. Open: addresses that anyone can write
+ * to. The classes have separate limits and workers.
  */
 export type MailClass = "signed" | "open";
 
@@ -22,39 +22,39 @@ export interface NewInboundMail {
   readonly kind: InboundAddress["kind"];
   readonly mailFrom: string;
   readonly rcptTo: string;
-  /** As much of it as is ever read. */
+  /** The octets that are parsed. */
   readonly raw: Buffer;
-  /** As it came. */
+  /** Octets of the whole mail. */
   readonly bytes: number;
 }
 
-/** What may wait to be processed: mails, and the octets that are stored of them. */
+/** Limits of waiting mail: the number of mails, and their stored octets. */
 export interface Amount {
   readonly waiting: number;
   readonly bytes: number;
 }
 
 export interface Backlog {
-  /** Of each class. */
+  /** Per class. */
   readonly signed: Amount;
   readonly open: Amount;
-  /** Of each class, from one network. */
+  /** Per class and network. */
   readonly network: Amount;
-  /** Mails to one signed address. */
+  /** Mails per signed address. */
   readonly address: number;
 }
 
-/** Which bound of the backlog is reached. */
+/** The limit that is reached. */
 export type BacklogRefusal = "class" | "network" | "address";
 
-/** A mail of so many octets counts as two in its network's turns, one of twice as many as three. */
+/** A mail of this size takes two turns of its network, one of twice the size three. */
 const TURN_BYTES = 256 * 1024;
 
 /**
- * Stores one message, once for each of its recipients: all of them, or none when too much waits already. A mail's turn
- * comes after those of its own network, but not before the turn that is being taken: so networks alternate, and one
- * that sends a lot waits for itself only (start-time fair queueing).
- * @returns the bound that is reached, null when the mails were stored
+ * Stores a mail once for each of its recipients: all of them, or none when a limit is reached. A mail's turn comes after the
+ * turns of its own network, and not before the current turn: networks alternate, and one that sends a lot delays only itself
+ * (start-time fair queueing).
+ * @returns the limit that is reached; null when the mails were stored
  */
 export async function insertInboundMails(
   db: Queryable,
@@ -103,13 +103,13 @@ export async function insertInboundMails(
   return row?.refusal ?? null;
 }
 
-/** A mail that one process holds; the number of its lease is how often it was taken. */
+/** A leased mail. The lease number counts its attempts. */
 export interface LeasedMail {
   readonly id: string;
   readonly lease_number: number;
 }
 
-/** Those of the class whose turn it is and that are due, held until the given time. */
+/** Leases due mails of a class in the order of their turns, until the given time. */
 export function leaseInboundMails(
   db: Queryable,
   {
@@ -142,7 +142,7 @@ export function findInboundMail(
     where id = ${id} and lease_number = ${lease_number} and status = 'received'`);
 }
 
-/** Whether the lease is still the newest; then it stays so until the transaction ends. */
+/** Locks the mail until the transaction ends; false when there is a newer lease. */
 export async function lockInboundMail(tx: Queryable, { id, lease_number }: LeasedMail): Promise<boolean> {
   const held = await tx.row(sql`
     select from inbound_mails
@@ -150,7 +150,7 @@ export async function lockInboundMail(tx: Queryable, { id, lease_number }: Lease
   return held !== undefined;
 }
 
-/** Octets that are kept: of what is done with, its header; of what somebody will look at, the beginning. */
+/** Octets kept after processing: the header, or more of a mail that the operator may read. */
 const KEPT_BYTES = { processed: 16 * 1024, quarantined: 256 * 1024, kept: 1024 * 1024 };
 
 export async function settleInboundMail(
@@ -166,7 +166,7 @@ export async function settleInboundMail(
     where id = ${id} and lease_number = ${lease_number} and status = 'received'`);
 }
 
-/** Gives a mail back, to be taken again at that time. */
+/** Ends a lease; the mail is due again at the given time. */
 export async function releaseInboundMail(
   db: Queryable,
   { id, lease_number }: LeasedMail,
@@ -177,7 +177,7 @@ export async function releaseInboundMail(
     where id = ${id} and lease_number = ${lease_number} and status = 'received'`);
 }
 
-/** Removes up to `most` of the mails that were done with before then, and says how many. */
+/** Removes up to `most` mails that were processed before then. @returns how many */
 export function removeProcessedMails(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from inbound_mails where ctid = any(array(
@@ -185,17 +185,17 @@ export function removeProcessedMails(db: Queryable, before: Date, most: number):
       where status = 'processed' and settled_at < ${before} order by settled_at limit ${most}))`);
 }
 
-/** As that, of what is kept to be looked at; the newest of it stay. */
+/** Removes up to `most` mails of a status, except the newest `mostKept`. @returns how many */
 export function removeOlderMails(
   db: Queryable,
   status: "quarantined" | "kept",
-  mostShown: number,
+  mostKept: number,
   most: number,
 ): Promise<number> {
   return db.run(sql`
     delete from inbound_mails where ctid = any(array(
       select ctid from inbound_mails
-      where status = ${status} order by id desc offset ${mostShown} limit ${most}))`);
+      where status = ${status} order by id desc offset ${mostKept} limit ${most}))`);
 }
 
 export interface ListedMail {
@@ -220,7 +220,7 @@ export function listInboundMails(
     where status = ${status} order by id desc limit ${most}`);
 }
 
-/** What is kept of one mail. */
+/** The kept octets of a mail. */
 export async function findRawMail(db: Queryable, id: string): Promise<Buffer | undefined> {
   const row = await db.row<{ raw: Buffer }>(sql`select raw from inbound_mails where id = ${id}`);
   return row?.raw;
@@ -233,7 +233,7 @@ export async function countWaitingMails(db: Queryable): Promise<Record<MailClass
   return { signed: 0, open: 0, ...Object.fromEntries(rows.map((row) => [row.class, row.count])) };
 }
 
-/** Seconds since the oldest mail that still waits came in, by class; 0 when none waits. */
+/** The age in seconds of the oldest waiting mail, by class; 0 when none waits. */
 export async function waitOfOldestMail(db: Queryable, now: Date): Promise<Record<MailClass, number>> {
   const rows = await db.rows<{ class: MailClass; oldest: Date }>(sql`
     select class, min(received_at) as oldest from inbound_mails where status = 'received' group by class`);
@@ -241,7 +241,7 @@ export async function waitOfOldestMail(db: Queryable, now: Date): Promise<Record
   return { signed: 0, open: 0, ...Object.fromEntries(waited) };
 }
 
-/** By status. */
+/** Mails by status. */
 export async function countInboundMails(db: Queryable): Promise<Record<string, number>> {
   const rows = await db.rows<{ status: string; count: number }>(sql`
     select status, count(*) from inbound_mails group by status`);

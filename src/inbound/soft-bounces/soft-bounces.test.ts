@@ -22,7 +22,7 @@ async function bounceSoftly(to: string): Promise<void> {
   await settle(await send(to), "bounced", "soft");
 }
 
-/** As the door tells it of a message to this person at example.test. */
+/** An outcome of a message to this person at example.test. */
 function softBounce(localpart: string, change: Partial<MovedMessage> = {}): MovedMessage {
   return {
     ...unclassified,
@@ -75,7 +75,7 @@ test("many soft bounces within a day do not", async () => {
   expect(await isSuppressed("busy@example.test")).toBe(false);
 });
 
-test("deliveries end the row", async () => {
+test("deliveries reset the count", async () => {
   for (let day = 0; day < 4; day++) {
     await bounceSoftly("back@example.test");
     clock.advance(DAY_MS);
@@ -85,7 +85,7 @@ test("deliveries end the row", async () => {
   expect(await isSuppressed("back@example.test")).toBe(false);
 });
 
-test("a delivery that bounces later ends no row", async () => {
+test("a delivery that bounces later does not reset the count", async () => {
   const full = deliveryReport("later@example.test", {
     status: "5.2.2",
     diagnostic: "552 5.2.2 Mailbox full",
@@ -99,7 +99,7 @@ test("a delivery that bounces later ends no row", async () => {
   expect(await isSuppressed("later@example.test")).toBe(true);
 });
 
-test("an SMS that arrives says nothing of the mailbox", async () => {
+test("a delivered SMS does not reset the count", async () => {
   for (let day = 0; day < 4; day++) {
     await bounceSoftly("phone@example.test");
     clock.advance(DAY_MS);
@@ -112,7 +112,7 @@ test("an SMS that arrives says nothing of the mailbox", async () => {
   expect(await isSuppressed("phone@example.test")).toBe(true);
 });
 
-test("a batch is counted in the order of time, and two deliveries in it end the row", async () => {
+test("a batch is counted in the order of time, and two deliveries in it reset the count", async () => {
   const [later, earlier] = [clock.now(), new Date(clock.now().getTime() - DAY_MS)];
   const delivered = { status: "delivered", classification: null } as const;
   const batch = [
@@ -127,7 +127,7 @@ test("a batch is counted in the order of time, and two deliveries in it end the 
   expect(await rowOf("cleo")).toBeUndefined();
 });
 
-test("two first failures at once are two", async () => {
+test("two concurrent first failures are counted as two", async () => {
   const [one, other] = [softBounce("twice"), softBounce("twice")];
   const { second } = await database.transaction(async (tx) => {
     await countSoftBounces(tx, [one]);
@@ -139,7 +139,7 @@ test("two first failures at once are two", async () => {
   expect(await rowOf("twice")).toMatchObject({ failures: 2 });
 });
 
-test("however many they are, they take as many statements as one", async () => {
+test("a batch of any size takes as many statements as one outcome", async () => {
   const statementsFor = (count: number) =>
     database.transaction(async (tx) => {
       let statements = 0;

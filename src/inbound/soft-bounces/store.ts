@@ -1,6 +1,6 @@
 /**
- * Soft bounces in a row: an address whose mailbox is full, or whose server fails, for days is given up like one that does
- * not exist. Every delivery ends the row, unless that delivery itself bounces later (db/migrations/0019-inbound.sql).
+ * Counts consecutive soft bounces: an address whose mailbox is full, or whose server fails, for days is suppressed like one
+ * that does not exist. A delivery resets the count, unless it bounces later itself (db/migrations/0019-inbound.sql).
  */
 import sql from "sql-template-tag";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
@@ -9,11 +9,11 @@ import { textArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** In a row, and over at least so long. */
+/** The consecutive failures that suppress an address, and the least time between the first and the last. */
 const ENOUGH = { failures: 5, ms: 3 * 86_400_000 };
 const MOST_COUNTED = 1_000;
 
-/** The row of an address, or what becomes of it. */
+/** The count of an address. */
 interface SoftRow {
   readonly failures: number;
   readonly firstFailedAt: Date;
@@ -21,31 +21,32 @@ interface SoftRow {
   readonly deliveredMessageId: string | null;
 }
 
-/** What a batch tells of one address, in the order of time. */
-interface AddressNews {
+/** The messages of a batch to one address, in the order of time. */
+interface AddressOutcomes {
   readonly workspaceId: WorkspaceId;
   readonly address: string;
   readonly messages: readonly MovedMessage[];
 }
 
 /**
- * Counts what moved, and gives the messages whose recipients have bounced softly for long enough. First among the
- * reactions to an outcome, in the order of workspaces and addresses. An SMS says nothing of its person's mailbox.
+ * Counts the outcomes of a batch. @returns the messages whose recipients have had enough soft bounces
+ *
+ * Runs before the other reactions to outcomes, and locks rows in the order of workspaces and addresses. SMS are ignored.
  */
 export async function countSoftBounces(
   tx: Queryable,
   moved: readonly MovedMessage[],
 ): Promise<SuppressingMessage[]> {
-  const news = newsByAddress(
+  const outcomes = groupByAddress(
     moved.filter((message) => !message.isSms && (message.status === "delivered" || isSoft(message))),
   );
-  if (news.length === 0) return [];
-  await insertFirst(tx, news);
-  const known = await lockRows(tx, news);
+  if (outcomes.length === 0) return [];
+  await insertFirst(tx, outcomes);
+  const known = await lockRows(tx, outcomes);
   const lost: SuppressingMessage[] = [];
-  const goingOn: (AddressNews & SoftRow)[] = [];
-  const ended: AddressNews[] = [];
-  for (const one of news) {
+  const continued: (AddressOutcomes & SoftRow)[] = [];
+  const ended: AddressOutcomes[] = [];
+  for (const one of outcomes) {
     const before = known.get(keyOf(one));
     let row = before;
     for (const message of one.messages) {
@@ -54,33 +55,33 @@ export async function countSoftBounces(
       lost.push(message);
       row = undefined;
     }
-    if (row !== undefined) goingOn.push({ ...one, ...row });
+    if (row !== undefined) continued.push({ ...one, ...row });
     else if (before !== undefined) ended.push(one);
   }
-  await writeRows(tx, goingOn);
+  await writeRows(tx, continued);
   await removeRows(tx, ended);
   return lost;
 }
 
-/** Removes up to `most` rows of addresses that nothing has been heard of since then, and says how many. */
+/** Removes up to `most` counts whose last failure was before then. @returns how many */
 export function removeOldSoftBounces(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from soft_bounces where ctid = any(array(
       select ctid from soft_bounces where last_failed_at < ${before} order by last_failed_at limit ${most}))`);
 }
 
-function newsByAddress(counted: readonly MovedMessage[]): AddressNews[] {
-  const newsOf = (message: MovedMessage) => ({
+function groupByAddress(counted: readonly MovedMessage[]): AddressOutcomes[] {
+  const addressKeyOf = (message: MovedMessage) => ({
     workspaceId: message.workspaceId,
     address: addressOf(message),
   });
-  return [...Map.groupBy(counted, (message) => keyOf(newsOf(message))).values()].flatMap((messages) => {
+  return [...Map.groupBy(counted, (message) => keyOf(addressKeyOf(message))).values()].flatMap((messages) => {
     const inOrder = messages.toSorted((a, b) => a.time.getTime() - b.time.getTime());
-    return inOrder[0] ? { ...newsOf(inOrder[0]), messages: inOrder } : [];
+    return inOrder[0] ? { ...addressKeyOf(inOrder[0]), messages: inOrder } : [];
   });
 }
 
-function keyOf({ workspaceId, address }: Pick<AddressNews, "workspaceId" | "address">): string {
+function keyOf({ workspaceId, address }: Pick<AddressOutcomes, "workspaceId" | "address">): string {
   return `${workspaceId} ${address}`;
 }
 
@@ -96,28 +97,28 @@ function isEnough({ failures, firstFailedAt, lastFailedAt }: SoftRow): boolean {
   return failures >= ENOUGH.failures && lastFailedAt.getTime() - firstFailedAt.getTime() >= ENOUGH.ms;
 }
 
-/** The first delivery may still turn out to be none; after a second the row is over. */
+/** After the first delivery the count stays, because that message may still bounce; the second one removes it. */
 function afterDelivery(row: SoftRow | undefined, { messageId }: MovedMessage): SoftRow | undefined {
   return row?.deliveredMessageId === null ? { ...row, deliveredMessageId: messageId } : undefined;
 }
 
 function afterFailure(row: SoftRow | undefined, { messageId, time }: MovedMessage): SoftRow {
-  const goesOn =
+  const isConsecutive =
     row !== undefined && (row.deliveredMessageId === null || row.deliveredMessageId === messageId);
   return {
-    failures: goesOn ? Math.min(row.failures + 1, MOST_COUNTED) : 1,
-    firstFailedAt: goesOn ? row.firstFailedAt : time,
+    failures: isConsecutive ? Math.min(row.failures + 1, MOST_COUNTED) : 1,
+    firstFailedAt: isConsecutive ? row.firstFailedAt : time,
     lastFailedAt: time,
     deliveredMessageId: null,
   };
 }
 
 /**
- * A row for whoever fails and has none, so that there is one to lock: two first failures at once wait for each other
- * here. Who waits here holds only rows that nobody else sees yet.
+ * Inserts a count for failing addresses that have none, so that there is a row to lock: two concurrent first failures wait
+ * for each other here. At that point a transaction holds only rows that no other one sees, so that they cannot deadlock.
  */
-async function insertFirst(tx: Queryable, news: readonly AddressNews[]): Promise<void> {
-  const failing = news.flatMap(({ messages, ...one }) => {
+async function insertFirst(tx: Queryable, outcomes: readonly AddressOutcomes[]): Promise<void> {
+  const failing = outcomes.flatMap(({ messages, ...one }) => {
     const first = messages.find(isBounced);
     return first ? { ...one, time: first.time } : [];
   });
@@ -136,23 +137,23 @@ async function insertFirst(tx: Queryable, news: readonly AddressNews[]): Promise
 
 async function lockRows(
   tx: Queryable,
-  news: readonly AddressNews[],
+  outcomes: readonly AddressOutcomes[],
 ): Promise<Map<string, SoftRow | undefined>> {
-  const rows = await tx.rows<SoftRow & Omit<AddressNews, "messages">>(
+  const rows = await tx.rows<SoftRow & Omit<AddressOutcomes, "messages">>(
     sql`
     select s.workspace_id as "workspaceId", s.address, s.failures, s.first_failed_at as "firstFailedAt",
       s.last_failed_at as "lastFailedAt", s.delivered_message_id as "deliveredMessageId"
     from soft_bounces s
     where (s.workspace_id, s.address) in (
       select * from unnest(
-        ${uuidArray(news.map((one) => one.workspaceId))}::uuid[], ${textArray(news.map((one) => one.address))}::text[]))
+        ${uuidArray(outcomes.map((one) => one.workspaceId))}::uuid[], ${textArray(outcomes.map((one) => one.address))}::text[]))
     order by s.workspace_id, s.address for update`,
     "lock soft bounces",
   );
   return new Map(rows.map(({ workspaceId, address, ...row }) => [keyOf({ workspaceId, address }), row]));
 }
 
-async function writeRows(tx: Queryable, rows: readonly (AddressNews & SoftRow)[]): Promise<void> {
+async function writeRows(tx: Queryable, rows: readonly (AddressOutcomes & SoftRow)[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.rows(
     sql`
@@ -169,7 +170,7 @@ async function writeRows(tx: Queryable, rows: readonly (AddressNews & SoftRow)[]
   );
 }
 
-async function removeRows(tx: Queryable, rows: readonly AddressNews[]): Promise<void> {
+async function removeRows(tx: Queryable, rows: readonly AddressOutcomes[]): Promise<void> {
   if (rows.length === 0) return;
   await tx.run(sql`
     delete from soft_bounces where (workspace_id, address) in (

@@ -1,4 +1,4 @@
-/** Large messages on the submission port: what they cost the event loop, their line, and what they may be made of. */
+/** Large messages on the submission port: their cost for the event loop, their queue and their limits. */
 import { createHash } from "node:crypto";
 import sql from "sql-template-tag";
 import { afterEach, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import type { SmtpClient } from "#test/support/smtp-client.ts";
 import { handIn, startSubmission } from "#test/support/submission.ts";
 import { SubmissionReader } from "./submission-reader.ts";
 
-/** Until when no message is stored. */
+/** Blocks the storing of messages until it resolves. */
 let held: Promise<void> | null = null;
 const { service, loggedIn } = await startSubmission((database) => ({
   ...database,
@@ -49,7 +49,7 @@ test("a message of twenty megabytes is stored whole", async () => {
   expect(row?.raw.subarray(-body.length - 2).equals(Buffer.from(`${body}\r\n`))).toBe(true);
 });
 
-test("to read it takes little of the event loop's time", async () => {
+test("reading it does not block the event loop", async () => {
   const reader = new SubmissionReader();
   await reader.read(Buffer.from(file(1)), context());
   const octets = Buffer.from(file(20));
@@ -62,7 +62,7 @@ test("to read it takes little of the event loop's time", async () => {
   expect(digest()).toBe(createHash("sha256").update(octets).digest("hex"));
 });
 
-test("one that takes too long to read is answered so", async () => {
+test("one that takes too long to read is answered 451", async () => {
   const reader = new SubmissionReader({ deadlineMs: 1, heapMb: 512 });
   await expect(reader.read(Buffer.from(file(1)), context())).rejects.toThrow(
     "4.3.2 The message takes too long to read: retry later",
@@ -75,7 +75,7 @@ test("several of one workspace are all accepted, one after the other", async () 
   expect((await Promise.all(answers)).map((answer) => answer.slice(0, 3))).toEqual(Array(4).fill("250"));
 });
 
-test("a workspace that hands in too many at once is told so, and its small messages overtake them", async () => {
+test("a workspace that submits too many at once is refused, and its small messages overtake them", async () => {
   const { most } = limits.largeSubmissionsWaiting;
   const sessions = await Promise.all(Array.from({ length: most + 2 }, session));
   const small = await session();

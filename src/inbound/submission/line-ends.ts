@@ -1,7 +1,7 @@
 /**
- * The line ends of a message that a client hands in. CRLF ends a line, and neither half of it stands alone on the way
- * (RFC 5321 section 2.3.8), because other servers see other lines there. A client that writes LF or CR alone means the
- * end of a line, so each becomes CRLF. The end of the message is not decided here: that is CRLF . CRLF and nothing else.
+ * Line ends of submitted messages. Only CRLF ends a line (RFC 5321 section 2.3.8); servers disagree about lone CR and LF. A
+ * client that sends them means line ends, so each becomes CRLF. The end of the message is not decided here: that is
+ * CRLF . CRLF only.
  */
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 
@@ -9,19 +9,19 @@ const LF = 10;
 const CR = 13;
 
 /**
- * The message with CRLF line ends, the last line's included. CR CR LF, which comes of converting twice, is one line end.
- * Octet by octet, because a search for each of millions of empty lines takes far longer.
- * @param most octets it may have then
- * @throws SmtpReply 554 when it holds a NUL, 552 when it becomes too large
+ * The message with CRLF line ends, also after the last line. CR CR LF, the result of converting twice, is one line end. Works
+ * octet by octet, because a search per line takes far longer for millions of empty lines.
+ * @param most the most octets of the result
+ * @throws SmtpReply 554 when the message contains a NUL, 552 when it becomes too large
  */
 export function withCrlfLines(message: Buffer, most: number): Buffer {
-  if (message.includes(0)) throw new SmtpReply(554, "5.6.0", "The message holds a NUL");
+  if (message.includes(0)) throw new SmtpReply(554, "5.6.0", "The message contains a NUL");
   const missing = countMissing(message);
   if (missing === 0) return message;
   if (message.length + missing > most) {
     throw new SmtpReply(552, "5.3.4", `With CRLF line ends the message is larger than ${most} octets`);
   }
-  // Runs of CR before an LF become shorter, so that some room stays.
+  // May be larger than needed, because runs of CR before an LF become shorter.
   const written = Buffer.allocUnsafeSlow(message.length + missing);
   let end = 0;
   for (let at = 0; at < message.length; at++) {
@@ -32,7 +32,7 @@ export function withCrlfLines(message: Buffer, most: number): Buffer {
     }
     const start = at;
     while (message[at] === CR) at++;
-    // CRs before an LF belong to its line end; without an LF, each CR is one.
+    // CRs before an LF belong to its line end; without an LF, each CR is a line end.
     const isEndedByLf = message[at] === LF;
     if (!isEndedByLf) at--;
     for (let lines = isEndedByLf ? 1 : at - start + 1; lines > 0; lines--) {
@@ -47,7 +47,7 @@ export function withCrlfLines(message: Buffer, most: number): Buffer {
   return written.subarray(0, end);
 }
 
-/** At least as many octets as the message grows; 0 only when all its line ends are CRLF. */
+/** An upper bound of the octets that are added; 0 only when all line ends are CRLF. */
 function countMissing(message: Buffer): number {
   let missing = 0;
   for (let at = 0; at < message.length; at++) {

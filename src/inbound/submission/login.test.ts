@@ -38,7 +38,7 @@ const answer = (login: Promise<void>) =>
     (fault: Error) => fault.message,
   );
 
-test("a network that keeps guessing is not listened to, even with the right key; others are", async () => {
+test("a network with too many failed logins is refused, even with the right key; others are not", async () => {
   const { login } = logins();
   for (let at = 0; at < limits.failures; at += 1) {
     expect(await answer(login("wrong", "192.0.2.1"))).toBe("5.7.8 The API key is not valid");
@@ -47,7 +47,7 @@ test("a network that keeps guessing is not listened to, even with the right key;
   expect(await answer(login(secret, "192.0.2.2"))).toBe("in");
 });
 
-test("a flood of guesses from everywhere does not pile up", async () => {
+test("a flood of guesses from many networks is limited", async () => {
   const { login } = logins();
   const flood = Array.from({ length: 10 }, (_, at) => answer(login("wrong", `192.0.2.${at}`)));
   const refused = "4.7.0 Too many logins failed: retry later";

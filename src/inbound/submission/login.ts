@@ -1,8 +1,3 @@
-/**
- * Logins on the submission port: the password is an API key. A wrong one is answered after the same time whatever was
- * wrong with it, and a network that keeps guessing is not listened to for a while.
- */
-
 import { setTimeout as delay } from "node:timers/promises";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { ExpiringMap } from "#platform/cache.ts";
@@ -15,28 +10,33 @@ import type { Log } from "#platform/log/log.ts";
 const PERMISSION = "emails:send";
 
 const LIMITS = {
-  /** When a wrong login is answered. */
+  /** The time after which a failed login is answered, whatever was wrong. */
   failedMs: 1_000,
-  /** Wrong logins of one network, and for how long after the last of them nobody there is let in. */
+  /** Failed logins of one network after which all of its logins are refused. */
   failures: 20,
+  /** How long they are refused after the last failure. */
   shutOutMs: 10 * 60_000,
-  /** Logins at once, of all networks: those that wait for a refusal, but for an instant. */
+  /** Logins at a time, of all networks; nearly all of them are failed ones waiting for their answer. */
   atOnce: 500,
 };
 const MOST_NETWORKS = 10_000;
-/** A database that is frozen must not freeze a session with it. */
+/** A frozen database must not block the session. */
 const LOOK_UP_MS = 4_000;
 
 export interface Logins {
-  /** @throws SmtpReply 535 or, where nothing was looked up, 454 */
+  /** @throws SmtpReply 535, or 454 when the key was not looked up */
   readonly login: (secret: string, network: string) => Promise<void>;
   /**
-   * Whose key it is at this moment: a session may outlive the right to send.
+   * The caller of a key. Asked again for each message, because the right to send may end during a session.
    * @throws ApiError as the API does: UNAUTHORIZED, SERVICE_SUSPENDED, INSUFFICIENT_SCOPE
    */
   readonly callerOf: (secret: string) => Promise<Caller>;
 }
 
+/**
+ * Logins on the submission port: the password is an API key. A failed login is answered after a fixed time, and a network
+ * with too many failures is refused for a while.
+ */
 export function createLogins(
   { authenticator, log }: { readonly authenticator: Authenticator; readonly log: Log },
   limits: Readonly<typeof LIMITS> = LIMITS,
@@ -64,11 +64,11 @@ export function createLogins(
         await callerOf(secret);
       } catch (cause) {
         if (!(cause instanceof ApiError)) {
-          throw new SmtpReply(454, "4.7.0", "Keys cannot be checked at this moment: retry shortly", {
+          throw new SmtpReply(454, "4.7.0", "Keys cannot be checked right now: retry shortly", {
             cause,
           });
         }
-        log.info({ network, reason: cause.message }, "a login on the submission port failed");
+        log.info({ network, reason: cause.message }, "SMTP login failed");
         failures.set(network, (failures.get(network) ?? 0) + 1, limits.shutOutMs);
         await delay(Math.max(0, began + limits.failedMs - performance.now()));
         throw new SmtpReply(535, "5.7.8", secret === "" ? "The password is an API key" : cause.message, {
@@ -82,5 +82,5 @@ export function createLogins(
 }
 
 function notInTime(): Error {
-  return new Error("the key was not looked up in time");
+  return new Error("key look-up timed out");
 }

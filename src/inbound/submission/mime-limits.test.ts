@@ -162,7 +162,7 @@ describe("a message has at most", () => {
     expect(answerTo(message).startsWith(answer)).toBe(true);
   });
 
-  test("hyphens at the beginning of a line are no delimiter unless they are those of an open multipart", () => {
+  test("hyphens at the beginning of a line are a delimiter only with the boundary of an open multipart", () => {
     const dashes = lines(
       ...Array(5_000).fill("-- "),
       ...Array(5_000).fill("--b2"),

@@ -1,7 +1,3 @@
-/**
- * What a submitted message may be made of: so many MIME parts, nested so deep, and texts no longer than those of POST
- * /emails/send. One pass over the body, whatever it holds.
- */
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { decodeText } from "#mail/bounces/charset.ts";
 import { headerValue, partOctets } from "#mail/bounces/lenient-mime.ts";
@@ -11,10 +7,10 @@ import { readMediaType } from "#mail/message/media-type.ts";
 import { limits } from "#platform/limits/limits.ts";
 
 const PART_HEADER: HeaderLimits = { octets: 64 * 1024, fields: 200 };
-/** No boundary of a mail is longer (RFC 2046 section 5.1.1 allows 70 characters). */
+/** Longer lines are no delimiters (RFC 2046 section 5.1.1 allows boundaries of 70 characters). */
 const LONGEST_DELIMITER = 1_000;
 const ENCODING = "Content-Transfer-Encoding";
-/** Of one character, in every charset. */
+/** Octets of one character, in any charset. */
 const MOST_OCTETS = 4;
 /** Code points beyond the Basic Multilingual Plane have two units in a string. */
 const SURROGATE_PAIR = /[\u{10000}-\u{10FFFF}]/gu;
@@ -26,6 +22,8 @@ interface Text {
 }
 
 /**
+ * Limits the MIME structure of a submitted message: number of parts, depth of nesting, and the length of texts, as in POST
+ * /emails/send. Takes one pass over the body.
  * @param body lines end with CRLF
  * @throws SmtpReply 554 for too many parts or too deep a nesting, 552 for a text that is too long
  */
@@ -35,9 +33,9 @@ export function requireMimeLimits(fields: readonly GivenField[], body: Buffer): 
 
 class Structure {
   readonly #body: Buffer;
-  /** Of the multiparts that are open at this place of the body, the outermost first. */
+  /** The boundaries of the multiparts that are open at the current position, outermost first. */
   readonly #boundaries: string[] = [];
-  /** The text part that is open at this place. */
+  /** The text part that is open at the current position. */
   #text: Text | null = null;
   #parts = 0;
 
@@ -59,16 +57,16 @@ class Structure {
     this.#closeText(body.length);
   }
 
-  /** Where the next line that begins with two hyphens begins, its line end before it at `from` or later. */
+  /** The index of the next line that begins with two hyphens and whose preceding CRLF is at `from` or later; -1: none. */
   #nextDelimiter(from: number): number {
     const found = this.#body.indexOf("\r\n--", from);
     return found < 0 ? -1 : found + 2;
   }
 
-  /** @returns where to look for the next one */
+  /** @returns the index from which to look for the next delimiter */
   #readDelimiter(start: number, end: number): number {
     const body = this.#body;
-    // Millions of other lines may begin with two hyphens.
+    // A cheap test first, because millions of other lines may begin with two hyphens.
     if (!this.#boundaries.some((boundary) => boundary.charCodeAt(0) === body[start + 2])) return end;
     const line = body.toString("latin1", start + 2, end).trimEnd();
     const opening = this.#boundaries.lastIndexOf(line);
@@ -91,10 +89,10 @@ class Structure {
     const partStart = Math.min(end + 2, body.length);
     const part = body.subarray(partStart, partStart + PART_HEADER.octets + 4);
     const section = readHeaderSection(part, PART_HEADER);
-    // The body of a header that cannot be read begins nowhere, so that no text is in it.
+    // A part whose header cannot be read has no known body, and so no text.
     if (!section.ok) return end;
     this.#open(section.fields, partStart + section.bodyStart);
-    // The empty line behind the header may be the one before the first delimiter.
+    // The empty line after the header may be the CRLF before the first delimiter.
     return Math.max(end, partStart + section.bodyStart - 2);
   }
 
@@ -127,7 +125,7 @@ class Structure {
   }
 }
 
-/** Decoded only where the octets do not tell. */
+/** Decodes the text only if its octets do not decide. */
 function isTooLong({ fields, charset }: Text, content: Buffer): boolean {
   if (content.length <= LONGEST_BODY) return false;
   const headers = fields.map(({ name, value }) => [name, value.trim()] as const);

@@ -33,7 +33,7 @@ test.each([
   ["fields", "", "a:\r\n", "552"],
   ["empty lines", "", "\r\n", "552"],
   ["empty lines in a file", "Content-Type: application/pdf\r\n\r\n", "\r\n", "taken"],
-])("a message of thirty megabytes of %s is read in no time", (_what, fields, piece, answer) => {
+])("a message of thirty megabytes of %s is read quickly", (_what, fields, piece, answer) => {
   const pieces = piece.repeat(Math.trunc((30 * 1024 * 1024) / piece.length));
   const message = Buffer.from(`From: a@shop.test\r\n${fields}${pieces}`);
   const before = process.threadCpuUsage();
@@ -61,7 +61,7 @@ test.each([
   expect(headerOf(message)).toBe("From: a@shop.test\r\nSubject: x\r\n\r\nFrom y\r\n");
 });
 
-test("of a header with blanks before colons nothing else is changed, and a signed one not at all", () => {
+test("only the blanks before colons are removed from a header, and none from a signed one", () => {
   const rest = "X-A: b : c\r\n d : e\r\n\r\nTo : you\r\n";
   expect(headerOf(`From: a@shop.test\r\n${rest}`)).toBe(`From: a@shop.test\r\n${rest}`);
   expect(headerOf(`From: a@shop.test\r\nX : y\r\n${rest}`)).toBe(`From: a@shop.test\r\nX: y\r\n${rest}`);
@@ -69,17 +69,17 @@ test("of a header with blanks before colons nothing else is changed, and a signe
   expect(() => headerOf(signed)).toThrow("Line 3 of the header is not a field.");
 });
 
-test("two From fields are two, with and without a blank before the colon", () => {
+test("two From fields are refused, with and without a blank before the colon", () => {
   expect(() => headerOf("From: a@shop.test\r\nFrom : b@shop.test\r\n\r\nx\r\n")).toThrow("two From fields");
 });
 
 test("a NUL is refused, and a header that is neither ASCII nor UTF-8", () => {
-  expect(() => read("From: a@shop.test", "", "a\0b")).toThrow("The message holds a NUL");
+  expect(() => read("From: a@shop.test", "", "a\0b")).toThrow("The message contains a NUL");
   const latin1 = Buffer.from("From: a@shop.test\r\nSubject: K\u00f6ln\r\n\r\nb\r\n", "latin1");
   expect(() => readSubmission(latin1, context)).toThrow("neither ASCII nor UTF-8");
 });
 
-/** Pieces of messages, good and bad, in any order. */
+/** Valid and invalid pieces of messages, in any order. */
 const piece = fc.constantFrom(
   "From: a@shop.test\r\n",
   "From: Shop\r\n <b@shop.test>\r\n",
@@ -101,7 +101,7 @@ const piece = fc.constantFrom(
   "\u00ff:",
 );
 
-test("whatever is taken has one From, CRLF line ends, nothing of ours, its own body, and can be composed", () => {
+test("an accepted message has one From, CRLF line ends, none of our fields and its body, and can be composed", () => {
   let taken = 0;
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {

@@ -1,7 +1,6 @@
 /**
- * What a client hands in, read before anything is promised: who sends it, what its log will call it, and the octets
- * that will be sent. Small faults are repaired (RFC 6409 section 8); what receivers could read in different ways is
- * refused with the reason.
+ * Reads a submitted message before it is accepted: its senders, its subject and the octets to send. Small faults are
+ * repaired (RFC 6409 section 8); a message that receivers could interpret in different ways is refused.
  */
 import { decodeWords } from "postal-mime";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
@@ -19,39 +18,39 @@ import { withCrlfLines } from "./line-ends.ts";
 import { requireMimeLimits } from "./mime-limits.ts";
 import { repairMessage } from "./repair-message.ts";
 
-/** Octets, as the port offers in SIZE; repaired line ends may take no more. */
+/** Octets, as announced in SIZE; a limit also after line ends are repaired. */
 const LARGEST_MESSAGE = 30 * 1024 * 1024;
 const LARGEST_HEADER: HeaderLimits = { octets: 100 * 1024, fields: 1_000 };
-/** As Postfix counts: a message that has seen more servers goes in circles. */
+/** A message with more Received fields is in a mail loop; Postfix has the same limit (hopcount_limit). */
 const MOST_RECEIVED = 50;
 
-/** RFC 5322 section 3.6 and RFC 2045: readers disagree about which of two is meant. */
+/** Fields that may occur once (RFC 5322 section 3.6, RFC 2045): receivers disagree about which of two counts. */
 const once = new Set(
   "from sender reply-to to cc subject date message-id in-reply-to references mime-version content-type content-transfer-encoding".split(
     " ",
   ),
 );
-/** Who else a message says it is from; Resent-* may come more than once. */
+/** Further fields with a sender; Resent-* may occur more than once. */
 const senderFields = ["sender", "resent-from", "resent-sender"];
-/** Secret, the last server's to write, or ours. */
+/** Fields that are removed: secret, written by the last server, or written by us. */
 const dropped = /^(?:(?:resent-)?bcc|return-path|feedback-id|cfbl-.*|authentication-results|x-posthaste.*)$/i;
 
 export interface ReadSubmission {
   readonly from: Address;
-  /** Further senders that it names. */
+  /** The mailboxes of Sender, Resent-From and Resent-Sender. */
   readonly senders: readonly Address[];
-  /** Decoded, of one line. */
+  /** Decoded, on one line. */
   readonly subject: string;
-  /** As it is sent, but for what each message adds of its own. */
+  /** The message to send, without the fields that differ by recipient. */
   readonly raw: Buffer;
 }
 
 export interface SubmissionContext {
-  /** Of the submission: it becomes the Message-ID of a message without one. */
+  /** The id of the submission; part of the Message-ID that a message without one gets. */
   readonly id: string;
   readonly hostname: string;
   readonly now: Date;
-  /** The client said SMTPUTF8. */
+  /** MAIL had the parameter SMTPUTF8. */
   readonly isSmtpUtf8: boolean;
 }
 
@@ -67,7 +66,7 @@ export function readSubmission(given: Buffer, context: SubmissionContext): ReadS
   const { fields, bodyStart } = section;
   const named = Map.groupBy(fields, ({ name }) => name.toLowerCase());
   if ((named.get("received")?.length ?? 0) > MOST_RECEIVED) {
-    throw new SmtpReply(554, "5.4.6", "The message goes in circles: it has more than 50 Received fields");
+    throw new SmtpReply(554, "5.4.6", "Mail loop: the message has more than 50 Received fields");
   }
   const doubled = [...named].find(([name, all]) => once.has(name) && all.length > 1);
   if (doubled !== undefined)
@@ -91,12 +90,12 @@ export function readSubmission(given: Buffer, context: SubmissionContext): ReadS
   };
 }
 
-/** The line that begins a message in a mailbox file (RFC 4155), which scripts leave in; `From :` is a field. */
+/** The line before each message in an mbox file (RFC 4155), which scripts leave in; `From :` is a field. */
 const MBOX_LINE = /^>?From (?![ \t]*:)[^\r\n]*\r\n/;
-/** Blanks between name and colon (RFC 5322 section 4.5), which receivers have to accept and do not all. */
+/** Blanks between name and colon (RFC 5322 section 4.5), which not all receivers accept. */
 const BLANKS_BEFORE_COLON = /^([!-9;-~]+)[ \t]+:/gm;
 
-/** Without the line of a mailbox file, and without blanks before colons unless the author signed the message. */
+/** Removes the mbox line, and blanks before colons unless the message has a DKIM signature. */
 function withUsualHeader(message: Buffer): Buffer {
   const headerEnd = message.subarray(0, LARGEST_HEADER.octets).indexOf("\r\n\r\n");
   const header = message.toString("latin1", 0, headerEnd < 0 ? LARGEST_HEADER.octets : headerEnd + 2);
@@ -107,11 +106,11 @@ function withUsualHeader(message: Buffer): Buffer {
   return joinOctets([usual, message.subarray(header.length)]);
 }
 
-/** One mailbox: no group, no list. */
+/** A field with exactly one mailbox: no group, no list. */
 function readMailbox({ name, value }: GivenField): Address {
   const mailbox = parseMailbox(unfold(value));
   if (mailbox.ok) return mailbox;
-  throw new SmtpReply(550, "5.7.1", `${name} must hold exactly one mailbox: ${mailbox.message}`);
+  throw new SmtpReply(550, "5.7.1", `${name} must contain exactly one mailbox: ${mailbox.message}`);
 }
 
 function readSubject(field: GivenField | undefined): string {
@@ -122,7 +121,7 @@ function readSubject(field: GivenField | undefined): string {
     .toWellFormed();
 }
 
-/** Our trace, which names no client (RFC 6409 section 8 lets us complete the rest). */
+/** The Received field, which does not show the client, and missing fields (RFC 6409 section 8). */
 function missingFields(
   named: ReadonlyMap<string, unknown>,
   { domain }: Address,

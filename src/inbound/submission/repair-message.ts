@@ -1,7 +1,7 @@
 /**
- * Repairs what clients often get wrong (RFC 6409 section 8): raw UTF-8 in a header without SMTPUTF8, lines beyond 998
- * octets, an 8-bit text that does not say what it is. A message that its author signed (DKIM-Signature) is not changed,
- * because the signature would no longer fit: there the faults are refused.
+ * Repairs frequent faults of clients (RFC 6409 section 8): raw UTF-8 in a header without SMTPUTF8, lines beyond 998 octets,
+ * 8-bit text without a Content-Type. A message with a DKIM signature is not changed, because that would break the signature:
+ * it is refused instead.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
@@ -13,8 +13,8 @@ import { hasLongLine, longLineFrom, RepairAllowance, repairBody } from "#mail/me
 import { maxLineLength } from "#mail/message/transfer-encoding.ts";
 
 /**
- * Octets of one message that are encoded or folded; up to here a repair takes some tens of milliseconds, for which the
- * event loop stands still.
+ * Octets of one message that may be encoded or folded. Repairing this much blocks the event loop for some tens of
+ * milliseconds.
  */
 const MOST_REPAIRED = 1024 * 1024;
 const LF = 10;
@@ -22,7 +22,7 @@ const LF = 10;
 export interface GivenMessage {
   /** Its lines end with CRLF. */
   readonly message: Buffer;
-  /** Those that are sent. */
+  /** The fields that are kept. */
   readonly fields: readonly GivenField[];
   readonly bodyStart: number;
 }
@@ -34,15 +34,15 @@ export function repairMessage(
 ): { readonly header: Octets; readonly body: Octets } {
   const isSigned = given.fields.some(({ name }) => /^dkim-signature$/i.test(name));
   const body = given.message.subarray(given.bodyStart);
-  // With SMTPUTF8 a part header may be UTF-8 as well.
+  // With SMTPUTF8 a part header may be UTF-8, too.
   const isUnchanged = isSigned || (isSmtpUtf8 && !hasLongLine(body));
   const allowance = new RepairAllowance(MOST_REPAIRED);
   const repaired = isUnchanged ? unchanged(body) : repairBody(given.fields, body, allowance);
   if (repaired === null) throw tooLong(given.message, allowance.isExceeded);
-  const isEncodedAnew = (name: string) =>
+  const isReencoded = (name: string) =>
     repaired.encoding !== null && /^content-transfer-encoding$/i.test(name);
   const header = given.fields.map((field) => {
-    if (isEncodedAnew(field.name)) return "";
+    if (isReencoded(field.name)) return "";
     const octets = given.message.subarray(field.start, field.end);
     const isUsable = isSmtpUtf8 || isAscii(octets);
     if (isUsable && !hasLongLine(octets)) return octets;
@@ -62,7 +62,7 @@ function repairedValue({ name, value }: GivenField, isAsciiValue: boolean): stri
   return isAsciiValue ? foldedField(name, value) : asciiField(name, value);
 }
 
-/** The encoding that the body has now, and of an 8-bit text that does not say what it is that it is UTF-8. */
+/** The fields for the new encoding of the body, and for UTF-8 text without content fields. */
 function bodyFields(
   fields: readonly GivenField[],
   body: Buffer,
@@ -80,7 +80,7 @@ function notAscii(name: string): SmtpReply {
   return new SmtpReply(
     550,
     "5.6.7",
-    `The header is not ASCII, and ${name} cannot be encoded here: encode it (RFC 2047), or say SMTPUTF8 in MAIL where the client can`,
+    `The header is not ASCII, and ${name} cannot be encoded here: encode it (RFC 2047), or use SMTPUTF8 in MAIL`,
   );
 }
 

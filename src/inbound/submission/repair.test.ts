@@ -17,7 +17,7 @@ const repair = (message: string | Buffer, isSmtpUtf8 = false) =>
 const crlf = (...lines: string[]) => `${lines.join("\r\n")}\r\n`;
 const LONG = 998;
 
-/** Every line of a message that may travel: ASCII in the header, CRLF, and no line too long. */
+/** Checks a repaired message: ASCII header, CRLF line ends, no line too long. */
 function expectSendable(raw: Buffer): void {
   const text = raw.toString("latin1");
   expect(text).not.toMatch(/\r(?!\n)|(?<!\r)\n|\0/);
@@ -31,7 +31,7 @@ async function reread(message: string | Buffer) {
   return { raw: raw.toString(), mail: await PostalMime.parse(raw) };
 }
 
-/** What Python's mail package reads: a second opinion, where Python is there. */
+/** What Python's email package reads, where Python is installed: an independent check. */
 const python = (() => {
   try {
     execFileSync("python3", ["-c", "import email"], { stdio: "pipe" });
@@ -65,7 +65,7 @@ describe("line ends", () => {
     expect(raw.slice(raw.indexOf("\r\n\r\n") + 4)).toBe("a\r\nb\r\nc\r\nd\r\n");
   });
 
-  test("of thirty megabytes are repaired in little time", () => {
+  test("of thirty megabytes are repaired quickly", () => {
     const fields = "From: a@shop.test\nContent-Type: application/pdf\n";
     const message = Buffer.from(`${fields}\n${"\n".repeat(12 * 1024 * 1024)}`);
     const before = process.threadCpuUsage();
@@ -117,7 +117,7 @@ describe("raw UTF-8 in a header", () => {
     }
   });
 
-  test("in From is encoded, and the sender stays who it is", async () => {
+  test("in From is encoded, and the sender address is unchanged", async () => {
     const { mail } = await reread(crlf('From: Jörg "J" Müller <a@shop.test>', "", "Hello"));
     expect(mail.from).toMatchObject({ name: "Jörg J Müller", address: "a@shop.test" });
   });
@@ -137,7 +137,7 @@ describe("raw UTF-8 in a header", () => {
       ]);
   });
 
-  test("of parts is encoded as well", async () => {
+  test("of parts is encoded, too", async () => {
     const { mail } = await reread(
       crlf(
         "From: a@shop.test",
@@ -158,7 +158,7 @@ describe("raw UTF-8 in a header", () => {
     expect(mail.text).toBe("Grüße\n");
   });
 
-  test("stays where the client said SMTPUTF8", () => {
+  test("is kept if MAIL had SMTPUTF8", () => {
     const message = crlf("From: a@shop.test", "Subject: Grüße", "", "Hello");
     expect(repair(message, true).toString()).toContain("\r\nSubject: Grüße\r\n");
     const parts = crlf("--b", "Content-Disposition: attachment; filename=ü", "", "x", "--b--");
@@ -172,12 +172,12 @@ describe("raw UTF-8 in a header", () => {
     ["To: J <jörg@x.test>", "To cannot be encoded"],
     ["Message-ID: <ü@x.test>", "Message-ID cannot be encoded"],
     ["Content-Type: text/plün", "Content-Type cannot be encoded"],
-  ])("%s is refused: it has no other form", (field, reason) => {
+  ])("%s is refused, because it has no ASCII form", (field, reason) => {
     expect(() => repair(crlf("From: a@shop.test", field, "", "Hello"))).toThrow(reason);
   });
 });
 
-describe("what is missing", () => {
+describe("a missing field", () => {
   test("is added: Date, Message-ID and MIME-Version", async () => {
     const { raw } = await reread("From: a@shop.test\n\nHello\n");
     expect(raw).toMatch(
@@ -187,7 +187,7 @@ describe("what is missing", () => {
     expect((await reread(given)).raw).not.toMatch(/^(?:Date: S|MIME-Version:)/m);
   });
 
-  test("is added where a text has 8-bit characters: what they are", async () => {
+  test("is added for 8-bit text: its charset and encoding", async () => {
     const { mail, raw } = await reread("From: a@shop.test\n\nGrüße\n");
     expect(raw).toContain(
       "\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n",
@@ -220,7 +220,7 @@ describe("a line beyond 998 octets", () => {
     expect(raw).toContain(`\r\n\r\n${"x".repeat(998)}\r\n`);
   });
 
-  test("of Base64 and of quoted-printable is broken, and means the same", async () => {
+  test("of Base64 and of quoted-printable is folded, with the same meaning", async () => {
     const content = Buffer.from(long.repeat(3));
     const inBase64 = await reread(
       crlf("From: a@shop.test", text, "Content-Transfer-Encoding: base64", "", content.toString("base64")),
@@ -292,7 +292,7 @@ describe("a line beyond 998 octets", () => {
     'Content-Type: multipart/mixed; boundary="none of them"',
     "Content-Type: message/rfc822",
   ];
-  test.each(signed)("of what its author signed or we cannot read is refused: %.40s", (field) => {
+  test.each(signed)("that is signed or cannot be parsed is refused: %.40s", (field) => {
     const message = crlf("From: a@shop.test", field, "", "--b", "", "x".repeat(999), "--b--");
     expect(() => repair(message)).toThrow("Line 6 is longer than 998 octets");
   });
@@ -302,7 +302,7 @@ describe("a line beyond 998 octets", () => {
     expect(() => repair(message)).toThrow("Line 4 is longer than 998 octets");
   });
 
-  test("of a part that its author signed is refused, and the part is left alone otherwise", async () => {
+  test("of a signed part is refused, and a signed part is not changed otherwise", async () => {
     const message = (line: string) =>
       crlf(
         "From: a@shop.test",
@@ -323,7 +323,7 @@ describe("a line beyond 998 octets", () => {
   });
 });
 
-test("a message that its author signed keeps every octet but its line ends", () => {
+test("a message with a DKIM signature keeps every octet except line ends", () => {
   const fields = ["DKIM-Signature: v=1; d=shop.test; b=", "From: a@shop.test", "Subject:  two  blanks"];
   const raw = repair(`${[...fields, "", "Gr\u00fc\u00dfe"].join("\n")}\n`).toString();
   expect(raw).toMatch(/MIME-Version: 1\.0\r\nDKIM-Signature: /);
@@ -333,14 +333,14 @@ test("a message that its author signed keeps every octet but its line ends", () 
   );
 });
 
-test("a header of quotes that never close is read in little time", () => {
+test("a header of quotes that never close is read quickly", () => {
   for (const name of ["To", "Content-Type", "Subject"]) {
     const message = crlf("From: a@shop.test", `${name}: ü ${'\\"'.repeat(45_000)}`, "", "Hello");
     const before = process.threadCpuUsage();
     try {
       repair(message);
     } catch {
-      // A refusal has to be as quick.
+      // A refusal has to be quick, too.
     }
     expect(process.threadCpuUsage(before).user / 1_000, name).toBeLessThan(1_000);
   }
@@ -352,7 +352,7 @@ test.each([
   ["fields of a part", "a:\r\n", "Content-Type: multipart/mixed; boundary=b"],
   ["lines of Base64", "a\r\n", "Content-Transfer-Encoding: base64"],
   ["lines in quoted-printable", "=\r\n", "Content-Transfer-Encoding: quoted-printable"],
-])("millions of %s cost little time", (_, piece, field) => {
+])("millions of %s are read quickly", (_, piece, field) => {
   const filling = piece.repeat((25 * 1024 * 1024) / piece.length);
   const message = Buffer.from(
     `From: a@shop.test\r\n${field}\r\n\r\n--b\r\n${filling}ü${"x".repeat(999)}\r\n`,
@@ -361,13 +361,13 @@ test.each([
   try {
     repair(message);
   } catch {
-    // A refusal has to be as quick.
+    // A refusal has to be quick, too.
   }
   const { user, system } = process.threadCpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(1_500);
 });
 
-describe("repairs of more than 1 MiB are refused, and what to do is said", () => {
+describe("repairs of more than 1 MiB are refused with advice", () => {
   const size = 25 * 1024 * 1024;
   test.each([
     ["Base64 in one line", "Content-Transfer-Encoding: base64", "QUJD".repeat(size / 4)],
@@ -382,7 +382,7 @@ describe("repairs of more than 1 MiB are refused, and what to do is said", () =>
     );
   });
 
-  test("but a single long line among many short ones of Base64 is folded", () => {
+  test("a single long line among many short ones of Base64 is folded", () => {
     const body = `${"QUJD".repeat(19)}\r\n`.repeat(100_000);
     const message = crlf(
       "From: a@shop.test",
@@ -395,7 +395,7 @@ describe("repairs of more than 1 MiB are refused, and what to do is said", () =>
   });
 });
 
-test("a long line behind millions of lines is refused in little time", () => {
+test("a long line after millions of lines is refused quickly", () => {
   const fields = ["DKIM-Signature: v=1; d=shop.test; b=", "From: a@shop.test"];
   const body = "Hello, Ada\r\n".repeat((28 * 1024 * 1024) / 12);
   const message = Buffer.from(crlf(...fields, "", body + "x".repeat(999)));

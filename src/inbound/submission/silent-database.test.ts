@@ -1,4 +1,4 @@
-/** What a client of the submission port hears when the database gives no answer, and what becomes of its message. */
+/** A submission while the database does not answer. */
 import sql from "sql-template-tag";
 import { afterEach, expect, test } from "vitest";
 import { createRequestDatabase } from "#platform/database/request-database.ts";
@@ -36,7 +36,7 @@ test.each([
     },
   ],
 ])(
-  "a message at which the database %s is answered 451 in time, and stored once when it comes again",
+  "a message during which the database %s is answered 451 in time, and stored once when it is submitted again",
   async (subject, fall) => {
     const client = await submission.loggedIn();
     clients.push(client);
@@ -56,7 +56,7 @@ test.each([
     const again = await handIn(client, mail(subject), recipients);
     expect(again).toMatch(/^250/);
     expect(await stored(subject)).toBe(2);
-    // It is another message once it has been taken.
+    // After it was accepted, the same message is a new one.
     expect(await handIn(client, mail(subject), recipients)).toMatch(/^250/);
     expect(await stored(subject)).toBe(4);
   },

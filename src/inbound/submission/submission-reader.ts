@@ -1,7 +1,3 @@
-/**
- * Reads submitted messages: small ones at once, large ones in a thread beside the event loop, where the search for faults
- * in tens of megabytes holds up no other session.
- */
 import { hash } from "node:crypto";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import {
@@ -11,17 +7,17 @@ import {
 } from "#platform/process/worker-thread.ts";
 import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
 
-/** Octets up to which a message is read on the event loop, which takes about a millisecond then. */
+/** Octets up to which a message is read on the event loop, in about a millisecond. */
 export const SMALL_MESSAGE = 256 * 1024;
 const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512 };
 
-/** What the thread is asked. */
+/** The question to the thread. */
 export interface GivenSubmission {
   readonly message: Uint8Array<ArrayBuffer>;
   readonly context: SubmissionContext;
 }
 
-/** What the thread answers: the message, or the reply that refuses it. */
+/** The answer of the thread: the message, or the reply that refuses it. */
 export type ReadAnswer =
   | {
       readonly ok: true;
@@ -32,10 +28,11 @@ export type ReadAnswer =
   | { readonly ok: false; readonly code: number; readonly enhanced: string; readonly text: string };
 
 export interface ReadWithDigest extends ReadSubmission {
-  /** SHA-256 of the message as it was handed in, in hexadecimal. */
+  /** SHA-256 of the message as submitted, in hexadecimal. */
   readonly digest: () => string;
 }
 
+/** Reads submitted messages: small ones on the event loop, large ones in a worker thread, so that they delay no session. */
 export class SubmissionReader {
   readonly #thread: WorkerThread<GivenSubmission, ReadAnswer>;
 
@@ -43,7 +40,7 @@ export class SubmissionReader {
     this.#thread = createWorkerThread(new URL("submission-thread.ts", import.meta.url), limits);
   }
 
-  /** @throws SmtpReply that says what is wrong with the message, 451 when it takes too long to read */
+  /** @throws SmtpReply that says what is wrong with the message; 451 when reading takes too long */
   async read(message: Buffer, context: SubmissionContext): Promise<ReadWithDigest> {
     if (message.length <= SMALL_MESSAGE) {
       return { ...readSubmission(message, context), digest: () => hash("sha256", message) };

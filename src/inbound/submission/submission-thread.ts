@@ -1,4 +1,4 @@
-/** The thread of submission-reader.ts: reads large messages, one after the other. */
+/** The worker thread of submission-reader.ts. */
 import { hash } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
@@ -14,7 +14,7 @@ parentPort?.on("message", ({ message, context }: GivenSubmission) => {
 function readGiven(message: Uint8Array<ArrayBuffer>, context: GivenSubmission["context"]): ReadAnswer {
   const octets = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   try {
-    // Before it is read, because the message may be moved with what was read.
+    // First, because the result may share the buffer of the message and move it.
     const digest = hash("sha256", octets);
     const { raw, ...read } = readSubmission(octets, context);
     return { ok: true, read, raw, digest };

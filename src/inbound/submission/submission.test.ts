@@ -7,7 +7,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { openSmtp, type SmtpClient } from "#test/support/smtp-client.ts";
 import { handIn, startSubmission } from "#test/support/submission.ts";
 
-/** The database can be taken away from the submission port. */
+/** The tests can disconnect the database of the port. */
 let isAway = false;
 const submission = await startSubmission((database) => ({
   ...database,
@@ -59,7 +59,7 @@ interface Stored {
   raw: Buffer | null;
 }
 
-/** What is in the log since the test began to look, oldest first. */
+/** The messages logged since the last call, oldest first. */
 async function stored(): Promise<Stored[]> {
   return database.rows(sql`
     select m.localpart, m.source, m.origin_name, m.from_email, m.subject, m.status, s.raw
@@ -70,7 +70,7 @@ async function stored(): Promise<Stored[]> {
 afterEach(() => database.run(sql`delete from messages where workspace_id = ${workspaceId}`));
 
 describe("logging in", () => {
-  test("is offered over TLS only, and a key sent without is not looked at", async () => {
+  test("is offered over TLS only, and a key sent without TLS is ignored", async () => {
     const client = await opened();
     const offers = await client.say("EHLO client.test");
     expect(offers).toContain("STARTTLS");
@@ -122,7 +122,7 @@ describe("logging in", () => {
     expect(Math.min(...answers.map(({ ms }) => ms))).toBeGreaterThan(950);
   });
 
-  test("hangs up on the third wrong key", async () => {
+  test("ends the session at the third wrong key", async () => {
     const client = await opened(true);
     await client.say("EHLO client.test");
     expect(await client.login("wrong")).toMatch(/^535 /);
@@ -131,7 +131,7 @@ describe("logging in", () => {
     await client.ended;
   });
 
-  test("says to come back where keys cannot be checked", async () => {
+  test("is answered 454 when keys cannot be checked", async () => {
     const client = await opened(true);
     await client.say("EHLO client.test");
     isAway = true;
@@ -141,7 +141,7 @@ describe("logging in", () => {
   test.each([
     ["", 0],
     [", though the clock is set back three hours", -3 * 3_600_000],
-  ])("ends with the key: a session that is open sends no more%s", async (_, jump) => {
+  ])("ends with the key: an open session accepts no more messages%s", async (_, jump) => {
     const key = await service.newKey(["emails:send"], "Short-lived");
     const client = await session(key);
     expect(await handIn(client, mail())).toMatch(/^250 /);
@@ -154,8 +154,8 @@ describe("logging in", () => {
   });
 });
 
-describe("a message that is handed in", () => {
-  test("by nodemailer is in the log under its key, one for each recipient, with one content", async () => {
+describe("a submitted message", () => {
+  test("of nodemailer is logged with its key, once per recipient, with one content", async () => {
     const transport = createTransport({
       host: "127.0.0.1",
       port,
@@ -195,7 +195,7 @@ describe("a message that is handed in", () => {
     expect(rows[0]?.raw?.toString()).not.toMatch(/^bcc:|grace/im);
   });
 
-  test("keeps what the client wrote; secrets and what is ours go, what is missing comes", async () => {
+  test("keeps the client's fields; secret fields and ours are removed, missing ones added", async () => {
     const client = await session();
     const given = [
       "Bcc: grace@example.test",
@@ -239,7 +239,7 @@ describe("a message that is handed in", () => {
     );
   });
 
-  test("to a suppressed recipient is over at once; the others are sent", async () => {
+  test("to a suppressed recipient ends at once; the others are sent", async () => {
     await database.run(sql`delete from messages where workspace_id = ${workspaceId}`);
     const { body } = await service.call("POST", "/suppression-lists", { name: "Left" });
     await service.call("POST", `/suppression-lists/${body.data.id}/entries`, {
@@ -253,7 +253,7 @@ describe("a message that is handed in", () => {
     expect(rows[1]).toMatchObject({ status: "queued", raw: expect.any(Buffer) });
   });
 
-  test("several come over one session, pipelined or after RSET", async () => {
+  test("may follow another one in a session, pipelined or after RSET", async () => {
     const client = await session();
     for (const name of ["one", "two"]) {
       expect(await handIn(client, mail(), [`${name}@example.test`])).toMatch(/^250 /);
@@ -267,7 +267,7 @@ describe("a message that is handed in", () => {
     expect((await stored()).map(({ localpart }) => localpart)).toEqual(["one", "two", "three"]);
   });
 
-  test("is stored octet by octet beside the others that share its commit", async () => {
+  test("is stored octet by octet when others share its commit", async () => {
     const names = ["a", "bb", "ccc", "dddd", "eeeee", "ffffff"];
     const sessions = await Promise.all(names.map(async (name) => ({ name, client: await session() })));
     const bodyOf = (name: string) => `\u00fc\u{1f600} ${name.repeat(100)}`;
@@ -288,7 +288,7 @@ describe("a message that is handed in", () => {
     ["at once", Number.POSITIVE_INFINITY],
     ["octet by octet", 1],
     ["by threes", 3],
-  ])("has every dot that its client doubled, and no other: sent %s", async (_how, size) => {
+  ])("has its dots unstuffed, and no others removed: sent %s", async (_how, size) => {
     const lines = [".", "", "..", "...", ".first", ". ", ".\t.", "a.", "..second", "", "."];
     const client = await session();
     await client.say("MAIL FROM:<a@shop.test>");
@@ -296,7 +296,7 @@ describe("a message that is handed in", () => {
     await client.say("DATA");
     const stuffed = lines.map((line) => (line.startsWith(".") ? `.${line}` : line));
     const sent = `${mail([], stuffed.join("\r\n"))}\r\n.\r\n`;
-    // Over TLS each write is a record of its own, which is read by itself.
+    // Over TLS each write is a separate record, which is read separately.
     for (let at = 0; at < sent.length; at += size) client.write(sent.slice(at, at + size));
     expect(await client.reply()).toMatch(/^250 /);
     const [row] = await stored();
@@ -304,13 +304,13 @@ describe("a message that is handed in", () => {
     expect(text.slice(text.indexOf("\r\n\r\n") + 4)).toBe(`${lines.join("\r\n")}\r\n`);
   });
 
-  test("keeps a dot that its client forgot to double: it meant the dot", async () => {
+  test("keeps a dot that its client forgot to stuff", async () => {
     expect(await handIn(await session(), mail([], ".text\r\n. \r\n"))).toMatch(/^250 /);
     const [row] = await stored();
     expect(row?.raw?.toString()).toMatch(/\r\n\r\n\.text\r\n\. \r\n/);
   });
 
-  test("is 451 while the database is away, never lost and never doubled", async () => {
+  test("is answered 451 while the database is unreachable, and is neither lost nor duplicated", async () => {
     const client = await session();
     await client.say("MAIL FROM:<a@shop.test>");
     await client.say("RCPT TO:<ada@example.test>");
@@ -372,23 +372,23 @@ describe("From", () => {
     ["From: Bob <a@shop.test", "Close the angle bracket"],
     ["From: Shop: a@shop.test;", "this is a group"],
     ["From: a@shop.test, b@shop.test", "not several"],
-  ])("%s is refused for what is wrong with it", async (field, reason) => {
+  ])("%s is refused with the reason", async (field, reason) => {
     expect(await handIn(await session(), `${field}\r\n\r\nHi`)).toContain(reason);
   });
 
-  test("that is foreign is named in the refusal", async () => {
+  test("of another workspace is named in the refusal", async () => {
     expect(await handIn(await session(), "From: ceo@bank.test\r\n\r\nHi")).toMatch(
       /^550 5\.7\.1 VALIDATION_ERROR: From ceo@bank\.test is not on a verified sending domain/,
     );
   });
 
-  test("may be the installation's own, as over HTTP", async () => {
+  test("may be the installation's sender, as over HTTP", async () => {
     const from = "posthaste@mail.posthaste.test";
     expect(await handIn(await session(), `From: ${from}\r\nSender: ${from}\r\n\r\nHi`)).toMatch(/^250 /);
     expect(await handIn(await session(), `From: x${from}\r\n\r\nHi`)).toMatch(/^550 .* VALIDATION_ERROR/);
   });
 
-  test("on a domain of another workspace is foreign", async () => {
+  test("on a domain of another workspace is refused", async () => {
     const other = await service.newWorkspace();
     const client = await session(other.key);
     expect(await handIn(client, mail())).toMatch(/^550 5\.7\.1 VALIDATION_ERROR/);
@@ -405,7 +405,7 @@ describe("From", () => {
   });
 });
 
-describe("what ends a message", () => {
+describe("the end of a message", () => {
   const ends: [string, string][] = [
     ["LF . LF", "\n.\n"],
     ["LF . CRLF", "\n.\r\n"],
@@ -416,7 +416,7 @@ describe("what ends a message", () => {
     ["CRLF NUL . CRLF", "\r\n\0.\r\n"],
     ["CRLF . blank CRLF", "\r\n. \r\n"],
   ];
-  test.each(ends)("is CRLF . CRLF alone: after %s nothing is smuggled", async (_name, end) => {
+  test.each(ends)("is CRLF . CRLF only: nothing can be smuggled after %s", async (_name, end) => {
     const client = await session();
     const smuggled = `MAIL FROM:<x@shop.test>\r\nRCPT TO:<eve@example.test>\r\nDATA\r\n${mail()}`;
     const answer = await handIn(client, `${mail()}${end}${smuggled}`);
@@ -489,7 +489,7 @@ describe("a recipient", () => {
     "postmaster",
   ];
   test.each([...taken.map((to) => [to, true] as const), ...refused.map((to) => [to, false] as const)])(
-    "%s is taken by SMTP and by the API alike: %j",
+    "%s is accepted by SMTP and by the API: %j",
     async (to, isTaken) => {
       const { status } = await service.call("POST", "/emails/send?dry_run=true", {
         to,
@@ -527,18 +527,18 @@ describe("a recipient", () => {
     ["to", "Bob bob@example.test", "Put the address in angle brackets"],
     ["from_email", "Shop <a@shop.test>", "Enter only the address, a@shop.test"],
     ["bounce_email", "Shop <a@shop.test>", "Enter only the address, a@shop.test"],
-  ])("%s: %s is refused by the API for what is wrong with it", async (field, value, reason) => {
+  ])("%s: %s is refused by the API with the reason", async (field, value, reason) => {
     const email = { to: "bob@example.test", from_email: "a@shop.test", subject: "Hello", body: "Hello" };
     const answer = await service.call("POST", "/emails/send", { ...email, [field]: value });
     expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining(reason)]);
   });
 });
 
-describe("a client of another make", () => {
+describe("another client program", () => {
   const script =
     "From: Wächter <a@shop.test>\nTo: ada@example.test\nSubject: Größe 例\n\nZeile 1\n.\nZeile 3\n";
 
-  /** Runs a program with the message at its standard input; gives what was stored of it. */
+  /** Runs a program with the message on its standard input. @returns the stored message */
   async function handInBy(program: string, args: readonly string[]): Promise<string> {
     const child = execFile(program, args, { env: { ...process.env, KEY: service.key, PORT: String(port) } });
     const [code] = await Promise.all([
@@ -648,7 +648,7 @@ describe("relaying and commands", () => {
     expect(await (await session()).say(command)).toMatch(answer);
   });
 
-  test("junk is not listened to for long", async () => {
+  test("a client that sends junk is disconnected", async () => {
     const client = await session();
     client.write("JUNK\r\n".repeat(50));
     let last = "";
@@ -656,7 +656,7 @@ describe("relaying and commands", () => {
     expect(last).toMatch(/^421 /);
   });
 
-  test("a hundred recipients are the most, and each has a message", async () => {
+  test("a message has at most a hundred recipients, each with a message of its own", async () => {
     const client = await session();
     const names = Array.from({ length: 100 }, (_, at) => `r${at}@example.test`);
     expect(await handIn(client, mail(), [...names, "one-more@example.test"])).toMatch(/^452 4\.5\.3/);
@@ -665,7 +665,7 @@ describe("relaying and commands", () => {
     expect(await stored()).toHaveLength(100);
   });
 
-  test("what stands behind STARTTLS in its packet is forgotten", async () => {
+  test("commands after STARTTLS in the same packet are discarded", async () => {
     const client = await opened();
     await client.say("EHLO client.test");
     const answer = await client.startTls("JUNK\r\nEHLO injected.test\r\nMAIL FROM:<x@shop.test>\r\n");
@@ -689,7 +689,7 @@ describe("limits", () => {
     expect(await handIn(await session(), mail(Array.from({ length: 120 }, () => field)))).toMatch(/^552 /);
   });
 
-  test("a message with more than 50 Received fields goes in circles", async () => {
+  test("a message with more than 50 Received fields is refused as a loop", async () => {
     const received = (count: number) =>
       mail(
         Array.from(
@@ -702,7 +702,7 @@ describe("limits", () => {
     expect(await handIn(client, received(51))).toMatch(/^554 5\.4\.6/);
   });
 
-  test("what the plan does not cover is refused whole", async () => {
+  test("a submission that the plan does not cover is refused as a whole", async () => {
     const poor = await service.newWorkspace();
     await database.run(sql`
       insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)

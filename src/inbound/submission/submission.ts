@@ -1,7 +1,7 @@
 /**
- * The conversation on the submission port (RFC 6409): log in with an API key, name recipients, hand in a message. Each
- * recipient's becomes a message of its own; all those of one DATA are accepted, or none, so that a client that
- * tries again after a temporary refusal sends nothing twice.
+ * The conversation on the submission port (RFC 6409): a client logs in with an API key, names recipients and submits a
+ * message. Each recipient gets a message of its own. All messages of one DATA are accepted, or none, so that a client that
+ * retries after a temporary refusal sends nothing twice.
  */
 
 import type { SMTPServerEnvelope } from "smtp-server";
@@ -27,10 +27,10 @@ import { newAttempt, type SubmissionAttempt, UncertainAttempts } from "./uncerta
 
 const MOST_RECIPIENTS = 100;
 const MOST_WRONG_LOGINS = 3;
-/** Ids in the 250, whose line has 512 octets. */
+/** Ids in the 250 reply, whose line has at most 512 octets. */
 const MOST_IDS = 10;
 
-/** Of MAIL and RCPT. What is not here promises something that we would not keep (RFC 5321 section 4.1.1.11: 555). */
+/** Supported parameters of MAIL. Others are refused with 555 (RFC 5321 section 4.1.1.11), because we would not honour them. */
 const mailParameters = new Set(["SIZE", "BODY", "SMTPUTF8", "AUTH"]);
 
 export interface SubmissionDeps {
@@ -41,22 +41,22 @@ export interface SubmissionDeps {
   readonly reader: SubmissionReader;
   /** MAIL_HOSTNAME, for the Received field. */
   readonly hostname: string;
-  /** The installation's own sender, which every workspace may use. */
+  /** The sender of the installation, which every workspace may use. */
   readonly platformFrom: string | null;
 }
 
 /** How long the database may take to store a message. */
 const PATIENCE_MS = 4_300;
-/** How long a large message may wait besides for those of other workspaces (sending/acceptance/acceptor.ts). */
+/** The additional time that a large message may wait for those of other workspaces (sending/acceptance/acceptor.ts). */
 const MOST_LINE_MS = 4_000;
-/** How long a large message waits for the others of its workspace. Clients wait ten minutes (RFC 5321 section 4.5.3.2.6). */
+/** Limits of large messages of one workspace. Clients wait ten minutes for the reply (RFC 5321 section 4.5.3.2.6). */
 const LARGE_TURNS = {
   concurrency: limits.largeSubmissions.most,
   maxWaiting: limits.largeSubmissionsWaiting.most,
   maxWaitMs: 20_000,
 };
 
-/** Whether the message was stored is unknown. */
+/** The database timed out: it is unknown whether the message was stored. */
 class SilentDatabase extends SmtpReply {
   constructor() {
     super(451, "4.3.0", "The database gives no answer: retry shortly");
@@ -85,7 +85,7 @@ export function createSubmission(deps: SubmissionDeps): (network: string) => Con
         }
         secret = password;
       },
-      // The return path of what we send is ours: the address is read, and no more is made of it.
+      // The address is checked but not used, because the return path of sent messages is ours.
       async mail({ address, args }) {
         requireKnown(args, mailParameters);
         if (address !== "") readAddress(address);
@@ -101,8 +101,8 @@ export function createSubmission(deps: SubmissionDeps): (network: string) => Con
       async message({ message }, envelope) {
         const sender = await inTime(PATIENCE_MS, caller(), silentDatabase);
         const given = { message, recipients: envelope.rcptTo.map(({ address }) => address), envelope };
-        if (message.length <= SMALL_MESSAGE) return handIn(deps, uncertain, sender, given);
-        const large = largeTurn(sender.workspaceId, () => handIn(deps, uncertain, sender, given));
+        if (message.length <= SMALL_MESSAGE) return submit(deps, uncertain, sender, given);
+        const large = largeTurn(sender.workspaceId, () => submit(deps, uncertain, sender, given));
         return large.catch(refuse);
       },
     };
@@ -116,7 +116,7 @@ interface Given {
 }
 
 /** @returns the text of the 250 */
-async function handIn(
+async function submit(
   deps: SubmissionDeps,
   uncertain: UncertainAttempts,
   sender: Caller,
@@ -131,8 +131,8 @@ async function handIn(
   });
   let attempt = newAttempt(recipients.length, clock.now());
   let read = await reader.read(message, contextOf(attempt));
-  const handedIn = { workspaceId: sender.workspaceId, recipients, digest: read.digest };
-  const earlier = uncertain.find(handedIn);
+  const submitted = { workspaceId: sender.workspaceId, recipients, digest: read.digest };
+  const earlier = uncertain.find(submitted);
   if (earlier !== undefined) {
     attempt = earlier;
     read = await reader.read(message, contextOf(earlier));
@@ -153,11 +153,11 @@ async function handIn(
   try {
     await inTime(mostMs, store(), silentDatabase);
   } catch (fault) {
-    if (fault instanceof SilentDatabase || !(fault instanceof SmtpReply)) uncertain.keep(handedIn, attempt);
-    else uncertain.forget(handedIn);
+    if (fault instanceof SilentDatabase || !(fault instanceof SmtpReply)) uncertain.keep(submitted, attempt);
+    else uncertain.forget(submitted);
     throw fault;
   }
-  uncertain.forget(handedIn);
+  uncertain.forget(submitted);
   return queued(attempt);
 }
 
@@ -172,7 +172,7 @@ function readAddress(text: string): Address {
   throw new SmtpReply(553, "5.1.3", `The address is not valid: ${parsed.message}`);
 }
 
-/** The acceptor asks for From itself; a message that names others besides has to have them all. */
+/** Requires the right to send as all further senders of the message. The acceptor checks From. */
 async function requireRights(
   { db, platformFrom }: SubmissionDeps,
   caller: Caller,
@@ -190,12 +190,12 @@ function questionOf({ workspaceId }: Caller, { address, domain }: Address): Send
   return { workspaceId, address, domain };
 }
 
-/** As POST /emails/send refuses it. */
+/** The same error as that of POST /emails/send. */
 function notVerified(who: string): SmtpReply {
   return new SmtpReply(
     550,
     "5.7.1",
-    `VALIDATION_ERROR: ${who} is not on a verified sending domain and is no verified sender of this workspace`,
+    `VALIDATION_ERROR: ${who} is not on a verified sending domain and is not a verified sender of this workspace`,
   );
 }
 
@@ -240,7 +240,7 @@ function draftFor(
   };
 }
 
-/** A fault after which nobody knows whether it was committed is looked into: the client would hand it in again. */
+/** After an unexpected error looks whether the messages were stored: the client would otherwise submit them again. */
 async function accept({ db, acceptor }: SubmissionDeps, drafts: readonly Draft[]): Promise<void> {
   try {
     await acceptor.acceptTogether(drafts);
@@ -253,7 +253,7 @@ async function accept({ db, acceptor }: SubmissionDeps, drafts: readonly Draft[]
   }
 }
 
-/** Those of one attempt are stored together, or none is. */
+/** Whether the messages of an attempt were stored; all are, or none. */
 async function isStored(
   db: Database,
   { workspaceId }: Caller,
@@ -273,7 +273,7 @@ const replies: Partial<Record<ErrorCode, readonly [code: number, enhanced: strin
   INTERNAL_ERROR: [452, "4.3.1"],
 };
 
-/** What the API would answer, in SMTP. */
+/** Throws the error of the API as an SMTP reply. */
 function refuse(fault: unknown, fromEmail = ""): never {
   if (!(fault instanceof ApiError)) throw fault;
   if (fault.code === "VALIDATION_ERROR") throw notVerified(`From ${fromEmail}`);

@@ -1,48 +1,48 @@
-/**
- * Messages that were handed in while the database gave no answer. The client was told 451, yet the database may have
- * stored the message, or may still do so when it wakes. The client hands the same message in again, which then gets the
- * ids of the first attempt: it is found under them where it was stored, and can be stored under them only once.
- */
 import { hash } from "node:crypto";
 import { ExpiringMap } from "#platform/cache.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 
-/** What identifies the messages of one DATA. */
+/** The ids of the messages of one DATA. */
 export interface SubmissionAttempt {
-  /** Of the whole. */
+  /** The id of the submission. */
   readonly id: string;
   readonly now: Date;
   /** One for each recipient, in their order. */
   readonly messageIds: readonly string[];
 }
 
-/** A client tries again within minutes; Postfix waits 66 at the most. */
+/** Clients retry within minutes; Postfix waits at most 66. */
 const KEPT_MS = 4 * 3_600_000;
 const MOST_KEPT = 10_000;
 
-/** A message as a client hands it in. */
-interface HandedIn {
+/** A message as submitted by a client. */
+interface Submitted {
   readonly workspaceId: WorkspaceId;
   readonly recipients: readonly string[];
   /** SHA-256 of the message, in hexadecimal. */
   readonly digest: () => string;
 }
 
+/**
+ * Remembers messages that were submitted while the database did not answer. The client got 451, but the message may have
+ * been stored, or may still be. When the client submits it again, it gets the ids of the first attempt, under which it can be
+ * stored only once.
+ */
 export class UncertainAttempts {
   readonly #attempts = new ExpiringMap<SubmissionAttempt>(MOST_KEPT);
 
-  /** The earlier attempt to hand this in of which nothing is known. */
-  find(handedIn: HandedIn): SubmissionAttempt | undefined {
-    // Hashing costs, and there is nearly never one.
-    return this.#attempts.size === 0 ? undefined : this.#attempts.get(keyOf(handedIn));
+  /** An earlier attempt to submit the same message whose result is unknown. */
+  find(submitted: Submitted): SubmissionAttempt | undefined {
+    // Hashing is slow, and there is hardly ever an earlier attempt.
+    return this.#attempts.size === 0 ? undefined : this.#attempts.get(keyOf(submitted));
   }
 
-  keep(handedIn: HandedIn, attempt: SubmissionAttempt): void {
-    this.#attempts.set(keyOf(handedIn), attempt, KEPT_MS);
+  keep(submitted: Submitted, attempt: SubmissionAttempt): void {
+    this.#attempts.set(keyOf(submitted), attempt, KEPT_MS);
   }
 
-  forget(handedIn: HandedIn): void {
-    if (this.#attempts.size > 0) this.#attempts.delete(keyOf(handedIn));
+  forget(submitted: Submitted): void {
+    if (this.#attempts.size > 0) this.#attempts.delete(keyOf(submitted));
   }
 }
 
@@ -50,6 +50,6 @@ export function newAttempt(recipients: number, now: Date): SubmissionAttempt {
   return { id: newId(), now, messageIds: Array.from({ length: recipients }, () => newId()) };
 }
 
-function keyOf({ workspaceId, recipients, digest }: HandedIn): string {
+function keyOf({ workspaceId, recipients, digest }: Submitted): string {
   return `${workspaceId} ${hash("sha256", recipients.join("\n"))} ${digest()}`;
 }

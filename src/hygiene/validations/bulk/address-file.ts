@@ -1,4 +1,3 @@
-/** The addresses of a file: the column named email of a CSV file, or the first one, or one address a line. */
 import { addressInCell } from "#audience/files/address-cell.ts";
 import { isAddressName } from "#audience/files/column-names.ts";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
@@ -12,22 +11,22 @@ import { ApiError } from "#platform/errors.ts";
 export const MOST_ADDRESSES = 100_000;
 
 export interface FileAddress {
-  /** Of the file, from 1. */
+  /** The line in the file, from 1. */
   readonly line: number;
-  /** As it stands there. */
+  /** As written in the file. */
   readonly text: string;
   readonly syntax: AddressSyntax;
 }
 
 export interface AddressFile {
-  /** In the order of the file, each once. */
+  /** In the order of the file, without duplicates. */
   readonly addresses: readonly FileAddress[];
   readonly duplicates: number;
-  /** What the sender should know about how the file was read. */
+  /** How the file was read, where that may surprise the uploader. */
   readonly warnings: readonly string[];
 }
 
-/** Names of the column, as columnKey gives them. */
+/** Names of the address column, as columnKey gives them. */
 const names = new Set([
   "email",
   "emails",
@@ -41,7 +40,10 @@ const names = new Set([
   "contactemail",
 ]);
 
-/** @throws ApiError BAD_REQUEST for a file that is no text, holds nothing, or too many addresses */
+/**
+ * Reads the addresses of a file: the column named email of a CSV file or else its first column, or one address a line.
+ * @throws ApiError BAD_REQUEST for a file that is not text, or has no addresses or too many
+ */
 export async function readAddressFile(path: string, encoding?: Encoding): Promise<AddressFile> {
   const file = await openCsv(path, encoding);
   const addresses: FileAddress[] = [];
@@ -70,7 +72,7 @@ export async function readAddressFile(path: string, encoding?: Encoding): Promis
       if (addresses.length > MOST_ADDRESSES) throw tooMany();
     }
   }
-  if (addresses.length === 0) throw new ApiError("BAD_REQUEST", "The file holds no address");
+  if (addresses.length === 0) throw new ApiError("BAD_REQUEST", "The file contains no address");
   return { addresses, duplicates, warnings: file.warnings };
 }
 

@@ -1,19 +1,17 @@
-/** What the batches of a bulk validation come to, all together. */
-
-import type { LimitReason } from "#workspace/billing/quota.ts";
 import type { ValidationStatus } from "#hygiene/validations/score.ts";
 import { counterNames } from "#hygiene/validations/stats.ts";
 import type { AddressFile } from "./address-file.ts";
 import type { DoneBatch } from "./store.ts";
 
+/** The totals over the batches of a bulk validation. */
 export class BatchTotals {
   readonly #batches = new Map<number, DoneBatch>();
-  /** By the names that statuses have in statistics. */
+  /** By counter name (stats.ts). */
   readonly #counts = Object.fromEntries(Object.values(counterNames).map((name) => [name, 0]));
   #answered = 0;
   #stoppedBy: LimitReason | null = null;
 
-  /** Each batch counts once. */
+  /** Adds batches; a batch that was added before is ignored. */
   add(batches: readonly DoneBatch[]): void {
     for (const done of batches) {
       if (this.#batches.has(done.batch)) continue;
@@ -31,7 +29,7 @@ export class BatchTotals {
     return this.#batches.get(batch);
   }
 
-  /** Why nothing more is answered; null as long as something is. */
+  /** The limit that stopped the job; null: none so far. */
   get stoppedBy(): LimitReason | null {
     return this.#stoppedBy;
   }
@@ -46,7 +44,7 @@ export class BatchTotals {
     };
   }
 
-  /** @param rest how many were not answered */
+  /** @param rest the number of addresses without a result */
   result({ addresses, duplicates, warnings }: AddressFile, rest: number) {
     return {
       addresses: addresses.length,

@@ -48,18 +48,18 @@ afterAll(async () => {
 });
 
 const handlerWith = (prober: Prober | null = null, changes: Partial<RoundPauses> = {}) => {
-  const examiner = createAddressChecker({
+  const checker = createAddressChecker({
     clock: systemClock,
     resolver: dns.resolver,
     lists: createAddressLists(dataDir, []),
     allowPrivateMx: true,
     prober,
   });
-  const pace = { greylistPauseMs: 50, turnPauseMs: 50, ...changes };
-  return bulkHandler({ db, clock: systemClock, plans, examiner, pace });
+  const pauses = { greylistPauseMs: 50, retryPauseMs: 50, ...changes };
+  return bulkHandler({ db, clock: systemClock, plans, checker, pauses });
 };
 
-/** A server whose answer to each local part is decided here. */
+/** A server with a given answer for each local part. */
 function proberThat(answer: (local: string, question: ProbeQuestion) => Partial<ProbeFinding>) {
   const questions: ProbeQuestion[] = [];
   const prober: Prober = {
@@ -127,7 +127,7 @@ async function run(workspaceId: WorkspaceId, text: string, handler = handlerWith
   return ended(workspaceId, id);
 }
 
-/** As the runner does, but that it waits for nothing. @returns how many turns it took */
+/** Runs the job like the runner, without pauses. @returns the number of runs */
 async function attemptToEnd(workspaceId: WorkspaceId, id: string, handler = handlerWith()) {
   for (let turns = 1; ; turns++) {
     await attempt(workspaceId, id, handler);
@@ -208,7 +208,7 @@ test("each domain is looked up once, however many addresses it has", async () =>
   expect(asked.sort()).toEqual(["d0", "d1", "d2", "d3", "d4"].map((name) => `${name}.good.test`));
 });
 
-test("it stops exactly at the limit, and lists the rest", async () => {
+test("a job stops exactly at the limit, and lists the rest", async () => {
   const workspaceId = await newWorkspace(100);
   const { job, rows, rest } = await run(workspaceId, `${lines(620)}\nnobody\n`);
   expect([await used(workspaceId), rows.filter(({ status }) => status === "valid").length]).toEqual([
@@ -234,7 +234,7 @@ describe("an interrupted job", () => {
     (await db.row<{ n: number }>(sql`select count(*)::int as n from validation_batches where job_id = ${id}`))
       ?.n ?? 0;
 
-  it("goes on where it was, and takes nothing twice", async () => {
+  it("continues where it was, and charges nothing twice", async () => {
     const workspaceId = await newWorkspace();
     const id = await start(workspaceId, lines(TOTAL));
     const stopping = new AbortController();
@@ -252,7 +252,7 @@ describe("an interrupted job", () => {
     expect(await historyOf(workspaceId)).toHaveLength(TOTAL);
   });
 
-  it("that runs twice at once, one run thought dead, takes nothing twice", async () => {
+  it("that runs twice at once, because one run was taken for dead, charges nothing twice", async () => {
     const workspaceId = await newWorkspace();
     const id = await start(workspaceId, lines(2_000));
     await Promise.all([attempt(workspaceId, id), attempt(workspaceId, id)]);
@@ -262,7 +262,7 @@ describe("an interrupted job", () => {
     expect(await historyOf(workspaceId)).toHaveLength(2_000);
   });
 
-  it("that is cancelled before anything was answered charges nothing, however small it is", async () => {
+  it("that is cancelled before any result charges nothing, however small it is", async () => {
     const workspaceId = await newWorkspace();
     const id = await start(workspaceId, lines(20, 1));
     const { prober } = proberThat(() => ({}));
@@ -279,7 +279,7 @@ describe("an interrupted job", () => {
     expect([await used(workspaceId), await historyOf(workspaceId)]).toEqual([0, []]);
   });
 
-  it("that is cancelled leaves what it found, and is paid for no more", async () => {
+  it("that is cancelled keeps its results, and charges no more", async () => {
     const workspaceId = await newWorkspace();
     const id = await start(workspaceId, lines(TOTAL, 1));
     const { prober, questions } = proberThat(() => ({}));
@@ -302,7 +302,7 @@ describe("an interrupted job", () => {
 });
 
 describe("servers that are asked", () => {
-  it("are asked about two addresses at a time, one after the other, and once whether they take anything", async () => {
+  it("are asked about two addresses per session, one session after the other, with one catch-all test", async () => {
     const { prober, questions } = proberThat((local) =>
       local === "u2" ? { result: "rejected", code: 550 } : {},
     );
@@ -321,7 +321,7 @@ describe("servers that are asked", () => {
     ]);
   });
 
-  it("that greylist are asked once more, and each address is paid for once", async () => {
+  it("that greylist are asked once more, and each address is charged once", async () => {
     const seen = new Set<string>();
     const { prober, questions } = proberThat((local) => {
       if (local === "stubborn") return { result: "greylisted", code: 450 };
@@ -351,7 +351,7 @@ describe("servers that are asked", () => {
     expect(await used(workspaceId)).toBe(4);
   });
 
-  it("of more domains than a provider's turns allow are asked in later rounds, and nobody pays before", async () => {
+  it("beyond the rate limit of their provider are asked in later rounds, and charged only then", async () => {
     await using mx = await startFakeMx();
     const prober = new SmtpProber({
       resolver: dns.resolver,
@@ -362,7 +362,7 @@ describe("servers that are asked", () => {
     });
     const workspaceId = await newWorkspace();
     const id = await start(workspaceId, lines(40, 20));
-    await attempt(workspaceId, id, handlerWith(prober, { turnPauseMs: 600_000 }));
+    await attempt(workspaceId, id, handlerWith(prober, { retryPauseMs: 600_000 }));
     expect((await findJob(db, workspaceId, id))?.status).toBe("processing");
     const paid = await used(workspaceId);
     expect(paid).toBeLessThan(40);
@@ -375,7 +375,7 @@ describe("servers that are asked", () => {
     expect([await used(workspaceId), (await historyOf(workspaceId)).length]).toEqual([40, 40]);
   });
 
-  it("are asked again where the prober stopped in the middle", async () => {
+  it("are asked again after the prober was stopped", async () => {
     const seen = new Set<string>();
     const { prober } = proberThat((local) => {
       const isFirst = !seen.has(local);
@@ -388,14 +388,14 @@ describe("servers that are asked", () => {
     expect(await used(workspaceId)).toBe(2);
   });
 
-  it("that say nothing are not asked about each of the others", async () => {
+  it("that do not answer are not asked about the other addresses", async () => {
     const { prober, questions } = proberThat(() => ({ result: "timeout", code: null }));
     const { rows } = await run(await newWorkspace(), lines(10, 1), handlerWith(prober));
     expect(questions).toHaveLength(1);
     expect(new Set(rows.map(({ status }) => status))).toEqual(new Set(["unknown"]));
   });
 
-  it("do not keep a job that is cancelled while it waits for them", async () => {
+  it("do not delay the cancellation of a job that waits for them", async () => {
     const { prober } = proberThat(() => ({ result: "greylisted", code: 450 }));
     const handler = handlerWith(prober, { greylistPauseMs: 300_000 });
     const workspaceId = await newWorkspace();
@@ -413,7 +413,7 @@ describe("servers that are asked", () => {
   });
 });
 
-it("a job that takes long lets others have its place, and goes on where it was", async () => {
+it("a job that takes long gives up its slot, and continues where it was", async () => {
   const workspaceId = await newWorkspace();
   const id = await start(workspaceId, lines(3_000));
   const other = await start(workspaceId, lines(1));
@@ -437,19 +437,19 @@ it("nothing is validated while its workspace is suspended", async () => {
 });
 
 describe("the hourly cap", () => {
-  it("lets a job go on in the next hour, and no server is asked about more than is covered", async () => {
+  it("pauses a job until the next hour, and no server is asked about more than it covers", async () => {
     const workspaceId = await newWorkspace();
     const clock = stubClock();
     await changeWorkspace(db, workspaceId, { hourly_cap: 50 }, { clock, plans });
     const { prober, questions } = proberThat(() => ({}));
-    const examiner = createAddressChecker({
+    const checker = createAddressChecker({
       clock,
       resolver: dns.resolver,
       lists: createAddressLists(dataDir, []),
       allowPrivateMx: true,
       prober,
     });
-    const handler = bulkHandler({ db, clock, plans, examiner, pace: { turnPauseMs: 0 } });
+    const handler = bulkHandler({ db, clock, plans, checker, pauses: { retryPauseMs: 0 } });
     const id = await start(workspaceId, `${lines(120)}\nnobody\n`);
     for (const [turn, answered] of [51, 101].entries()) {
       await attempt(workspaceId, id, handler);
@@ -470,7 +470,7 @@ describe("the hourly cap", () => {
 });
 
 describe("open validations of a workspace", () => {
-  /** As those look that have run and are put back. */
+  /** The state of jobs that have run and were put back. */
   const putBack = (workspaceId: WorkspaceId, count: number) =>
     db.run(sql`
       insert into jobs (workspace_id, id, type, permission, input, status)
@@ -485,7 +485,7 @@ describe("open validations of a workspace", () => {
     return startBulkValidation(deps, workspaceId, { path, name: "addresses.csv", bytes: text.length });
   }
 
-  it("are 50 at most, those that are put back included, however many come at once", async () => {
+  it("are at most 50, including those that were put back, even when many start at once", async () => {
     const workspaceId = await newWorkspace();
     await putBack(workspaceId, 49);
     const all = await Promise.allSettled(Array.from({ length: 5 }, () => upload(workspaceId)));

@@ -1,21 +1,11 @@
-/**
- * The background job that validates the addresses of a file, some hundred a batch. What a batch costs, its history and
- * the mark that it is done are one transaction, after its addresses were looked at: so a job that is killed goes on where
- * it was and takes nothing twice, and one that runs into the limit has answered exactly what was covered.
- *
- * Addresses that have no turn at their provider, or within the hourly cap, are put back for another round (rounds.ts), and
- * those whose server asks to come again later (greylisting) for the last. A job that takes long, or waits, lets others
- * have its place.
- */
-
-import { createLimiter } from "#platform/concurrency.ts";
 import type { AddressChecker } from "#hygiene/validations/address-checker.ts";
+import { createTurns, type TakeTurn } from "#platform/concurrency.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type JobHandler, type JobOutcome, PutBack } from "#platform/jobs/attempt.ts";
 import type { TempFile } from "#platform/jobs/files.ts";
 import { JobLineFile } from "#platform/jobs/line-file.ts";
+import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "#platform/jobs/attempt.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
 import { BatchTotals } from "./batch-totals.ts";
@@ -28,152 +18,218 @@ import { type WriteDeps, writeBatch } from "./write-batch.ts";
 
 export const BULK_JOB = "validation_bulk";
 
-/** What the job needs beside the file. */
+/** The job's input besides the file itself. */
 export interface BulkInput {
-  /** As its sender calls it. */
+  /** The name that the uploader gave it. */
   readonly file_name: string;
-  /** Where the sender named one. */
+  /** Null or undefined: detected. */
   readonly encoding?: Encoding | null;
 }
 
 export interface BulkDeps extends WriteDeps {
-  readonly examiner: AddressChecker;
-  readonly pace?: Partial<RoundPauses>;
+  readonly checker: AddressChecker;
+  readonly pauses?: Partial<RoundPauses>;
 }
 
 /** Most servers that greylist want a minute; few want more than five. */
-const PACE: RoundPauses = { greylistPauseMs: 90_000, turnPauseMs: 5_000 };
-/** Batches of one job that are looked at together. */
-const AT_ONCE = 8;
-/** Connections that all jobs of a process take together; the others of the pool are for those who wait. */
+const PAUSES: RoundPauses = { greylistPauseMs: 90_000, retryPauseMs: 5_000 };
+/** Batches of one job that are checked at a time. */
+const BATCHES_AT_ONCE = 8;
+/** Database connections for the batches of all jobs of this process. */
 const CONNECTIONS = 2;
-/** Domains that all jobs of a process ask about together. */
+/** Domains that are checked at a time for all jobs of this process. */
 const DOMAINS_AT_ONCE = 100;
-/** Batches whose rows are read together. */
-const ROWS_OF = 100;
+/** Batches whose rows are read in one query. */
+const BATCHES_PER_QUERY = 100;
 
+/** Handles the job that validates the addresses of a file. */
 export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
-  const { db, clock, examiner } = deps;
-  const pace = { ...PACE, ...deps.pace };
-  const takeConnection = createLimiter(CONNECTIONS);
-  const takeTurn = createLimiter(DOMAINS_AT_ONCE);
-
-  return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput }) => {
-    const { id: jobId, workspaceId, input } = job;
-    let hasWorked = false;
-    const file = await readInput(openInput, job.input.encoding ?? undefined);
-    const { addresses } = file;
-    const tally = new BatchTotals();
-    const note = (batches: readonly DoneBatch[]) => {
-      tally.add(batches);
-      report(tally.progress(file));
-    };
-    note(await listDoneBatches(db, workspaceId, jobId));
-    const room = await HourlyCap.open(deps, workspaceId);
-
-    /** Who cancels finds nothing begun, and nothing charged, after being told that it will stop. */
-    const requireWanted = async () => {
-      if (await hasToEnd()) signal.throwIfAborted();
-    };
-
-    const workOff = async (batch: number, places: readonly number[], isLast: boolean) => {
-      await requireNotSuspended(db, workspaceId);
-      await requireWanted();
-      const { inside, outside } = room.take(addresses, places);
-      const examined = await checkBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
-      const lots = Map.groupBy(examined, (one) => lotOf(one, isLast));
-      const placesIn = (lot: Lot) => (lots.get(lot) ?? []).map(({ place }) => place);
-      const later = { greylisted: placesIn("greylisted"), put_back: [...outside, ...placesIn("put_back")] };
-      const key = { jobId, batch };
-      const written = await takeConnection(async () => {
-        await requireWanted();
-        return writeBatch(deps, workspaceId, key, lots.get("answered") ?? [], later);
-      });
-      // Another run of the job, thought dead, has done it.
-      note(written === undefined ? await listDoneBatches(db, workspaceId, jobId) : [written.done]);
-      room.giveBack(inside.filter((place) => addresses[place]?.syntax.ok).length - (written?.taken ?? 0));
-      if (written?.isCapped) room.close();
-    };
-
-    const requirePlace = () => {
-      if (hasWorked) requireTurn();
-      if (room.isFull) throw putBackUntil(room.end.getTime());
-    };
-    const putBackUntil = (moment: number) =>
-      new PutBack(Math.max(0, Math.ceil((moment - clock.now().getTime()) / 1_000)));
-
-    const workOffRound = async ({ batches, first, isLast }: Round) => {
-      const left = batches.map((places, at) => [first + at, places] as const);
-      const work = async () => {
-        for (let next = left.shift(); next !== undefined; next = left.shift()) {
-          if (signal.aborted || tally.stoppedBy !== null) return;
-          if (tally.find(next[0]) !== undefined) continue;
-          try {
-            requirePlace();
-            await workOff(...next, isLast);
-          } catch (fault) {
-            left.length = 0;
-            throw fault;
-          }
-          hasWorked = true;
-        }
-      };
-      const works = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
-      const faults = works.flatMap((ended) => (ended.status === "rejected" ? [ended.reason] : []));
-      if (faults.length > 0 && !signal.aborted) {
-        throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
-      }
-    };
-
-    const doneOf = ({ batches, first }: Round) => batches.flatMap((_, at) => tally.find(first + at) ?? []);
-    for (
-      let round: Round | undefined = firstRound(addresses);
-      round !== undefined;
-      round = nextRound(addresses, round, doneOf(round), pace)
-    ) {
-      const isBegun = tally.find(round.first) !== undefined;
-      if (!isBegun && round.notBefore > clock.now().getTime()) throw putBackUntil(round.notBefore);
-      await workOffRound(round);
-      if (signal.aborted || tally.stoppedBy !== null) break;
-    }
-    // A service that stops takes the job up again; a caller who cancels is given what was found.
-    if (!isCancelled()) signal.throwIfAborted();
-
-    note(await listDoneBatches(db, workspaceId, jobId));
-    const rows = await collectRows(workspaceId, jobId);
-    const day = clock.now().toISOString().slice(0, 10);
-    const outcome = await leave(db, job, day, file, rows, tally.stoppedBy ?? "cancelled");
-    const rest = addresses.length - rows.size;
-    // What a limit left out is done with; what a cancelled job left out was never begun.
-    const isPartial = isCancelled() && tally.stoppedBy === null && rest > 0;
-    if (!isPartial)
-      report({ ...tally.progress(file), processed: addresses.length + file.duplicates, failed: rest });
-    return { ...outcome, isPartial, result: { file_name: input.file_name, ...tally.result(file, rest) } };
+  const shared: SharedParts = {
+    deps,
+    pauses: { ...PAUSES, ...deps.pauses },
+    connections: createLimiter(CONNECTIONS),
+    domains: createLimiter(DOMAINS_AT_ONCE),
   };
+  return async (context) => {
+    const file = await readInput(context.openInput, context.job.input.encoding ?? undefined);
+    return new BulkRun(shared, context, file, await HourlyCap.open(deps, context.job.workspaceId)).run();
+  };
+}
 
-  /** By place in the file. */
-  async function collectRows(workspaceId: WorkspaceId, jobId: string): Promise<Map<number, string>> {
-    const found = new Map<number, string>();
-    for (let after = -1; ; ) {
-      const batches = await listBatchRows(db, workspaceId, jobId, { after, most: ROWS_OF });
-      for (const { places, rows } of batches) {
-        for (const [at, place] of places.entries()) found.set(place, rows[at] ?? "");
-      }
-      const last = batches.at(-1);
-      if (last === undefined || batches.length < ROWS_OF) return found;
-      after = last.batch;
+/** What all jobs of a process share. */
+interface SharedParts {
+  readonly deps: BulkDeps;
+  readonly pauses: RoundPauses;
+  readonly connections: TakeTurn;
+  readonly domains: TakeTurn;
+}
+
+/**
+ * One run of the job, over batches of some hundred addresses. A batch is checked first; then its cost, its history and the
+ * record that it is done are written in one transaction. A job that was killed continues with the next batch and charges
+ * nothing twice; one that reaches a limit has answered exactly what was covered.
+ *
+ * Addresses that the rate limit of their provider or the hourly cap leaves out are retried in another round (rounds.ts),
+ * addresses whose server greylists in the last one. A job that runs long, or has to wait, gives up its slot (PutBack).
+ */
+class BulkRun {
+  readonly #shared: SharedParts;
+  readonly #context: JobContext<BulkInput>;
+  readonly #file: AddressFile;
+  readonly #cap: HourlyCap;
+  readonly #totals = new BatchTotals();
+  #hasWorked = false;
+
+  constructor(shared: SharedParts, context: JobContext<BulkInput>, file: AddressFile, cap: HourlyCap) {
+    this.#shared = shared;
+    this.#context = context;
+    this.#file = file;
+    this.#cap = cap;
+  }
+
+  async run(): Promise<JobOutcome> {
+    await this.#noteDone();
+    let round: Round | undefined = firstRound(this.#file.addresses);
+    while (round !== undefined) {
+      await this.#round(round);
+      if (this.#context.signal.aborted || this.#totals.stoppedBy !== null) break;
+      round = nextRound(this.#file.addresses, round, this.#doneOf(round), this.#shared.pauses);
     }
+    // After a stop of the service the job continues later; after a cancellation it returns what was answered.
+    if (!this.#context.isCancelled()) this.#context.signal.throwIfAborted();
+    await this.#noteDone();
+    return this.#finish();
+  }
+
+  /** Works off the batches of a round that are not done. @throws PutBack when the round may not begin yet */
+  async #round(round: Round): Promise<void> {
+    const { signal } = this.#context;
+    const isBegun = this.#totals.find(round.first) !== undefined;
+    if (!isBegun && round.notBefore > this.#now()) throw this.#putBackUntil(round.notBefore);
+    const left = round.batches.map((places, at) => [round.first + at, places] as const);
+    const work = async () => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        if (signal.aborted || this.#totals.stoppedBy !== null) return;
+        if (this.#totals.find(next[0]) !== undefined) continue;
+        try {
+          this.#requireSlot();
+          await this.#batch(...next, round.isLast);
+        } catch (fault) {
+          left.length = 0;
+          throw fault;
+        }
+        this.#hasWorked = true;
+      }
+    };
+    const works = await Promise.allSettled(Array.from({ length: BATCHES_AT_ONCE }, work));
+    const faults = works.flatMap((ended) => (ended.status === "rejected" ? [ended.reason] : []));
+    if (faults.length > 0 && !signal.aborted) {
+      throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
+    }
+  }
+
+  async #batch(batch: number, places: readonly number[], isLast: boolean): Promise<void> {
+    const { deps, connections, domains } = this.#shared;
+    const { job, signal } = this.#context;
+    const { addresses } = this.#file;
+    await requireNotSuspended(deps.db, job.workspaceId);
+    await this.#requireNotCancelled();
+    const { inside, outside } = this.#cap.reserve(addresses, places);
+    const checked = await checkBatch({ ...deps, takeTurn: domains }, addresses, inside, signal);
+    const parts = Map.groupBy(checked, (one) => partOf(one, isLast));
+    const placesIn = (part: BatchPart) => (parts.get(part) ?? []).map(({ place }) => place);
+    const later = { greylisted: placesIn("greylisted"), put_back: [...outside, ...placesIn("put_back")] };
+    const key = { jobId: job.id, batch };
+    const written = await connections(async () => {
+      await this.#requireNotCancelled();
+      return writeBatch(deps, job.workspaceId, key, parts.get("answered") ?? [], later);
+    });
+    // Undefined: another run of this job, which was taken for dead, has written the batch.
+    if (written === undefined) await this.#noteDone();
+    else this.#note([written.done]);
+    this.#cap.release(inside.filter((place) => addresses[place]?.syntax.ok).length - (written?.taken ?? 0));
+    if (written?.isCapped) this.#cap.close();
+  }
+
+  /** Writes the files of the results. */
+  async #finish(): Promise<JobOutcome> {
+    const { job, isCancelled, report } = this.#context;
+    const { addresses, duplicates } = this.#file;
+    const totals = this.#totals;
+    const rows = await collectRows(this.#shared.deps.db, job.workspaceId, job.id);
+    const day = new Date(this.#now()).toISOString().slice(0, 10);
+    const reason = totals.stoppedBy ?? "cancelled";
+    const outcome = await writeFiles(this.#shared.deps.db, job, day, this.#file, rows, reason);
+    const rest = addresses.length - rows.size;
+    // A limit ends the job; only a cancellation leaves it partial.
+    const isPartial = isCancelled() && totals.stoppedBy === null && rest > 0;
+    if (!isPartial)
+      report({ ...totals.progress(this.#file), processed: addresses.length + duplicates, failed: rest });
+    const result = { file_name: job.input.file_name, ...totals.result(this.#file, rest) };
+    return { ...outcome, isPartial, result };
+  }
+
+  /** After a cancellation no batch is begun, and none is charged. */
+  async #requireNotCancelled(): Promise<void> {
+    if (await this.#context.hasToEnd()) this.#context.signal.throwIfAborted();
+  }
+
+  /** @throws PutBack when other jobs wait for the slot, or the hourly cap is reached */
+  #requireSlot(): void {
+    if (this.#hasWorked) this.#context.requireTurn();
+    if (this.#cap.isReached) throw this.#putBackUntil(this.#cap.end.getTime());
+  }
+
+  #putBackUntil(time: number): PutBack {
+    return new PutBack(Math.max(0, Math.ceil((time - this.#now()) / 1_000)));
+  }
+
+  async #noteDone(): Promise<void> {
+    const { workspaceId, id } = this.#context.job;
+    this.#note(await listDoneBatches(this.#shared.deps.db, workspaceId, id));
+  }
+
+  #note(batches: readonly DoneBatch[]): void {
+    this.#totals.add(batches);
+    this.#context.report(this.#totals.progress(this.#file));
+  }
+
+  #doneOf({ batches, first }: Round): DoneBatch[] {
+    return batches.flatMap((_, at) => this.#totals.find(first + at) ?? []);
+  }
+
+  #now(): number {
+    return this.#shared.deps.clock.now().getTime();
   }
 }
 
-type Lot = "answered" | "greylisted" | "put_back";
+/** The rows of the result file, by the place of their address in the input. */
+async function collectRows(
+  db: Database,
+  workspaceId: WorkspaceId,
+  jobId: string,
+): Promise<Map<number, string>> {
+  const found = new Map<number, string>();
+  for (let after = -1; ; ) {
+    const batches = await listBatchRows(db, workspaceId, jobId, { after, most: BATCHES_PER_QUERY });
+    for (const { places, rows } of batches) {
+      for (const [at, place] of places.entries()) found.set(place, rows[at] ?? "");
+    }
+    const last = batches.at(-1);
+    if (last === undefined || batches.length < BATCHES_PER_QUERY) return found;
+    after = last.batch;
+  }
+}
 
-function lotOf({ findings: { probe } }: CheckedAddress, isLast: boolean): Lot {
+/** What is done with an address after its check. */
+type BatchPart = "answered" | "greylisted" | "put_back";
+
+function partOf({ findings: { probe } }: CheckedAddress, isLast: boolean): BatchPart {
   if (probe?.result === "rate_limited" || probe?.result === "stopped") return "put_back";
   return probe?.result === "greylisted" && !isLast ? "greylisted" : "answered";
 }
 
-/** Why addresses were left out, in the words of the file that lists them. */
+/** The reason column of the file that lists the addresses without a result. */
 const reasons = {
   plan_limit_reached: "Not validated: the plan's allowance was used up",
   insufficient_balance: "Not validated: the balance did not cover it",
@@ -185,18 +241,18 @@ async function readInput(
   encoding: Encoding | undefined,
 ): Promise<AddressFile> {
   await using file = await openInput();
-  // Awaited here: the copy goes with the end of this function.
+  // Awaited here, because the temporary copy is deleted at the end of this function.
   return await readAddressFile(file.path, encoding);
 }
 
-/** The files of the answers, and of the addresses that have none. */
-async function leave(
+/** Writes the file of the results, and a second one of the addresses without a result, if any. */
+async function writeFiles(
   db: Database,
   job: { readonly id: string; readonly workspaceId: WorkspaceId },
   day: string,
   { addresses }: AddressFile,
   rows: ReadonlyMap<number, string>,
-  why: keyof typeof reasons,
+  reason: keyof typeof reasons,
 ): Promise<JobOutcome> {
   await using result = new JobLineFile(db, job, `validations-${day}.csv`);
   await writeResult(
@@ -206,6 +262,6 @@ async function leave(
   const rest = addresses.filter((_, place) => !rows.has(place));
   if (rest.length === 0) return { resultFile: result.name };
   await using errors = new JobLineFile(db, job, `not-validated-${day}.csv`);
-  await writeRest(errors, rest, reasons[why]);
+  await writeRest(errors, rest, reasons[reason]);
   return { resultFile: result.name, errorsFile: errors.name };
 }

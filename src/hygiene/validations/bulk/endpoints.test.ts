@@ -21,8 +21,8 @@ const service = await startService({
 });
 const { call, database, clock, dns } = service;
 const config = readConfig({ DATA_DIR: dataDir, DNS_SERVERS: dns.address, ALLOW_PRIVATE_MX: "true" });
-const examiner = openAddressChecker({ config, clock }, null);
-const handlers = { [BULK_JOB]: bulkHandler({ db: database, clock, plans, examiner }) };
+const checker = openAddressChecker({ config, clock }, null);
+const handlers = { [BULK_JOB]: bulkHandler({ db: database, clock, plans, checker }) };
 const runner = await startRunner({ database, dataDir, log: createLog("silent"), handlers, recurring: [] });
 afterAll(async () => {
   await runner.stop();
@@ -35,7 +35,7 @@ const upload = (content: string | Uint8Array, caller = call, field = "file") => 
   return caller("POST", "/validations/bulk", form);
 };
 
-/** The rows of the result: address and status. */
+/** The rows of the result file: address and status. */
 async function validated(content: string | Uint8Array) {
   const started = await upload(content);
   expect(started.status, started.body.error).toBe(202);
@@ -106,7 +106,7 @@ describe("refused at once", () => {
     expect([status, body.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
   });
 
-  it("what allowance or balance do not cover, and nothing is taken", async () => {
+  it("a file that allowance and balance do not cover, without a charge", async () => {
     const { workspaceId, key } = await service.newWorkspace();
     const caller = apiCaller(() => service.url, key);
     await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
@@ -119,12 +119,12 @@ describe("refused at once", () => {
     const tooDear = await upload(file(101), caller);
     expect([tooDear.status, tooDear.body.code]).toEqual([402, "INSUFFICIENT_BALANCE"]);
     expect((await caller("GET", "/validations/usage")).body.data.month_used).toBe(0);
-    // Texts that are no addresses cost nothing, and count for nothing here.
+    // Texts that are not addresses cost nothing.
     expect((await upload(`${file(100)}\nnobody\nnobody else\n`, caller)).status).toBe(202);
   });
 });
 
-test("who may not read validations sees neither job nor file", async () => {
+test("a key without validations:read sees neither job nor file", async () => {
   const { job } = await validated("a@good.test");
   const key = await service.newKey(["subscribers:read"]);
   expect((await call("GET", `/jobs/${job.id}/download`, undefined, { key })).status).toBe(403);

@@ -1,12 +1,12 @@
-/** What the workspace's hourly cap leaves to a job, so that no server is asked about more addresses than can be paid for. */
 import type { WorkspaceId } from "#platform/ids.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import { capacityFor, nextHour } from "#workspace/billing/meter-reading.ts";
 import type { FileAddress } from "./address-file.ts";
 import type { WriteDeps } from "./write-batch.ts";
 
+/** The part of the workspace's hourly cap that is left for a job: no server is asked about more addresses than it covers. */
 export class HourlyCap {
-  /** When there is room again. */
+  /** When the next hour begins. */
   readonly end: Date;
   #left: number;
 
@@ -21,12 +21,12 @@ export class HourlyCap {
     return new HourlyCap(refusal === "hourly_cap" && most !== null ? most : Infinity, nextHour(now));
   }
 
-  get isFull(): boolean {
+  get isReached(): boolean {
     return this.#left <= 0;
   }
 
-  /** Reserves room for as many of these places as there is; a text that is no address takes none. */
-  take(addresses: readonly FileAddress[], places: readonly number[]) {
+  /** Reserves as many of these places as the cap allows. A text that is not an address costs nothing. */
+  reserve(addresses: readonly FileAddress[], places: readonly number[]) {
     const isInside = places.map((place) => !addresses[place]?.syntax.ok || this.#left-- > 0);
     this.#left = Math.max(0, this.#left);
     return {
@@ -35,12 +35,12 @@ export class HourlyCap {
     };
   }
 
-  /** What was reserved and not used. */
-  giveBack(count: number): void {
+  /** Returns what was reserved and not used. */
+  release(count: number): void {
     this.#left += count;
   }
 
-  /** Others have used it up. */
+  /** The cap was reached by other calls of the workspace. */
   close(): void {
     this.#left = -Infinity;
   }

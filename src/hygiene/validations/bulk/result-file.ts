@@ -1,4 +1,4 @@
-/** What a bulk validation leaves behind: a CSV row for each answer, in the order of the file, and a list of the rest. */
+/** The CSV files of a bulk validation: one of the results, one of the addresses without a result. */
 import { ErrorsFile } from "#audience/imports/errors-file.ts";
 import type { Validation } from "#hygiene/validations/validation.ts";
 import { csvLine } from "#platform/csv/write.ts";
@@ -32,17 +32,17 @@ const columns: readonly (readonly [name: string, cell: (answer: Validation) => C
   ["is_new_domain", ({ is_new_domain }) => is_new_domain],
 ];
 
-/** The row of an answer. */
+/** The CSV row of a result. */
 export function resultRow(answer: Validation): string {
   return csvLine(columns.map(([, cell]) => textOf(cell(answer))));
 }
 
-/** What is not known, or was not asked, is an empty cell. */
+/** Unknown values are empty cells. */
 function textOf(cell: Cell): string | number {
   return typeof cell === "boolean" ? String(cell) : (cell ?? "");
 }
 
-/** Writes these rows, and all of the file. */
+/** Writes the header and these rows, and closes the file. */
 export async function writeResult(file: LineFile, rows: readonly string[]): Promise<void> {
   file.add(csvLine(columns.map(([column]) => column)));
   for (const row of rows) {
@@ -52,7 +52,7 @@ export async function writeResult(file: LineFile, rows: readonly string[]): Prom
   await file.close();
 }
 
-/** Lists the addresses that were not validated, and why; all of the file. */
+/** Writes the addresses that were not validated, with the reason, and closes the file. */
 export async function writeRest(file: LineFile, rest: readonly FileAddress[], reason: string): Promise<void> {
   const refusals = new ErrorsFile(file);
   for (const { line, text } of rest) {

@@ -5,7 +5,7 @@ import { batchesOf } from "./rounds.ts";
 const fileOf = (texts: readonly string[]) =>
   texts.map((text, at) => ({ line: at + 1, text, syntax: readSyntax(text) }));
 
-test("every place is in one batch, with at most 20 of a domain in each, whichever places are asked about", () => {
+test("every place is in exactly one batch, with at most 20 of a domain in each", () => {
   const addresses = fileOf([
     ...Array.from({ length: 300 }, (_, at) => `u${at}@large.test`),
     ...Array.from({ length: 400 }, (_, at) => `u@d${at}.test`),

@@ -1,7 +1,7 @@
 /**
- * In which rounds a file is worked off. The first has all of its addresses, the next ones those that were put back, until
- * every address has had its turn; the last ones have those whose servers greylist. The same file with the same outcome
- * always comes to the same rounds, so that a job finds the round again in which it was.
+ * Divides a file into rounds of batches. The first round has all addresses, further ones those that were put back; the last
+ * rounds have the addresses whose servers greylist. The same file and the same results always give the same rounds, so that
+ * a job that is continued finds its round again. A place is the index of an address in the file.
  */
 import type { FileAddress } from "./address-file.ts";
 import type { DoneBatch } from "./store.ts";
@@ -11,20 +11,21 @@ export interface Round {
   readonly first: number;
   /** Places in the file. */
   readonly batches: readonly (readonly number[])[];
-  /** Whether a server that greylists now is not asked again. */
+  /** Addresses that are greylisted in this round are not retried. */
   readonly isLast: boolean;
-  /** In milliseconds, as a clock's getTime(). */
+  /** The earliest begin, in epoch milliseconds. */
   readonly notBefore: number;
-  /** Places that wait for the last rounds, and when the last of them was asked about. */
+  /** Places for the last rounds. */
   readonly greylisted: readonly number[];
+  /** When the last of them was asked about, in epoch milliseconds. */
   readonly greylistedAt: number;
 }
 
 export interface RoundPauses {
   /** Before a server that greylists is asked again. */
   readonly greylistPauseMs: number;
-  /** Before those that had no turn are tried again. */
-  readonly turnPauseMs: number;
+  /** Before addresses that were put back are retried. */
+  readonly retryPauseMs: number;
 }
 
 export function firstRound(addresses: readonly FileAddress[]): Round {
@@ -34,13 +35,13 @@ export function firstRound(addresses: readonly FileAddress[]): Round {
 
 /**
  * @param done all batches of the round
- * @returns undefined when there is nobody left to ask about
+ * @returns undefined when every address has its result
  */
 export function nextRound(
   addresses: readonly FileAddress[],
   round: Round,
   done: readonly DoneBatch[],
-  { greylistPauseMs, turnPauseMs }: RoundPauses,
+  { greylistPauseMs, retryPauseMs }: RoundPauses,
 ): Round | undefined {
   const first = round.first + round.batches.length;
   const asked = done.filter((batch) => batch.greylisted.length > 0);
@@ -49,7 +50,7 @@ export function nextRound(
   const putBack = done.flatMap((batch) => batch.put_back);
   if (putBack.length > 0) {
     const batches = batchesOf(addresses, inOrder(putBack));
-    const notBefore = latest(done) + turnPauseMs;
+    const notBefore = latest(done) + retryPauseMs;
     return { first, batches, isLast: round.isLast, notBefore, greylisted, greylistedAt };
   }
   if (greylisted.length === 0) return undefined;
@@ -58,7 +59,7 @@ export function nextRound(
   return { first, batches, isLast: true, notBefore, greylisted: [], greylistedAt };
 }
 
-/** When the last of them was done; 0 without any. */
+/** When the last of the batches was done; 0 without batches. */
 function latest(batches: readonly DoneBatch[]): number {
   return batches.reduce((last, { done_at }) => Math.max(last, done_at.getTime()), 0);
 }
@@ -68,16 +69,21 @@ function inOrder(places: readonly number[]): number[] {
 }
 
 const BATCH_SIZE = 250;
-/** Of one domain in a row, and in a batch. */
+/** Addresses of one domain in a batch. */
 const RUN_SIZE = 20;
 
-/** @param places in the file */
+/**
+ * Divides places into batches. Addresses of one domain are together, so that it is looked up once and its server is asked
+ * about several of them in a row. A batch has at most RUN_SIZE addresses of a domain: a large domain, whose server may be
+ * asked once a second, must delay neither the other domains nor the end of the batch. The same places always give the same
+ * batches.
+ */
 export function batchesOf(addresses: readonly FileAddress[], places: Iterable<number>): number[][] {
   const byDomain = Map.groupBy(places, (place) => domainAt(addresses, place));
   const runs = [...byDomain.values()].flatMap((ofDomain) =>
     slices(ofDomain, RUN_SIZE).map((run, row) => ({ row, run })),
   );
-  // A row has one run of each domain that is left, and no batch has parts of two rows.
+  // A row has one run of each domain that has addresses left. No batch has runs of two rows.
   const rows = Map.groupBy(runs, ({ row }) => row);
   return [...rows.values()].flatMap((ofRow) =>
     slices(
@@ -93,7 +99,7 @@ function slices(places: readonly number[], size: number): number[][] {
   );
 }
 
-/** Empty for what is no address. */
+/** Empty for a text that is not an address. */
 function domainAt(addresses: readonly FileAddress[], place: number): string {
   const syntax = addresses[place]?.syntax;
   return syntax?.ok ? syntax.domain : "";

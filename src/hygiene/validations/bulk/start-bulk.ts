@@ -1,5 +1,3 @@
-/** How a bulk validation begins: the file is read, what it will cost is compared with what there is, and a job starts. */
-
 import { validations } from "#hygiene/validations/validation.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
@@ -25,8 +23,9 @@ export interface StartDeps {
 }
 
 /**
- * The hourly cap is no limit here: a job that reaches it goes on in the next hour.
- * @throws ApiError as readAddressFile does, when allowance or balance do not cover all of it, and CONFLICT
+ * Starts the job if allowance or balance cover the whole file. The hourly cap is not checked here: a job that reaches it
+ * continues in the next hour.
+ * @throws ApiError as readAddressFile does; PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE; CONFLICT when too many jobs are open
  */
 export async function startBulkValidation(
   deps: StartDeps,

@@ -1,4 +1,4 @@
-/** The SQL of bulk validations: which batches of a job are done, and what they found. */
+/** SQL of bulk validations: the batches of a job that are done, with their results. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -10,17 +10,17 @@ export interface BatchKey {
   readonly batch: number;
 }
 
-/** What a batch came to, but for its rows. */
+/** A batch that is done, without its rows. */
 export interface DoneBatch {
   readonly batch: number;
   readonly answered: number;
   /** Answers by status. */
   readonly counts: Readonly<Record<string, number>>;
-  /** Places of those whose server is asked once more. */
+  /** Places of addresses whose server greylists; it is asked once more. */
   readonly greylisted: readonly number[];
-  /** Places of those that had no turn: nobody could be asked, or the hour's cap was reached. */
+  /** Places of addresses to retry: the rate limit of the provider or the hourly cap was reached. */
   readonly put_back: readonly number[];
-  /** Why not everything was answered. */
+  /** The limit that stopped the job; null: none. */
   readonly stopped_by: LimitReason | null;
   readonly done_at: Date;
 }
@@ -32,8 +32,8 @@ export interface BatchRows {
 }
 
 /**
- * Takes a batch for this transaction: true once, for whoever commits. Another run of the job that wants the same waits
- * here for that, and then has nothing to do.
+ * Claims a batch for this transaction; false when another run of the job has written it. Waits for the end of another
+ * transaction that has claimed it.
  */
 export async function claimValidationBatch(
   tx: Queryable,
@@ -60,7 +60,7 @@ export async function updateValidationBatch(
     where workspace_id = ${workspaceId} and job_id = ${key.jobId} and batch = ${key.batch}`);
 }
 
-/** The batches that are done, in their order. */
+/** The batches of a job that are done, in their order. */
 export function listDoneBatches(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -71,7 +71,7 @@ export function listDoneBatches(
     from validation_batches where workspace_id = ${workspaceId} and job_id = ${jobId} order by batch`);
 }
 
-/** What up to `most` batches after this one found, in their order. */
+/** The rows of up to `most` batches after this one, in their order. */
 export function listBatchRows(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -1,4 +1,3 @@
-/** Writing what a batch found: its cost, its history and its rows of the result, in one transaction, once. */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { countAnswers, insertValidations } from "#hygiene/validations/store.ts";
 import { validationOf } from "#hygiene/validations/validation.ts";
@@ -19,28 +18,28 @@ export interface WriteDeps {
 
 export interface BatchOutcome {
   readonly done: DoneBatch;
-  /** What was paid for. */
+  /** Validations that were charged. */
   readonly taken: number;
-  /** The hour's cap is reached. */
+  /** The hourly cap was reached. */
   readonly isCapped: boolean;
 }
 
 /**
- * Writes as many answers as are covered; what costs nothing always is. Where the hourly cap covers no more, the others
- * are put back.
- * @param later places that are neither answered nor paid for now
+ * Charges a batch and writes its history and its rows of the result, in one transaction. Writes as many results as
+ * allowance and balance cover; when the hourly cap is reached, the other addresses are put back.
+ * @param later places without a result for now, which are not charged
  * @returns undefined when another run of the job has written the batch
  */
 export async function writeBatch(
   { db, clock, plans }: WriteDeps,
   workspaceId: WorkspaceId,
   key: BatchKey,
-  examined: readonly CheckedAddress[],
+  checked: readonly CheckedAddress[],
   later: Pick<DoneBatch, "greylisted" | "put_back">,
 ): Promise<BatchOutcome | undefined> {
   const now = clock.now();
-  const complainers = await listComplainers(db, workspaceId, examined);
-  const answers = examined.map((one) => {
+  const complainers = await listComplainers(db, workspaceId, checked);
+  const answers = checked.map((one) => {
     const isComplainer = complainers.has(one);
     const answer = validationOf(one.address.text, one.findings, { isComplainer, isCached: false });
     return { place: one.place, answer, cost: answer.format_valid ? 1 : 0 };
@@ -86,9 +85,9 @@ export async function writeBatch(
 async function listComplainers(
   db: Database,
   workspaceId: WorkspaceId,
-  examined: readonly CheckedAddress[],
+  checked: readonly CheckedAddress[],
 ): Promise<Set<CheckedAddress>> {
-  const asked = examined.flatMap((one) => {
+  const asked = checked.flatMap((one) => {
     const { syntax } = one.address;
     if (!syntax.ok) return [];
     const { local: localpart, domain } = syntax;
