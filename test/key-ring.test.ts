@@ -2,8 +2,8 @@
 import { createPublicKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { returnPathKeys } from "#delivery/compose/compose.ts";
 import { signSignupLink, signupKeys } from "#audience/signup-forms/tokens.ts";
+import { returnPathKeys } from "#delivery/compose/compose.ts";
 import { signingKey } from "#identity/dkims/signing-key.ts";
 import { findRouting } from "#identity/routing-rules/routing.ts";
 import { senderLinkKeys, signSenderLink } from "#identity/verified-senders/confirmation-token.ts";

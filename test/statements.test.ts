@@ -24,8 +24,8 @@ import {
   insertRecipients,
   listMembersSql,
 } from "#sending/campaigns/audience/recipients-store.ts";
-import { settleAccount } from "#workspace/billing/meter.ts";
 import { leaseDeliveries } from "#webhooks/deliveries/store.ts";
+import { settleAccount } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { addPeople, newList } from "./support/audience.ts";

@@ -1,7 +1,7 @@
 /** `posthaste mail …`: mail to postmaster and abuse, and returned mail that could not be read. */
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { findRawMail, listInboundMails, type ListedMail } from "#inbound/returns/store.ts";
+import { findRawMail, type ListedMail, listInboundMails } from "#inbound/returns/store.ts";
 import { isUuid } from "#platform/ids.ts";
 import { withDatabase } from "./command/database.ts";
 import type { CliOptions } from "./command/options.ts";

@@ -10,8 +10,8 @@ import { blacklistTasks, type MonitorDeps } from "./blacklist/run-monitors.ts";
 import type { Prober } from "./probe/prober.ts";
 import { BULK_JOB, bulkHandler } from "./validations/bulk/bulk-job.ts";
 import { validationEndpoints } from "./validations/endpoints.ts";
-import { removeOldValidationsJob } from "./validations/remove-old-validations.ts";
 import { openAddressChecker } from "./validations/open-address-checker.ts";
+import { removeOldValidationsJob } from "./validations/remove-old-validations.ts";
 import { validations } from "./validations/validation.ts";
 
 /** How long the answer of a DNS blacklist is reused, so that repeated checks of one target do not reach its operator. */
@@ -27,7 +27,7 @@ export function hygieneEndpoints(parts: HygieneParts): Endpoint[] {
   const { database: db, clock, config, plans, prober } = parts;
   return [
     ...blacklistEndpoints({ db, clock, plans, checker: checkerFor(config, clock, BLACKLIST_ANSWER_MS) }),
-    ...validationEndpoints({ db, clock, plans, examiner: openAddressChecker(parts, prober) }),
+    ...validationEndpoints({ db, clock, plans, checker: openAddressChecker(parts, prober) }),
   ];
 }
 
@@ -36,7 +36,7 @@ export const hygieneJobs = { [BULK_JOB]: validations };
 
 export function hygieneHandlers(parts: HygieneParts): JobHandlers {
   const { database: db, clock, plans, prober } = parts;
-  return { [BULK_JOB]: bulkHandler({ db, clock, plans, examiner: openAddressChecker(parts, prober) }) };
+  return { [BULK_JOB]: bulkHandler({ db, clock, plans, checker: openAddressChecker(parts, prober) }) };
 }
 
 type HygieneHooks = Pick<MonitorDeps, "sendPlatformMail" | "onListingChanged">;

@@ -3,8 +3,8 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { GaugeSource } from "#platform/metrics.ts";
-import { removeOldInboundMail } from "./retention.ts";
 import { domainReportEndpoints } from "./reports/endpoints.ts";
+import { removeOldInboundMail } from "./retention.ts";
 import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./returns/store.ts";
 
 export function inboundEndpoints({ database: db, clock }: ProcessContext): Endpoint[] {

@@ -20,8 +20,8 @@ import { ConnectionCaps } from "./listener/connection-caps.ts";
 import { type ListenerOptions, SmtpListener } from "./listener/listener.ts";
 import { MessageMemory } from "./listener/message-data.ts";
 import { NetworkLog } from "./listener/network-log.ts";
-import { createReading } from "./parsing/parse-mail.ts";
-import { createReturns, LARGEST_MAIL } from "./returns/conversation.ts";
+import { createMailParser } from "./parsing/parse-mail.ts";
+import { LARGEST_MAIL, ReturnsConversation, type ReturnsDeps } from "./returns/conversation.ts";
 import { startProcessing } from "./returns/processing.ts";
 import { createLogins } from "./submission/login.ts";
 import { createSubmission } from "./submission/submission.ts";
@@ -115,16 +115,22 @@ function openReturns(services: ProcessContext, certificate: Certificate, hooks: 
     bounceDomain: config.BOUNCE_DOMAIN,
     keys: { returnPath: returnPathKeys(secrets), link: mailLinkKeys(secrets) },
   };
-  const readings = { signed: createReading(), open: createReading() };
+  const parsers = { signed: createMailParser(), open: createMailParser() };
   const networkLog = new NetworkLog(log);
   const processing = startProcessing({
     ...addresses,
-    readings,
+    parsers,
     log,
     onMoved: hooks.onMoved,
     onUnsubscribed: hooks.onUnsubscribed,
     sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
   });
+  const returnsDeps: ReturnsDeps = {
+    ...addresses,
+    db: services.requests,
+    log: networkLog,
+    onStored: (mailClass) => processing.wake(mailClass),
+  };
   const options = {
     host: config.INBOUND_HOST ?? config.HOST,
     name: config.MAIL_HOSTNAME,
@@ -136,18 +142,13 @@ function openReturns(services: ProcessContext, certificate: Certificate, hooks: 
     mostBytes: RETURNS.mostBytes,
     log,
     networkLog,
-    open: createReturns({
-      ...addresses,
-      db: services.requests,
-      log: networkLog,
-      onStored: (mailClass) => processing.wake(mailClass),
-    }),
+    open: (network: string) => new ReturnsConversation(returnsDeps, network),
   };
   return {
     options,
     async close() {
       await processing.stop();
-      await Promise.all([readings.signed.close(), readings.open.close()]);
+      await Promise.all([parsers.signed.close(), parsers.open.close()]);
     },
   };
 }

@@ -9,9 +9,9 @@
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "#platform/errors.ts";
 import { takeBodies } from "#platform/http/request/read-body.ts";
+import { sendErrorPage } from "#platform/http/response/error-page.ts";
 import { registerClickRoute } from "./click-route.ts";
 import { PIXEL_ENDING, paths } from "./link-tokens.ts";
-import { sendErrorPage } from "#platform/http/response/error-page.ts";
 import {
   engagementOf,
   mailOf,

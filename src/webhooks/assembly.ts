@@ -3,10 +3,10 @@ import { createResolver } from "#dns/system.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { webhookEndpoints } from "./endpoints.ts";
-import { createReceiver } from "./receiver.ts";
 import { removeOldWebhookDeliveries, switchOffOverfullWebhooks } from "./deliveries/recurring-jobs.ts";
 import { startSender, type WebhookSender } from "./deliveries/sender.ts";
+import { webhookEndpoints } from "./endpoints.ts";
+import { createReceiver } from "./receiver.ts";
 
 /** A look-up is a part of a delivery attempt, which may take ten seconds. */
 const WEBHOOK_DNS = { timeoutMs: 5_000, tries: 4 };

@@ -5,7 +5,7 @@ import type { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { countMembers, countPeople, totalInStatus } from "./memberships/counters.ts";
-import { listIdsAfter, listIdsAt, listAnchors, type SubscriberFilter, searchIds } from "./page-store.ts";
+import { listAnchors, listIdsAfter, listIdsAt, type SubscriberFilter, searchIds } from "./page-store.ts";
 
 export interface PageQuery extends Page {
   readonly search: string | undefined;

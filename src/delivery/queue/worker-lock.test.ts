@@ -2,8 +2,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
-import { holdWorkerLock, tryWorkerLock } from "./worker-lock.ts";
 import { takeWorkerLock, workerLockHolder } from "#test/support/take-worker-lock.ts";
+import { holdWorkerLock, tryWorkerLock } from "./worker-lock.ts";
 
 const db = await testDatabase();
 

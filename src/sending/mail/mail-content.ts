@@ -8,8 +8,8 @@ import type { CompiledContent } from "#sending/content/compile.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { readCustomHeaders } from "#sending/content/custom-headers.ts";
 import { type RecipientValues, renderContent, unfitValues, weaveContent } from "#sending/content/render.ts";
-import type { CampaignToSend } from "./presend-store.ts";
 import type { MailLinks } from "#tracking/link-tokens.ts";
+import type { CampaignToSend } from "./presend-store.ts";
 
 /** A campaign with its compiled content. */
 export interface PreparedCampaign {

@@ -1,7 +1,8 @@
 /** Binds conditions: resolves the field and operator of each rule, and reads its value in a scope. */
+
+import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import { builtInFields } from "./built-in-fields.ts";
-import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import { type Condition, type Conditions, eachCondition, isGroup } from "./conditions.ts";
 import { customField } from "./custom-field.ts";
 import type { Field } from "./field.ts";

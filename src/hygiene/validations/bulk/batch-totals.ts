@@ -1,5 +1,6 @@
 import type { ValidationStatus } from "#hygiene/validations/score.ts";
 import { counterNames } from "#hygiene/validations/stats.ts";
+import type { LimitReason } from "#workspace/billing/quota.ts";
 import type { AddressFile } from "./address-file.ts";
 import type { DoneBatch } from "./store.ts";
 

@@ -1,11 +1,11 @@
 import type { AddressChecker } from "#hygiene/validations/address-checker.ts";
-import { createTurns, type TakeTurn } from "#platform/concurrency.ts";
+import { createLimiter, type Limiter } from "#platform/concurrency.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "#platform/jobs/attempt.ts";
 import type { TempFile } from "#platform/jobs/files.ts";
 import { JobLineFile } from "#platform/jobs/line-file.ts";
-import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "#platform/jobs/attempt.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
 import { BatchTotals } from "./batch-totals.ts";
@@ -60,8 +60,8 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
 interface SharedParts {
   readonly deps: BulkDeps;
   readonly pauses: RoundPauses;
-  readonly connections: TakeTurn;
-  readonly domains: TakeTurn;
+  readonly connections: Limiter;
+  readonly domains: Limiter;
 }
 
 /**
