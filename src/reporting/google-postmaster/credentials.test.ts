@@ -21,7 +21,11 @@ test.each<[string, unknown, string]>([
   ["no object", "credentials.json", "must be object"],
   ["a list", [account], "must be object"],
   ["an empty e-mail address", { ...account, client_email: "" }, "/client_email"],
-  ["a private key that is none", { ...account, private_key: "-----BEGIN" }, "/private_key is not a private key"],
+  [
+    "a private key that is none",
+    { ...account, private_key: "-----BEGIN" },
+    "/private_key is not a private key",
+  ],
   ["a key of another kind", { ...account, private_key: pem("ed25519") }, "/private_key is not an RSA key"],
   ["an address of another protocol", { ...account, token_uri: "file:///etc/passwd" }, "/token_uri"],
   ["an address that is none", { ...person, token_uri: "https://" }, "/token_uri is not a URL"],
