@@ -23,7 +23,7 @@ const insert = (workspace: WorkspaceId, ...names: string[]) =>
     names.map((name) => draft(workspace, `${name}@a.test`)),
   );
 
-/** Leases everything that is due, whoever's it is. */
+/** Leases all due messages of all workspaces. */
 const lease = () =>
   leaseMessages(db, {
     workerId: newId(),

@@ -29,7 +29,7 @@ export class MicroBatch<Item, Flushed = void> {
   readonly #waiting: Item[] = [];
   #inFlight = 0;
   #isScheduled = false;
-  /** Resolved when nothing waits and no flush is under way; null while nobody waits for that. */
+  /** Resolved when nothing waits and no flush is under way; null while no caller waits for that. */
   #idle: PromiseWithResolvers<void> | null = null;
 
   constructor(options: MicroBatchOptions<Item, Flushed>) {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Config } from "#platform/config/config.ts";
 import type { Log } from "#platform/log/log.ts";
 import { formatRing, loadSecretKeys } from "#platform/secrets/key-ring.ts";
-import type { DeliveryReport } from "./delivery.ts";
+import type { WorkerReport } from "./delivery.ts";
 
 const RESTART_MS = 1_000;
 /** A delivery process looks at the queue twice a second, and under the heaviest load every few seconds. */
@@ -83,7 +83,7 @@ export class DeliveryWorkers {
     const child = fork(new URL("../main.ts", import.meta.url), ["deliver"], options);
     const worker = { process: child, isReady: false, lookedAt: 0 };
     this.#processes.set(slot, worker);
-    child.on("message", (report: DeliveryReport) => {
+    child.on("message", (report: WorkerReport) => {
       if (report.kind === "ready" || report.hasLooked) worker.lookedAt = performance.now();
       if (report.kind === "ready") worker.isReady = true;
       else for (const [status, amount] of Object.entries(report.counts)) this.onOutcome(status, amount);

@@ -37,7 +37,7 @@ const REPORT_MS = 1_000;
 const DNS = { timeoutMs: 15_000, tries: 5 };
 
 /** A message from the delivery process to its parent. */
-export type DeliveryReport =
+export type WorkerReport =
   | { readonly kind: "ready" }
   | {
       readonly kind: "report";
@@ -98,7 +98,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     },
   });
   // The parent can exit at any time, and endWithParent ends this process then: a report that fails is no fault.
-  const tell = (report: DeliveryReport) => process.send?.(report, undefined, undefined, () => {});
+  const tell = (report: WorkerReport) => process.send?.(report, undefined, undefined, () => {});
   const reporting = setInterval(() => {
     tell({ kind: "report", hasLooked, counts });
     counts = {};

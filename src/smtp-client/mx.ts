@@ -3,7 +3,7 @@
  * preference in random order, or the domain itself if it has no MX. A null MX (RFC 7505) or a name that does not exist
  * bounces the message. If the DNS does not answer, the message is deferred.
  *
- * Anybody can publish any MX, so hosts without public addresses are not used: a zone must not point us at this machine,
+ * Anyone can publish any MX, so hosts without public addresses are not used: a zone must not point us at this machine,
  * its network or a cloud's metadata service.
  */
 import { isIP } from "node:net";

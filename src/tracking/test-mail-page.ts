@@ -7,7 +7,7 @@ export function sendTestUnsubscribe(reply: FastifyReply): FastifyReply {
     reply,
     200,
     "Unsubscribe link of a test mail",
-    html`<p>This is the link of a test mail: nobody has been unsubscribed. In the campaign each recipient gets a personal link, to a page with an unsubscribe button.</p>
+    html`<p>This is the link of a test mail: no one has been unsubscribed. In the campaign each recipient gets a personal link, to a page with an unsubscribe button.</p>
 <p class="soft">You can close this page.</p>`,
   );
 }

@@ -22,7 +22,7 @@ export interface Attempt {
   readonly body: string;
 }
 
-export interface AttemptResult {
+export interface PostResult {
   readonly isDelivered: boolean;
   /** Null if there was no response. */
   readonly statusCode: number | null;
@@ -39,7 +39,7 @@ export interface ReceiverOptions {
   readonly authorities?: readonly string[];
 }
 
-export type PostToReceiver = (attempt: Attempt) => Promise<AttemptResult>;
+export type PostToReceiver = (attempt: Attempt) => Promise<PostResult>;
 
 /** The IP addresses of a host. */
 type Addresses = readonly [string, ...string[]];
@@ -52,7 +52,7 @@ export function createReceiver(options: ReceiverOptions): PostToReceiver {
   return async (attempt) => {
     const begin = performance.now();
     const deadline = AbortSignal.timeout(timeoutMs);
-    const ended = (statusCode: number | null, error: string | null): AttemptResult => ({
+    const ended = (statusCode: number | null, error: string | null): PostResult => ({
       isDelivered: error === null,
       statusCode,
       error,

@@ -280,7 +280,7 @@ it("an export is refused while 50 of them are open, those under way among them, 
   expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
   await database.run(sql`update jobs set status = 'completed' where id = ${ids[0]}`);
   const last = await database.transaction(async (tx) => {
-    // The one that is taken must not have come to its end, and made room, before the others are judged.
+    // The accepted export must not have ended, and freed its place, before the others are checked.
     await tx.run(sql`lock table memberships in access exclusive mode`);
     return Promise.all([1, 2, 3, 4].map(() => startExport(list)));
   });

@@ -148,7 +148,7 @@ test("a cancelled import keeps what it has written, and reports how much", async
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-/** Runs the job up to where it waits for a table, cancels it there, and lets it go on when `meanwhile` is over. */
+/** Runs the job up to where it waits for a table, cancels it there, and lets it continue after `meanwhile`. */
 async function cancelAt(table: Sql, id: string, meanwhile: () => Promise<unknown> = async () => {}) {
   const waits = sql`
     select from pg_locks where not granted and relation = ${table.sql}::regclass

@@ -9,7 +9,7 @@ import { startService } from "#test/support/service.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
 import { IMPORT_JOB } from "./import-job.ts";
 
-// Nobody here runs jobs: they stay as they are.
+// No runner is started here: jobs stay as they are.
 const { database, workspaceId, call } = await startService();
 
 async function define(path: string, field_name: string): Promise<string> {

@@ -229,7 +229,7 @@ test("the SQL and the TypeScript form of conditions match the same people", {
     },
   );
   await fc.assert(property, { numRuns: TREES / TREES_AT_ONCE, endOnFailure: true });
-  // Neither nobody nor everybody.
+  // Neither no one nor all.
   expect(named / TREES).toBeGreaterThan(20);
   expect(named / TREES).toBeLessThan(200);
 });

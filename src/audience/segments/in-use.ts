@@ -24,7 +24,7 @@ export interface FieldUse {
   listNames(tx: Queryable, workspaceId: WorkspaceId, field: FieldInRules): Promise<string[]>;
 }
 
-/** A rule that does not fit a new type matches nobody. */
+/** A rule that does not fit a new type matches no one. */
 export const usedBySegments: FieldUse = {
   what: "Segments",
   remedy: "change them",
@@ -52,7 +52,7 @@ export async function requireFieldUnused(
 
 /**
  * Checks a new field that rules could name before: as text, or as the global field of that name. With another type,
- * rules may match nobody, and what they exclude would be included.
+ * rules may match no one, and what they exclude would be included.
  * @throws ApiError CONFLICT if there are such rules and the type is of another kind
  */
 export async function requireMeaningKept(

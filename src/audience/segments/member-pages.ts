@@ -1,6 +1,6 @@
 /**
  * Pages of the members of a segment. On a small list each page is computed directly. On a large list, counting and deep
- * pages mean looking at everyone: the total, and ids where pages start, are cached for some seconds, until somebody
+ * pages mean looking at everyone: the total, and ids where pages start, are cached for some seconds, until a person
  * joins or leaves a list. The people shown are members at the time of the request.
  */
 
@@ -25,7 +25,7 @@ import {
   withDeadline,
 } from "./members-store.ts";
 
-/** How long totals and page starts are cached while nobody joins or leaves. */
+/** How long totals and page starts are cached while no one joins or leaves. */
 const FRESH_MS = 15_000;
 /** Segments in the cache. */
 const MOST_SEGMENTS = 20;

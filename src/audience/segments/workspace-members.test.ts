@@ -30,7 +30,7 @@ beforeAll(async () => {
     }));
     await addPeople(db, workspaceId, id, people, { now: joined });
   }
-  // Known on one list only: elsewhere its rule matches nobody.
+  // Known on one list only: elsewhere its rule matches no one.
   await db.run(sql`
     insert into custom_fields (workspace_id, id, mailing_list_id, field_name, field_label, field_type, display_order,
       created_at, updated_at)

@@ -1,4 +1,4 @@
-/** Who may join a list by its sign-up form, and whether anybody can. */
+/** The checks whether a list's sign-up form is open, and whether an address may join by it. */
 
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { personWideStatuses } from "#audience/subscribers/memberships/status.ts";

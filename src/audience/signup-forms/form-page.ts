@@ -80,7 +80,7 @@ export function sendCheckMailbox(reply: FastifyReply, { list_name }: SignupForm)
   );
 }
 
-/** The names may have been typed by somebody else; only what the owner of the address submits here is stored. */
+/** The names may have been typed by another person; only what the owner of the address submits here is stored. */
 export function sendConfirmQuestion(
   reply: FastifyReply,
   { list_name }: SignupForm,

@@ -72,7 +72,7 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
   const formOf = async (token: string) => {
     const link = keys.form.read((key) => readSignupLink(token, key));
     const form = link && (await findSignupForm(deps.db, link.workspaceId, link.id));
-    // If a required field was added since the form was opened, nobody can join until that is fixed, so nobody is asked.
+    // If a required field was added since the form was opened, no one can join until that is fixed, so the page does not ask.
     const isClosed = !form || (await findUnaskedField(deps.db, link.workspaceId, link.id)) !== undefined;
     return isClosed ? undefined : { workspaceId: link.workspaceId, form };
   };

@@ -1,6 +1,6 @@
 /**
  * Handles a sign-up: mails a confirmation link to the address. The page does not say whether a mail was sent, so that
- * it reveals to nobody who is on a list; limits that it does name are counted the same for every address. Without
+ * it does not reveal who is on a list; limits that it does name are counted the same for every address. Without
  * limits the form could be used to flood the mailbox of any address.
  */
 import type { KeyObject } from "node:crypto";
@@ -127,7 +127,7 @@ export type SignupConfirmationMail = ReturnType<typeof signupConfirmationMail>;
 
 /**
  * The mail that asks whether a person wants to be on a list. The address is the only thing in it that was typed into the
- * form: with a typed name, anybody could use this mail to send any text to anybody. The list's name is the workspace's.
+ * form: with a typed name, this mail could be used to send any text to any address. The list's name is the workspace's.
  * @param sender the address of the workspace that the mail comes from; null for the service's own
  * @param link the URL of the page with the button
  */
@@ -141,7 +141,7 @@ function signupConfirmationMail(email: string, listName: string, sender: string 
       confirmationLetter({
         subject: `Please confirm: ${name}`,
         // Without the tag after "+", which may hold any text.
-        request: `Somebody, hopefully you, wants ${withoutTag(email)} to get emails from ${name}.`,
+        request: `Someone, hopefully you, wants ${withoutTag(email)} to get emails from ${name}.`,
         link,
         otherwise: "If you did not ask for this, ignore it: without your confirmation you get no more mail.",
       }),

@@ -9,7 +9,7 @@ export interface SignupForm {
   readonly list_name: string;
   readonly from_name: string | null;
   readonly from_email: string | null;
-  /** Whether the workspace is suspended: nothing is sent then, and nobody can join. */
+  /** Whether the workspace is suspended: nothing is sent then, and no one can join. */
   readonly is_suspended: boolean;
 }
 

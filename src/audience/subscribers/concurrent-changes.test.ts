@@ -11,7 +11,7 @@ import { insertMembers } from "./memberships/add-members.ts";
 const service = await startService();
 const { database, workspaceId, clock } = service;
 
-/** One person with these custom fields, as the door takes them. */
+/** One person with these custom fields, as add-members.ts takes them. */
 const arrival = (email: string, fields: object) => ({
   people: sql`(
     select ${newId()}::uuid as id, ${email}::text as email, null::text as first_name, null::text as last_name,

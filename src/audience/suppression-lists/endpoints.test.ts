@@ -82,7 +82,7 @@ describe("lists", () => {
       ]);
       refusals.push(answer.error);
     }
-    // Nobody learns whether an id exists elsewhere.
+    // The answer does not reveal whether the id exists in another workspace.
     expect(refusals[3]).toBe(refusals[4]);
     expect(refusals[6]).toBe(refusals[7]);
   });

@@ -34,7 +34,7 @@ async function accept(to: string, change: Partial<NewMessage> = {}): Promise<str
 const outcome = (messageId: string, status: Outcome["status"], isAddressFault = false) =>
   outcomeOf({ workspaceId, messageId }, status, { isAddressFault });
 
-/** Through the door, with the reactions of the delivery process. */
+/** Records outcomes with the reactions of the delivery process. */
 const record = (...outcomes: Outcome[]) =>
   db.transaction((tx) => recordOutcomes(tx, outcomes, createReactions(systemClock)));
 

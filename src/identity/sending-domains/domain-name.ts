@@ -6,7 +6,7 @@ import freeMailDomains from "./free-mail-domains.json" with { type: "json" };
 
 const freeMail: ReadonlySet<string> = new Set(freeMailDomains);
 
-/** Whether a domain (lower-case A-labels) is, or lies below, a free-mail domain: anybody may have an address there. */
+/** Whether a domain (lower-case A-labels) is, or lies below, a free-mail domain: anyone can have an address there. */
 export function isFreeMail(domain: string): boolean {
   return freeMail.has(getDomain(domain, { extractHostname: false }) ?? domain);
 }

@@ -32,7 +32,7 @@ const list = async (key = service.key) =>
 const rowOf = async (id: string, key = service.key) =>
   (await list(key)).find((row: { id: string }) => row.id === id);
 
-/** Publishes every record that dns-status asks for, as somebody does who copies them. */
+/** Publishes every record that dns-status asks for, as a person who copies them would. */
 async function publish(id: string, key = service.key): Promise<void> {
   for (const { type, host, value } of (await status(id, key)).body.data.dns.records) {
     const entry = service.dns.zone[host];

@@ -1,6 +1,6 @@
 /**
  * The mail that asks whether a workspace may send as an address. Nothing in it is written by the caller, except the
- * address itself: a name of their choice would make this mail a way to say anything to anybody. The workspace's
+ * address itself: a name of their choice would make this mail a way to send any text to any address. The workspace's
  * name is the operator's.
  */
 import { withoutTag } from "#mail/address.ts";

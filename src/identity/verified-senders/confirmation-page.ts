@@ -53,7 +53,7 @@ function sendQuestion(reply: FastifyReply, email: string): FastifyReply {
     reply,
     200,
     "Confirm your sender address",
-    html`<p>Somebody asked to send mail as <strong>${email}</strong>. Is this your address, and do you agree?</p>
+    html`<p>Someone asked to send mail as <strong>${email}</strong>. Is this your address, and do you agree?</p>
 <form method="post"><button>Yes, confirm ${email}</button></form>
 <p class="soft">If you did not expect this, close the page: without your confirmation nothing is sent in your name.</p>`,
   );
@@ -75,6 +75,6 @@ function sendInvalid(reply: FastifyReply): FastifyReply {
     404,
     "This link does not work",
     html`<p>It may have been used already, replaced by a newer one, or cut off by the mail program.</p>
-<p class="soft">Links work for 48 hours. Whoever asked for the confirmation can have a new one sent.</p>`,
+<p class="soft">Links work for 48 hours. The person who asked for the confirmation can send a new link.</p>`,
   );
 }

@@ -32,11 +32,11 @@ export type StorableTlsReport = Omit<TlsReport, "policies"> & {
 };
 
 /** One report of a mail; `name` is the file name of its part. */
-export type ParsedReport =
+export type StorableReport =
   | { readonly kind: "dmarc"; readonly name: string | null; readonly report: StorableDmarcReport }
   | { readonly kind: "tls"; readonly name: string | null; readonly report: StorableTlsReport };
 
-export type ParsedReports = Omit<ReportsOfMail, "reports"> & { readonly reports: readonly ParsedReport[] };
+export type ParsedReports = Omit<ReportsOfMail, "reports"> & { readonly reports: readonly StorableReport[] };
 
 /** A complaint or a bounce; both null for any other mail. */
 export interface ParsedNotice {

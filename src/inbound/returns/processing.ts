@@ -30,7 +30,7 @@ const WORKERS: Readonly<Record<MailClass, number>> = { signed: 4, open: 2 };
 const MOST_ATTEMPTS = 8;
 /** Multiplied by the number of attempts. */
 const RETRY_MS = 15_000;
-/** How often a worker looks for due mail without being woken. */
+/** How often a worker looks for due mail without a notification. */
 const POLL_INTERVAL_MS = 5_000;
 
 export interface ProcessingDeps extends Omit<InterpretDeps, "parser"> {

@@ -1,6 +1,6 @@
 /**
  * Reads complaints that mailbox providers forward: feedback reports (ARF, RFC 5965, with RFC 6591 and RFC 9477), and
- * the older format of Microsoft's JMRP, which only forwards the message. Anybody can send one, so it counts only for
+ * the older format of Microsoft's JMRP, which only forwards the message. Anyone can send one, so it counts only for
  * the message that its signed token or return path names.
  */
 import { ipAddressIn } from "#mail/ip-address.ts";

@@ -1,5 +1,5 @@
 /**
- * Parses bounces, complaints and reports as MIME (RFC 2045, RFC 2046). Such mails are often malformed, and anybody can
+ * Parses bounces, complaints and reports as MIME (RFC 2045, RFC 2046). Such mails are often malformed, and anyone can
  * send one, so all sizes are limited and nothing throws: what is not valid MIME is read as text.
  * Why not postal-mime: it returns decoded texts and attachments and hides what reports depend on, the raw parts with
  * their header fields in order. Why not message/header-section.ts: that parser is strict, because it decides whether a

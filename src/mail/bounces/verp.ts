@@ -1,6 +1,6 @@
 /**
  * Signed return paths (VERP): every message has its own MAIL FROM, so that a bounce names the message it is about. The
- * signature prevents forged bounces: only somebody who has seen the return path can cause its recipient's suppression.
+ * signature prevents forged bounces: only a sender that has seen the return path can cause its recipient's suppression.
  *
  *     b.<42 characters>      base32hex (RFC 4648 section 7) of message id (128 bits) and keyed MAC (80 bits)
  *

@@ -289,7 +289,7 @@ test("an address of ours has all whose last attempt was made from it, also what 
   await record([outcomeOf(workspaceId, id, "deferred", { sourceIp: "192.0.2.8" })]);
   const page = { limit: 10, offset: 0 };
   await foldAll();
-  // What nobody could be asked for leaves the address what it tried.
+  // A message without an attempt leaves the counters of its source address unchanged.
   await record([outcomeOf(workspaceId, id, "deferred")]);
   expect(await countsByIp(db, workspaceId, null, page)).toMatchObject({
     rows: [{ source_ip: "192.0.2.8", deferred: 1 }],

@@ -13,7 +13,7 @@ import { findListMiscounts } from "./list-recount-store.ts";
 
 const db = await testDatabase();
 
-/** Mails to the members of a new list, and what became of them. */
+/** Mails to the members of a new list, with their outcomes. */
 async function mailTo(...statuses: readonly OutcomeStatus[]) {
   const workspaceId = await insertBareWorkspace(db);
   const now = new Date();

@@ -122,7 +122,7 @@ describe("health", () => {
       ["high_bounce_rate", "warning"],
       ["high_complaint_rate", "critical"],
     ]);
-    // 100 less 40 × 0.05/0.1, less 40, less 20 as nobody opened.
+    // 100 less 40 × 0.05/0.1, less 40, less 20 as no one opened.
     expect(health.score).toBe(20);
   });
 

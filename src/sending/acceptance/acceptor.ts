@@ -83,7 +83,7 @@ class AcceptorOfLines implements Acceptor {
     if (this.#small.length + this.#large.length >= messages || this.#heldBytes + bytes > mostBytes) {
       throw new ApiError(
         "RATE_LIMIT_EXCEEDED",
-        "Too many messages are being accepted at this moment: retry shortly",
+        "Too many messages are waiting to be accepted: retry shortly",
         { headers: { "Retry-After": "1" } },
       );
     }

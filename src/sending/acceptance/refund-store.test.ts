@@ -39,7 +39,7 @@ async function usedAfter(
   return (await getMeterReading(db, plans, workspaceId, now)).used.email;
 }
 
-/** Nobody was asked. */
+/** No server was asked. */
 const noWayOut = { status: "deferred", enhancedCode: "4.3.5" } as const;
 const noAnswer = { status: "deferred", enhancedCode: "4.4.3" } as const;
 const ours = { status: "failed", enhancedCode: "5.3.0" } as const;

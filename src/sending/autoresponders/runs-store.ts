@@ -31,7 +31,7 @@ export interface DueAutoresponder {
   readonly timezone: string;
   readonly has_joined: boolean;
   readonly has_due: boolean;
-  /** Whether the first scan of the minute found nobody. */
+  /** Whether the first scan of the minute found no one. */
   readonly is_idle: boolean;
 }
 
@@ -92,7 +92,7 @@ export function listDueAutoresponders(
 }
 
 /**
- * Advances the scan position of autoresponders for which nobody has joined.
+ * Advances the scan position of autoresponders for which no one has joined.
  * @param idle only autoresponders that were scanned: one that was skipped, such as that of a suspended workspace, may have
  * people to be found
  */

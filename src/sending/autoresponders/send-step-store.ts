@@ -48,7 +48,7 @@ export async function insertStepMails(
         where workspace_id = d.workspace and mailing_list_id = ${autoresponder.mailing_list_id}
           and subscriber_id = d.subscriber_id and status = 'active' and subscribed_at = d.member_since
         offset 0) m on d.generation = ${autoresponder.generation}
-    ), judged as materialized (
+    ), checked as materialized (
       select j.*, had.it from ${exclusionsSql(sql`asked`)} j
       -- A person who got this step before the steps were reordered skips it.
       left join lateral (
@@ -57,7 +57,7 @@ export async function insertStepMails(
           and occasion = j.occasion and step_id = ${step.id}
         offset 0) had on true
     ), ${insertBulkMailSql(
-      sql`(select subscriber_id, occasion, address, domain from judged where cause is null and it is null)`,
+      sql`(select subscriber_id, occasion, address, domain from checked where cause is null and it is null)`,
       {
         workspaceId,
         source: "autoresponder",
@@ -81,7 +81,7 @@ export async function insertStepMails(
     )
     update autoresponder_runs r
     set next_step_id = next.id, due_at = ${ownNow} + make_interval(mins => next.delay_minutes)
-    from judged j
+    from checked j
     left join lateral (
       select s.id, s.delay_minutes from autoresponder_steps s
       where j.cause is null and s.workspace_id = j.workspace_id and s.autoresponder_id = ${id}

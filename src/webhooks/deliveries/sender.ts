@@ -8,7 +8,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import type { AttemptResult, PostToReceiver } from "#webhooks/receiver.ts";
+import type { PostResult, PostToReceiver } from "#webhooks/receiver.ts";
 import { secretContext, signatureHeaders } from "#webhooks/signature.ts";
 import { recordFailure, recordSuccess } from "#webhooks/store.ts";
 import { type LeasedDelivery, leaseDeliveries, type SettledAttempt, updateSettled } from "./store.ts";
@@ -131,7 +131,7 @@ async function send({ db, clock, secrets, post }: SenderDeps, delivery: LeasedDe
 }
 
 /** Without a secret nothing is sent. The delivery is retried, because the operator may restore the key. */
-const unsigned: AttemptResult = {
+const unsigned: PostResult = {
   isDelivered: false,
   statusCode: null,
   error:
@@ -154,7 +154,7 @@ function secretsOf(secrets: Secrets, delivery: LeasedDelivery, now: Date): strin
   return isRotated ? [...own, ...opened(previous)] : own;
 }
 
-function endOf({ tries }: LeasedDelivery, result: AttemptResult, now: Date): SettledAttempt {
+function endOf({ tries }: LeasedDelivery, result: PostResult, now: Date): SettledAttempt {
   const { isDelivered, statusCode, error, durationMs } = result;
   const pause = isDelivered ? undefined : RETRY_AFTER_MS[tries];
   const settled = { statusCode, error, durationMs, time: now };

@@ -25,7 +25,7 @@ const states = new Map(
   stateWords.flatMap(([state, words]) => [...words].map((word) => [word, state] as const)),
 );
 const dates = new DateReader({ timeZone: "UTC" });
-/** The Unix epoch counts as a zero date here: nobody left a list then. */
+/** The Unix epoch counts as a zero date here: no one left a list then. */
 const isZeroDate = (text: string) =>
   text.startsWith("1970-01-01") || (/\d\D+\d/.test(text) && dates.read(text).kind === "nothing");
 export const dateLike =

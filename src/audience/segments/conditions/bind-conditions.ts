@@ -12,7 +12,7 @@ import { never, type Rule, type RuleGroup } from "./rule.ts";
 export const CUSTOM = "custom_fields.";
 const LONGEST_NAME = 100;
 
-/** Called for rules without a (remaining) meaning, with their path. They match nobody. */
+/** Called for rules without a (remaining) meaning, with their path. They match no one. */
 export type OnFault = (path: string, message: string) => void;
 
 export function bind(

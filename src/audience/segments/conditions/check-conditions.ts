@@ -83,7 +83,7 @@ const MOST_PEOPLE = 200_000;
 
 /**
  * Faults of rules on custom fields that no list defines and no person has a value of: probably misspelled, and would
- * match nobody.
+ * match no one.
  */
 async function unknownNames(
   db: Queryable,

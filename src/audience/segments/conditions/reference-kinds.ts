@@ -44,7 +44,7 @@ const isInSegment: ReferenceOperator = {
 };
 
 /**
- * Also matches nobody if the segment was deleted or is broken: otherwise "not in Do-not-mail" would match everybody.
+ * Also matches no one if the segment was deleted or is broken: otherwise "not in Do-not-mail" would match all people.
  */
 const isNotInSegment: ReferenceOperator = {
   ...isInSegment,

@@ -51,7 +51,7 @@ export interface Segmentation {
   readonly conditions: RuleGroup;
 }
 
-/** A rule that matches nobody: its field or segment was deleted or changed. */
+/** A rule that matches no one: its field or segment was deleted or changed. */
 export const never: Rule = { reads: [], effort: 0, isBroken: true, sql: () => false, holds: () => false };
 
 function isGroup(rule: Rule | RuleGroup): rule is RuleGroup {

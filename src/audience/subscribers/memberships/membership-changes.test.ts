@@ -17,7 +17,7 @@ const badness = (status: SubscriberStatus) => subscriberStatuses.indexOf(status)
 const holds = (status: SubscriberStatus) => badness(status) >= badness("bounced");
 const worse = (a: SubscriberStatus, b: SubscriberStatus) => (badness(a) > badness(b) ? a : b);
 
-/** Statuses by list, of everybody of a workspace, by address. */
+/** The statuses of all people of a workspace, by address and list. */
 type World = Map<string, Map<string, SubscriberStatus>>;
 
 async function readWorld(workspaceId: WorkspaceId): Promise<World> {
@@ -77,7 +77,7 @@ const expected = {
       else if (badness(wanted) > badness(held)) places.set(list, wanted);
       else if (resubscribe && wanted === "active" && held === "unsubscribed") places.set(list, "active");
       world.set(email, places);
-      // Old news (the person, and this membership, had it already) reaches no other list again.
+      // A status that the person and this membership already had is not applied to other lists again.
       const isNews =
         (places.size > 1 && badness(wanted) > badness(before)) || (held && badness(wanted) > badness(held));
       if (holds(wanted) && isNews) for (const [other, had] of places) places.set(other, worse(had, wanted));
@@ -393,7 +393,7 @@ test("two additions in one transaction each count their own changes, also after 
 test("without statistics, tens of thousands of known people are looked up one by one", async () => {
   const people = (name: string) =>
     Array.from({ length: 15_000 }, (_, at) => ({ email: `p${at}@big.example`, first_name: name }));
-  // By these statistics the planner would look through everybody given for each who is known: hours.
+  // With these statistics the planner would scan all given people for each known one, for hours.
   const old = await insertBareWorkspace(db);
   await addPeople(db, old, await newList(db, old), people("Old"), { likelyNew: true });
   await db.run(sql`analyze subscribers, memberships`);

@@ -1,6 +1,6 @@
 /**
  * People who were deleted while a campaign prepares its audience, by address. A person who is added again gets a new id;
- * without these rows the campaign would take them for somebody it has not reached yet.
+ * without these rows the campaign would take them for people it has not reached yet.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -12,7 +12,7 @@ export const noteRemovedSql = (workspaceId: WorkspaceId, gone: Sql): Sql => sql`
 
 /**
  * The rows of `people` whose address belonged to a deleted person, one row for each deletion: subscriber_id, and the former
- * id of the address (`former_id`). If nobody was deleted, which is nearly always the case, nothing is looked up.
+ * id of the address (`former_id`). If no one was deleted, which is nearly always the case, nothing is looked up.
  * @param people a relation with workspace_id, subscriber_id and address
  */
 export const cameBackSql = (workspaceId: WorkspaceId, people: Sql): Sql => sql`

@@ -28,7 +28,7 @@ const folders: string[] = [];
 const processes: ChildProcess[] = [];
 const started: Embedded[] = [];
 
-/** Closed to everybody but us (0700), as mkdtemp makes it: as root this is a folder that only root can read. */
+/** Closed to other users (0700), as mkdtemp creates it: as root this is a folder that only root can read. */
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "embedded-"));
   folders.push(folder);

@@ -1,6 +1,6 @@
 /**
  * Access to /metrics: with METRICS_TOKEN, callers that send it; without, callers on this machine. If PUBLIC_URL is set, there
- * is probably a proxy, whose requests also come from this machine, so then nobody has access without the token.
+ * is probably a proxy, whose requests also come from this machine, so access then needs the token.
  */
 import type { FastifyRequest } from "fastify";
 import type { Config } from "#platform/config/config.ts";

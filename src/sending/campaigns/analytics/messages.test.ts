@@ -22,7 +22,7 @@ test("what a status shows is counted at one moment, whatever workers do meanwhil
   await db.run(sql`update campaign_counters set queued = 1 where campaign_id = ${campaignId}`);
   const outcomes = mails.map(({ messageId }) => outcomeOf({ workspaceId, messageId }, "deferred"));
   let isTried = false;
-  /** The message is put off and taken up again when the counters have been read. */
+  /** The message is deferred, and retried after the counters were read. */
   const busy: typeof db = {
     ...db,
     async row<Row>(statement: Sql) {

@@ -158,7 +158,7 @@ describe("an address whose person is removed and added again", () => {
       total_recipients: 4,
       excluded: { suppressed: 0, unsubscribed: 0, invalid: 0, duplicate: 2 },
     });
-    // The next campaign is to everybody, and nobody is remembered any longer.
+    // The next campaign goes to all people: removed people are forgotten.
     const next = await begin();
     await advanceAt();
     expect(await messagesOf(next)).toEqual([...emails, "eve@example.test"]);

@@ -91,7 +91,7 @@ export interface Expansion {
 }
 
 /**
- * Makes one step of one campaign. Nobody gets two messages: a step takes the people after the cursor and moves the cursor
+ * Makes one step of one campaign. No recipient gets two messages: a step takes the people after the cursor and moves the cursor
  * in the same commit.
  * @returns false when there was nothing to do, the campaign was paused, or another process is making this step
  */

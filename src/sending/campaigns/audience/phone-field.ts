@@ -1,5 +1,5 @@
 /**
- * The custom field with the telephone numbers of an SMS campaign. With a misspelled name the campaign would reach nobody, so
+ * The custom field with the telephone numbers of an SMS campaign. With a misspelled name the campaign would reach no one, so
  * the name is refused as soon as the mistake is certain. Subscribers may have values of undefined fields, so an undefined
  * name may be right: whether any number exists is checked when the campaign is sent.
  */
@@ -46,7 +46,7 @@ export async function readPhoneField(
 
 /**
  * Whether an audience has a person who may get an SMS; hasReachable does the same for mail.
- * @throws ApiError VALIDATION_ERROR when nobody has a valid number in the field
+ * @throws ApiError VALIDATION_ERROR when no recipient has a valid number in the field
  */
 export async function hasReachableBySms(
   tx: Queryable,

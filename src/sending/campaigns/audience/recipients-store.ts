@@ -75,7 +75,7 @@ export async function hasReachable(
   const found = await db.row(
     bounded(sql`
       with asked as materialized (${candidatesSql(eachOf(workspaceId, first), terms)})
-      select from ${exclusionsSql(sql`asked`)} judged where cause is null limit 1`),
+      select from ${exclusionsSql(sql`asked`)} checked where cause is null limit 1`),
   );
   return found !== undefined || hasAtLeast(db, people, terms.most);
 }
@@ -109,7 +109,7 @@ export async function countInactive(
 export interface Chosen {
   /** Their ids as a PostgreSQL array literal, which is only passed back to the database. */
   readonly ids: string;
-  /** How many. If fewer than requested, nobody is left after them. */
+  /** How many. If fewer than requested, no one is left after them. */
   readonly seen: number;
   /** The highest id; null when there are no people. */
   readonly to: string | null;
@@ -180,13 +180,13 @@ export async function insertRecipients(
         where workspace_id = ${workspaceId} and campaign_id = ${originId} and subscriber_id = b.former_id offset 0) r
         on true
       group by b.subscriber_id
-    ), judged as materialized (
+    ), checked as materialized (
       select subscriber_id, address, domain, case
           when cause is not null then cause
           when subscriber_id in (select subscriber_id from returned where has_message) then 'duplicate' end as cause
       from ${exclusionsSql(sql`asked`, step.unreachable)} j
     ), ${insertBulkMailSql(
-      sql`(select subscriber_id, address, domain from judged where cause is null)`,
+      sql`(select subscriber_id, address, domain from checked where cause is null)`,
       { ...step, workspaceId, source: "campaign" },
       names,
     )}, added as (
@@ -200,7 +200,7 @@ export async function insertRecipients(
       count(*) filter (where cause = 'invalid')::int as invalid,
       count(*) filter (where cause = 'duplicate')::int as duplicate,
       (select count(*)::int from returned) as returned
-    from judged`;
+    from checked`;
   return (await tx.row<ExpansionStepResult>(bounded(statement))) ?? nobody;
 }
 
