@@ -1,4 +1,4 @@
-/** A worker thread of the delivery process that assembles large messages (delivery/compose/assembly-line.ts). */
+/** A worker thread of the delivery process that assembles large messages (delivery/compose/assembly-thread.ts). */
 import { parentPort } from "node:worker_threads";
 import { assemble } from "#delivery/compose/assemble.ts";
 import type { AssemblyAnswer, Assignment } from "#delivery/compose/assembly-thread.ts";

@@ -605,7 +605,7 @@ test("a form that is too large is answered with a page", async () => {
   expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
     413,
     expect.stringContaining("text/html"),
-    expect.stringContaining("too long"),
+    expect.stringContaining("Too large"),
   ]);
 });
 

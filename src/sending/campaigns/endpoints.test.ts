@@ -702,9 +702,9 @@ test("the addresses of ours in a test lead to pages that say so, and change noth
     select html from message_contents where message_id = ${body.data.messages[0].id}`);
   const [view = "", leave = ""] = [...(mail?.html ?? "").matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
   for (const [address, method, words] of [
-    [view, "GET", "which shows the mail as they got it"],
-    [leave, "GET", "nobody has been unsubscribed"],
-    [leave, "POST", "nobody has been unsubscribed"],
+    [view, "GET", "which shows the mail as they received it"],
+    [leave, "GET", "no one has been unsubscribed"],
+    [leave, "POST", "no one has been unsubscribed"],
   ] as const) {
     const page = await fetch(address, { method });
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(words)]);

@@ -10,7 +10,7 @@ export function sendErrorPage(thrown: unknown, _request: FastifyRequest, reply: 
   reply.headers(error.headers);
   if (status === 429)
     return sendBusy(reply, "Too many requests from your network", error.headers["Retry-After"]);
-  return sendPage(reply, status, "Too large", html`<p>Please go back and send less.</p>`);
+  return sendPage(reply, status, "Too large", html`<p>The form is too large. Please go back and send less.</p>`);
 }
 
 /** A page with 429 that says when to try again. @param seconds the value of Retry-After */
