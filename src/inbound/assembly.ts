@@ -15,7 +15,7 @@ export function inboundRecurring({ database: db, clock }: ProcessContext): Recur
   return [removeOldInboundMail({ db, clock })];
 }
 
-export function inboundGauges({ database, clock }: ProcessContext): GaugeSource[] {
+export function inboundGauges({ database, requests, clock }: ProcessContext): GaugeSource[] {
   return [
     {
       name: "posthaste_inbound_mails",
@@ -27,13 +27,13 @@ export function inboundGauges({ database, clock }: ProcessContext): GaugeSource[
       name: "posthaste_inbound_waiting_mails",
       help: "Returned mails that wait to be processed: to signed addresses and to open addresses.",
       label: "class",
-      read: () => countWaitingMails(database),
+      read: () => countWaitingMails(requests),
     },
     {
       name: "posthaste_inbound_oldest_waiting_seconds",
       help: "Age of the oldest returned mail that waits to be processed; 0 when none waits.",
       label: "class",
-      read: () => waitOfOldestMail(database, clock.now()),
+      read: () => waitOfOldestMail(requests, clock.now()),
     },
   ];
 }
