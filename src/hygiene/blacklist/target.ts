@@ -1,3 +1,4 @@
+/** Blacklist targets: the IP address or domain to look up, read from user input. */
 import { isIP, SocketAddress } from "node:net";
 import { LOCAL_ENDINGS } from "#identity/tracking-domains/domain-name.ts";
 import { parseDomain } from "#mail/address.ts";

@@ -1,3 +1,4 @@
+/** What the mail of campaigns and autoresponders depends on: database, clock, settings and the links of each message. */
 import type { CountryCode } from "libphonenumber-js";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";

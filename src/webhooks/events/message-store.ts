@@ -1,3 +1,4 @@
+/** SQL that reads the fields of messages for the events of their opens and clicks. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

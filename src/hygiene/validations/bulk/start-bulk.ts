@@ -1,3 +1,4 @@
+/** Starts a bulk validation: reads the uploaded file, checks that allowance or balance cover it, and starts the job. */
 import { validations } from "#hygiene/validations/validation.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
