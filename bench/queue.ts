@@ -5,8 +5,8 @@
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
 import { QueueCursor } from "#delivery/queue/queue-cursor.ts";
-import { releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
 import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
+import { releaseLeasesOf } from "#delivery/queue/settle-leases-store.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { startProgram } from "#test/support/program.ts";

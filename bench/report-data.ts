@@ -7,12 +7,12 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
 import { countedKeysSql, DAY, EIGHTH, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
+import { ensurePartitions } from "#messages/create-partitions.ts";
 import { storedStatuses } from "#messages/message/status.ts";
-import { ensurePartitions } from "#messages/partitions.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";
-import { DAY_MS } from "#platform/time.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import type { BenchSetup } from "./setup.ts";
 

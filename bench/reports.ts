@@ -8,7 +8,7 @@ import sql, { join, raw } from "sql-template-tag";
 import { counters } from "#messages/counters/counters.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { DAY_MS, HOUR_MS } from "#platform/time.ts";
+import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
 import { startProgram } from "#test/support/program.ts";
 import { DAYS, makeReportData, type ReportData } from "./report-data.ts";
 import type { BenchSetup } from "./setup.ts";

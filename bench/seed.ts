@@ -1,5 +1,5 @@
 /** Fills the queue with messages, using the acceptance of POST /emails/send without HTTP. */
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { draft } from "#test/support/drafts.ts";
 import { htmlOfLength } from "./mail-body.ts";
 import { type BenchSetup, senderDomain } from "./setup.ts";

@@ -2,12 +2,12 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensurePartitions } from "#messages/partitions.ts";
+import { ensurePartitions } from "#messages/create-partitions.ts";
 import { systemClock } from "#platform/clock.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { prepareSchema } from "#platform/jobs/schema.ts";
+import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import type { ProgramSettings } from "#test/support/program.ts";

@@ -15,7 +15,7 @@ import type { WorkspaceRowLimit } from "./platform/database/row-limit-store.ts";
 import { type ErrorCode, errorTable } from "./platform/errors.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
 import { permissionOf } from "./platform/http/endpoint.ts";
-import { errorCodesOf } from "./platform/http/error-codes.ts";
+import { errorCodesOf } from "./platform/http/endpoint-error-codes.ts";
 import { openApiDocument } from "./platform/http/openapi.ts";
 import type { Limit } from "./platform/limits/limit.ts";
 import { bytesText } from "./platform/limits/limit-errors.ts";

@@ -216,7 +216,7 @@ const outsideStores: Readonly<Record<string, string>> = {
   "delivery/queue/worker-lock.ts": "the session locks that show which workers live",
   "messages/record-outcomes.ts": "the only code that writes outcomes into the log",
   "messages/record-engagement.ts": "the only code that writes opens and clicks into the log",
-  "messages/partitions.ts": "creates tables",
+  "messages/create-partitions.ts": "creates tables",
   "messages/retention.ts": "drops tables",
   "platform/database/embedded/embedded.ts": "creates the database",
   "platform/database/migrate.ts": "creates the schema",
@@ -225,8 +225,8 @@ const outsideStores: Readonly<Record<string, string>> = {
   "platform/http/route-handler.ts": "asks whether the database answers",
   "platform/http/health.ts": "asks whether the database answers",
   "platform/http/idempotency/idempotency.ts": "the store of the only table of platform/http",
-  "sending/acceptance/batch.ts": "joins fragments of several stores into one statement",
-  "sending/acceptance/statement.ts": "joins fragments of several stores into one statement",
+  "sending/acceptance/commit-batch.ts": "joins fragments of several stores into one statement",
+  "sending/acceptance/accept-messages-statement.ts": "joins fragments of several stores into one statement",
 };
 
 test("SQL is in stores, except in the files named here", () => {

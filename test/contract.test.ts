@@ -10,7 +10,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Endpoint, permissionOf } from "#platform/http/endpoint.ts";
-import { errorCodesOf } from "#platform/http/error-codes.ts";
+import { errorCodesOf } from "#platform/http/endpoint-error-codes.ts";
 import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import { unknownNamesIn } from "#platform/http/request/unknown-fields.ts";
 import { fileFieldOf } from "#platform/http/request/uploads.ts";

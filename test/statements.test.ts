@@ -8,16 +8,16 @@ import type { Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
-import { extendLeases, settleLeases } from "#delivery/queue/queue-result-store.ts";
+import { extendLeases, settleLeases } from "#delivery/queue/settle-leases-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
-import { findMessagePage } from "#messages/log-store.ts";
+import { findMessagePage } from "#messages/log-pages-store.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { leaseTurn } from "#platform/jobs/turns-store.ts";
-import { DAY_MS } from "#platform/time.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import {
   choosePeople,

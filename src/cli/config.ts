@@ -3,7 +3,7 @@
 import type { Command } from "commander";
 import { readConfig } from "#platform/config/config.ts";
 import { type SettingName, settings } from "#platform/config/settings.ts";
-import type { CliOptions } from "./command/options.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { table } from "./command/output.ts";
 
 export function addConfigCommand(program: Command, { stdout, environment }: CliOptions): void {

@@ -8,9 +8,9 @@ import { formatMoney } from "#workspace/billing/format-money.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { readAmount, topUp } from "#workspace/billing/top-up.ts";
-import { argument, readWorkspaceId } from "./command/arguments.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
-import type { CliOptions } from "./command/options.ts";
+import { argument, readWorkspaceId } from "./command/option-parsers.ts";
 import { json } from "./command/output.ts";
 
 interface CreditOptions {

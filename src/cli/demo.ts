@@ -8,13 +8,13 @@ import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
-import type { CliOptions } from "./command/options.ts";
-import { demoApi, until } from "./demo/api.ts";
-import { buildAudience, confirmSender, type SampleAudience, sendNewsletter } from "./demo/newsletter.ts";
+import { demoApi, until } from "./demo/api-client.ts";
 import { people } from "./demo/people.ts";
 import { type Done, readMails } from "./demo/readers.ts";
-import { type DemoService, startDemoService } from "./demo/sandbox.ts";
+import { buildAudience, confirmSender, type SampleAudience, sendNewsletter } from "./demo/send-newsletter.ts";
+import { type DemoService, startDemoService } from "./demo/start-service.ts";
 
 interface DemoOptions {
   readonly dataDir: string;

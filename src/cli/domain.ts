@@ -5,9 +5,9 @@ import { listSwitchedDomains, setDomainSwitch } from "#identity/sending-domains/
 import { domainInALabels } from "#mail/address.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { readWorkspaceId } from "./command/arguments.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
-import type { CliOptions } from "./command/options.ts";
+import { readWorkspaceId } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
 const columns = ["workspace_id", "domain", "is_verified", "is_active"] as const;

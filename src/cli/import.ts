@@ -2,17 +2,17 @@
 
 import { stat } from "node:fs/promises";
 import { type Command, InvalidArgumentError } from "commander";
+import { inspectFile } from "#audience/imports/dry-run-file.ts";
 import type { ImportReport } from "#audience/imports/dry-run-report.ts";
-import { inspectFile } from "#audience/imports/inspect-file.ts";
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { systemClock } from "#platform/clock.ts";
 import { type Encoding, readEncodingName } from "#platform/csv/encodings.ts";
-import { type DateFormat, readDateFormat } from "#platform/dates/date-format.ts";
+import { type DateFormat, readDateFormat } from "#platform/dates/input-date-format.ts";
 import { ApiError } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
-import { argument } from "./command/arguments.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabaseAsItIs } from "./command/database.ts";
-import type { CliOptions } from "./command/options.ts";
+import { argument } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
 interface InspectOptions {

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { localUrl } from "#platform/network/local-url.ts";
-import type { CliOptions } from "./command/options.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 
 export function addInboxCommand(program: Command, { stdout, environment }: CliOptions): void {
   program

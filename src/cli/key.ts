@@ -4,14 +4,14 @@ import type { Command } from "commander";
 import { systemClock } from "#platform/clock.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { readExpiry } from "#workspace/api-keys/expiry.ts";
 import { issueKey } from "#workspace/api-keys/issue.ts";
 import { catalogueOf, readPermissions } from "#workspace/api-keys/permission-catalogue.ts";
-import { readName } from "#workspace/name.ts";
+import { readExpiry } from "#workspace/api-keys/read-expiry.ts";
+import { readName } from "#workspace/read-display-name.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
-import { argument, readList, readWorkspaceId } from "./command/arguments.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
-import type { CliOptions } from "./command/options.ts";
+import { argument, readList, readWorkspaceId } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
 interface CreateOptions {

@@ -1,9 +1,9 @@
 /** `posthaste lists`: the lists of domains that address validation uses. */
 
 import { type Command, Option } from "commander";
-import { refreshDisposableDomains } from "#hygiene/validations/refresh-list.ts";
+import { refreshDisposableDomains } from "#hygiene/validations/refresh-disposable-domains.ts";
 import { readConfig } from "#platform/config/config.ts";
-import type { CliOptions } from "./command/options.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 
 export function addListsCommands(program: Command, { stdout, environment }: CliOptions): void {
   const lists = program.command("lists").description("lists that addresses are compared with");

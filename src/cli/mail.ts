@@ -3,8 +3,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { findRawMail, type ListedMail, listInboundMails } from "#inbound/returns/store.ts";
 import { isUuid } from "#platform/ids.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
-import type { CliOptions } from "./command/options.ts";
 import { json, table } from "./command/output.ts";
 
 const columns = ["id", "received_at", "kind", "mail_from", "rcpt_to", "bytes", "result"] as const;

@@ -1,8 +1,8 @@
 /** `posthaste migrate`: migrates the schema before a new version of the service starts. */
 
 import type { Command } from "commander";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
-import type { CliOptions } from "./command/options.ts";
 
 export function addMigrateCommand(program: Command, { stdout, environment }: CliOptions): void {
   program

@@ -4,8 +4,8 @@
  */
 
 import { Command, CommanderError } from "commander";
-import type { CliOptions } from "./command/options.ts";
-import { sentence } from "./command/sentence.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
+import { sentence } from "./command/error-sentence.ts";
 import { addConfigCommand } from "./config.ts";
 import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";

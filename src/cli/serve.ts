@@ -2,8 +2,8 @@
 
 import { type Command, InvalidArgumentError } from "commander";
 import { type Role, roles } from "#processes/roles.ts";
-import { readList } from "./command/arguments.ts";
-import type { CliOptions } from "./command/options.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
+import { readList } from "./command/option-parsers.ts";
 
 export function addServeCommand(program: Command, { serve }: CliOptions): void {
   program

@@ -5,12 +5,12 @@ import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { planNameOf } from "#workspace/billing/account.ts";
+import { planNameOf } from "#workspace/billing/plan-of-account.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { listSubscriptions } from "#workspace/billing/subscription-store.ts";
 import { changeWorkspace, type WorkspaceChanges } from "#workspace/change-workspace.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import { readName } from "#workspace/name.ts";
+import { readName } from "#workspace/read-display-name.ts";
 import { listWorkspaces } from "#workspace/workspaces/store.ts";
 import {
   planNames,
@@ -23,9 +23,9 @@ import {
   readTracksTransactional,
   type Workspace,
 } from "#workspace/workspaces/workspace.ts";
-import { argument, readWorkspaceId } from "./command/arguments.ts";
+import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
-import type { CliOptions } from "./command/options.ts";
+import { argument, readWorkspaceId } from "./command/option-parsers.ts";
 import { json, table } from "./command/output.ts";
 
 const columns = [

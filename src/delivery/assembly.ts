@@ -2,9 +2,9 @@
 import type { FastifyInstance } from "fastify";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { HOUR_SECONDS } from "#platform/time.ts";
-import { registerInbox } from "./capture/inbox.ts";
+import { HOUR_SECONDS } from "#platform/time-units.ts";
 import { InboxAccess, inboxToken } from "./capture/inbox-access.ts";
+import { registerInbox } from "./capture/inbox-routes.ts";
 import { removeOldCaptured } from "./capture/store.ts";
 
 /** How many messages the local inbox of capture mode keeps: the newest. */

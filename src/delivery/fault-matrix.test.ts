@@ -9,7 +9,7 @@ import { DROP, ENDLESS, SLOW, type Stage } from "#test/support/fake-mx-scripts.t
 import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import type { Lane } from "./lanes/default-lanes.ts";
-import { resultOfSmtp } from "./queue/delivery-result.ts";
+import { resultOfSmtp } from "./queue/decide-result.ts";
 
 /** Sends one message; resolves to its events and to the number of copies received. */
 async function deliver(mxOptions: FakeMxOptions, lane: Partial<Lane> = {}) {

@@ -3,8 +3,8 @@ import { newId } from "#platform/ids.ts";
 import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { FIRST_SHARE } from "./lanes/throttle.ts";
-import type { FindRoute } from "./routes/destination.ts";
 import type { DecideEgress } from "./routes/egress.ts";
+import type { FindRoute } from "./routes/find-destination.ts";
 
 test("domains of one site share a connection", async () => {
   const { mx, recorder, transport } = await startSmtpTransport(routeTo({ connections: 1 }));

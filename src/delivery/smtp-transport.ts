@@ -4,16 +4,16 @@
  */
 import { ExpiringMap } from "#platform/cache.ts";
 import { siteName } from "#smtp-client/mx.ts";
-import type { ComposeOptions } from "./compose/compose.ts";
+import type { ComposeOptions } from "./compose/compose-leased-message.ts";
+import { type Destination, laneKey } from "./lanes/find-lane.ts";
 import { LaneScheduler } from "./lanes/lane-scheduler.ts";
-import { type Destination, laneKey } from "./lanes/lanes.ts";
 import type { SessionSettings } from "./lanes/session-opener.ts";
 import { FIRST_SHARE } from "./lanes/throttle.ts";
 import type { Ending, SmtpAttempt } from "./message/attempt.ts";
 import type { LeasedMessage, Priority, ReadyMessage } from "./message/message.ts";
 import type { Transport, TransportEvents } from "./message/transport.ts";
-import type { FindRoute } from "./routes/destination.ts";
 import { type DecideEgress, defaultEgress, type EgressDecision, type EgressPath } from "./routes/egress.ts";
+import type { FindRoute } from "./routes/find-destination.ts";
 import { UnansweredLookUps } from "./routes/unanswered-lookups.ts";
 
 /** Idle lanes are removed when there are more than this. */

@@ -9,8 +9,8 @@ import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { type TlsFault, tlsFaults } from "#test/support/tls-faults.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import type { Lane } from "./lanes/default-lanes.ts";
-import { resultOfSmtp } from "./queue/delivery-result.ts";
-import type { FindRoute } from "./routes/destination.ts";
+import { resultOfSmtp } from "./queue/decide-result.ts";
+import type { FindRoute } from "./routes/find-destination.ts";
 
 /** Short for servers that do not answer. */
 const hasty = { ...standardDeadlines, starttls: 200, ehloUnderTls: 200 };

@@ -4,7 +4,7 @@ import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import { maySendAs, maySendAsEach } from "./may-send-as.ts";
-import { returnPathHost, returnPathHosts } from "./return-path.ts";
+import { returnPathHost, returnPathHosts } from "./return-path-host.ts";
 import { setDomainSwitch } from "./sending-domains/operator-switch-store.ts";
 import { insertSendingDomain } from "./sending-domains/store.ts";
 import { insertVerifiedSender } from "./verified-senders/store.ts";

@@ -9,7 +9,7 @@
  */
 
 import { domainToASCII } from "node:url";
-import { invalidLabel } from "./idna.ts";
+import { invalidLabel } from "./check-idna-labels.ts";
 
 /** One mailbox. The local part keeps its case; the domain is lower-case A-labels (punycode). */
 export interface Address {

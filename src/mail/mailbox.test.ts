@@ -2,7 +2,7 @@ import { isAscii } from "node:buffer";
 import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
 import { parseMailbox, parseOnlyAddress } from "./mailbox.ts";
-import { encodeMailbox } from "./message/header.ts";
+import { encodeMailbox } from "./message/encode-header.ts";
 
 const message = (parsed: { readonly ok: boolean; readonly message?: string }) => parsed.message ?? "accepted";
 

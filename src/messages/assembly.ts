@@ -2,10 +2,10 @@
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { DAY_SECONDS } from "#platform/time.ts";
+import { DAY_SECONDS } from "#platform/time-units.ts";
 import { applyCounterDeltas } from "./counters/apply-deltas-store.ts";
+import { ensurePartitions } from "./create-partitions.ts";
 import { messageEndpoints } from "./endpoints.ts";
-import { ensurePartitions } from "./partitions.ts";
 import { removeOldPartitions } from "./retention.ts";
 
 export function messagesEndpoints({ database: db }: ProcessContext): Endpoint[] {

@@ -5,7 +5,7 @@ import { notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields } from "#platform/http/request/query.ts";
-import { pageOf } from "#platform/http/response/paging.ts";
+import { pageOf } from "#platform/http/response/pagination.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { findMessages, recipientField, SearchedSince } from "./find-messages.ts";
 import { messageSources, messageStatuses } from "./message/status.ts";

@@ -5,8 +5,8 @@ import { textField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { nullable, Timestamp } from "#platform/shapes.ts";
 import type { LogFilter } from "./log-filter-store.ts";
+import { countMessages, findMessagePage } from "./log-pages-store.ts";
 import { type Found, MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
-import { countMessages, findMessagePage } from "./log-store.ts";
 
 export const recipientField = textField(
   320,

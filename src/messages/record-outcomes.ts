@@ -6,7 +6,7 @@
  */
 import { isIP } from "node:net";
 import sql, { type Sql } from "sql-template-tag";
-import { textArray, uuidArray } from "#platform/database/array-values.ts";
+import { textArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { addBounceTypeDeltasSql, addStatusDeltasSql } from "./counters/deltas-store.ts";

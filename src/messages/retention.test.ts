@@ -1,11 +1,11 @@
 import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
 import { firstIdAt, newId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
-import { ensurePartitions } from "./partitions.ts";
+import { ensurePartitions } from "./create-partitions.ts";
 import { removeOldPartitions } from "./retention.ts";
 
 const db = await testDatabase();

@@ -5,7 +5,7 @@
 import sql, { raw } from "sql-template-tag";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { firstIdAt } from "#platform/ids.ts";
-import { LOCK_TIMEOUT, type PartitionedTable } from "./partitions.ts";
+import { LOCK_TIMEOUT, type PartitionedTable } from "./create-partitions.ts";
 
 const DAY_MS = 86_400_000;
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";

@@ -4,8 +4,8 @@
  */
 
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { HeaderField } from "#mail/message/header.ts";
-import { byteaArray, textArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
+import type { HeaderField } from "#mail/message/encode-header.ts";
+import { byteaArray, textArray, timestamptzArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";

@@ -1,7 +1,7 @@
-/** A worker thread of the delivery process that assembles large messages (delivery/compose/assembly-thread.ts). */
+/** A worker thread of the delivery process that assembles large messages (delivery/compose/open-assembly-thread.ts). */
 import { parentPort } from "node:worker_threads";
-import { assemble } from "#delivery/compose/assemble.ts";
-import type { AssemblyAnswer, Assignment } from "#delivery/compose/assembly-thread.ts";
+import { assemble } from "#delivery/compose/assemble-mime.ts";
+import type { AssemblyAnswer, Assignment } from "#delivery/compose/open-assembly-thread.ts";
 import { trackMail } from "#tracking/add-tracking.ts";
 
 parentPort?.on("message", (mail: Assignment) => {

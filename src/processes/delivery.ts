@@ -3,17 +3,17 @@
  * its parent when it is ready, that it still looks at the queue, and the number of messages by outcome.
  */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
-import type { FindIdentity } from "#delivery/compose/compose.ts";
-import { returnPathKeys } from "#delivery/compose/compose.ts";
-import { startDeliveryWorker, type WorkerOptions } from "#delivery/engine.ts";
+import type { FindIdentity } from "#delivery/compose/compose-leased-message.ts";
+import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
+import type { Decision, PresendCheck } from "#delivery/message/presend-decision.ts";
 import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
-import { createResolver } from "#dns/system.ts";
+import { startDeliveryWorker, type WorkerOptions } from "#delivery/start-delivery-worker.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import { platformSigningKey, signingKey } from "#identity/dkims/signing-key.ts";
-import { returnPathHost } from "#identity/return-path.ts";
-import { findRouting, routeChoice } from "#identity/routing-rules/routing.ts";
-import { trackingBase, trackingBaseBelow } from "#identity/tracking-domains/tracking-base.ts";
+import { returnPathHost } from "#identity/return-path-host.ts";
+import { findRouting, routeChoice } from "#identity/routing-rules/load-routing.ts";
+import { trackingBase, trackingBaseBelow } from "#identity/tracking-domains/tracking-base-url.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -28,7 +28,7 @@ import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { trackMail } from "#tracking/add-tracking.ts";
 import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "#tracking/link-tokens.ts";
-import { announceCampaigns } from "#webhooks/events/events.ts";
+import { announceCampaigns } from "#webhooks/events/announce-non-message-events.ts";
 import { createReactions } from "./reactions.ts";
 
 /** How often it reports to its parent. */

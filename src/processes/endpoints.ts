@@ -1,6 +1,6 @@
 /** Every endpoint of the API, from the assemblies of the wings. */
 import { audienceEndpoints, audienceJobs } from "#audience/assembly.ts";
-import { mergeLanes } from "#delivery/lanes/lanes.ts";
+import { mergeLanes } from "#delivery/lanes/find-lane.ts";
 import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
 import { type HygieneParts, hygieneEndpoints, hygieneJobs } from "#hygiene/assembly.ts";
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
@@ -9,7 +9,7 @@ import { listSendingIps } from "#identity/sending-ips/store.ts";
 import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
-import { insertOriginName } from "#messages/origin-names-store.ts";
+import { insertOriginName } from "#messages/deleted-origins-store.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
@@ -21,7 +21,7 @@ import {
   announceSubscriber,
   announceVerification,
   createJobReaction,
-} from "#webhooks/events/events.ts";
+} from "#webhooks/events/announce-non-message-events.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */

@@ -1,7 +1,7 @@
 /** The role inbound: the SMTP ports, with what follows from the mail that they receive. */
-import { type Inbound, openSmtpPorts } from "#inbound/ports.ts";
+import { type Inbound, openSmtpPorts } from "#inbound/open-smtp-ports.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
-import { announceSuppressedSql } from "#webhooks/deliveries/suppressed-messages-store.ts";
+import { announceSuppressedSql } from "#webhooks/deliveries/announce-suppressed-store.ts";
 import { createReactions, onUnsubscribed } from "./reactions.ts";
 
 /** @throws an Error for the operator if a port cannot be bound; nothing is left running then */

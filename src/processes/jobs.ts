@@ -9,7 +9,7 @@ import { identityRecurring } from "#identity/assembly.ts";
 import { inboundRecurring } from "#inbound/assembly.ts";
 import { messagesRecurring } from "#messages/assembly.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
-import { cleanUp } from "#platform/jobs/clean-up.ts";
+import { cleanUp } from "#platform/jobs/remove-expired-data.ts";
 import { type JobRunner, startRunner } from "#platform/jobs/runner.ts";
 import { reportingRecurring } from "#reporting/assembly.ts";
 import { sendingRecurring } from "#sending/assembly.ts";
@@ -20,9 +20,9 @@ import {
   announceListing,
   announceVerification,
   createJobReaction,
-} from "#webhooks/events/events.ts";
+} from "#webhooks/events/announce-non-message-events.ts";
 import { workspaceRecurring } from "#workspace/assembly.ts";
-import { LimitNotices } from "#workspace/billing/limit-notices.ts";
+import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { removeDroppedMonths } from "#workspace/billing/storage-store.ts";
 

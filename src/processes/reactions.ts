@@ -11,12 +11,12 @@ import { type OnMoved, suppressingAmong } from "#messages/message/outcome.ts";
 import type { OnEngaged } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
 import { refundUnsent } from "#sending/acceptance/refund-store.ts";
-import { countMoved, countRecipients, holdDays } from "#sending/campaigns/counters/counters-store.ts";
-import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
+import { countEngaged } from "#sending/campaigns/counters/count-engagement.ts";
+import { countMoved, countRecipients, holdDays } from "#sending/campaigns/counters/count-outcomes-store.ts";
 import { countUnsubscribed } from "#sending/campaigns/counters/engagement-store.ts";
 import type { OnResubscribed, OnUnsubscribed } from "#tracking/unsubscribe.ts";
-import { announceSubscriber } from "#webhooks/events/events.ts";
-import { announceEngaged, announceMoved } from "#webhooks/events/message-events.ts";
+import { announceEngaged, announceMoved } from "#webhooks/events/announce-message-events.ts";
+import { announceSubscriber } from "#webhooks/events/announce-non-message-events.ts";
 
 /**
  * Soft bounces come first, because they tell which other recipients are unreachable. Then, in this order: people, days of

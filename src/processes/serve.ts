@@ -6,14 +6,14 @@
 
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { mergeLanes } from "#delivery/lanes/lanes.ts";
-import { firstKeyFault, SecretKeyRegistration } from "#identity/secret-key-check.ts";
-import { ensurePartitions } from "#messages/partitions.ts";
+import { mergeLanes } from "#delivery/lanes/find-lane.ts";
+import { firstKeyFault, SecretKeyRegistration } from "#identity/check-machine-secret-keys.ts";
+import { ensurePartitions } from "#messages/create-partitions.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase } from "#platform/database/pool.ts";
-import { prepareSchema } from "#platform/jobs/schema.ts";
+import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog, type Log } from "#platform/log/log.ts";
 import { bindPort } from "#platform/network/bind-port.ts";
 import { publicUrlFault } from "#platform/network/public-url-check.ts";

@@ -2,8 +2,8 @@
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { localUrl } from "#platform/network/local-url.ts";
+import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
-import { plansInForce } from "#workspace/billing/plans-in-force.ts";
 
 /** @param port the API's port */
 export async function startNotice(

@@ -2,13 +2,13 @@
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { channelReportEndpoints } from "./channels/endpoints.ts";
+import { outcomeReportEndpoints } from "./bounces-complaints/endpoints.ts";
 import { dashboardEndpoints } from "./dashboard/endpoints.ts";
 import { deliverabilityEndpoints } from "./deliverability/endpoints.ts";
 import { createGoogleApi } from "./google-postmaster/api.ts";
 import { readCredentials } from "./google-postmaster/credentials.ts";
 import { fetchGoogleStatsDaily } from "./google-postmaster/fetch-daily.ts";
-import { outcomeReportEndpoints } from "./outcomes/endpoints.ts";
+import { channelReportEndpoints } from "./message-origins/endpoints.ts";
 import { sendingReportEndpoints } from "./sending/endpoints.ts";
 
 type ReportingHooks = Pick<Parameters<typeof deliverabilityEndpoints>[0], "findListings" | "hasSendingIp">;

@@ -14,19 +14,19 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { DAY_SECONDS } from "#platform/time.ts";
+import { DAY_SECONDS } from "#platform/time-units.ts";
 import type { RenderMail } from "#tracking/tracking-deps.ts";
-import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import type { OnLimit } from "#workspace/billing/log-reached-limits.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import type { Acceptor } from "./acceptance/acceptor.ts";
-import { requireOneMore } from "./acceptance/allowance.ts";
+import { requireOneMore } from "./acceptance/take-allowance.ts";
 import { advanceAutoresponders } from "./autoresponders/advance.ts";
 import { autoresponderEndpoints } from "./autoresponders/endpoints.ts";
 import { findContentToSend, findSentAutoresponderMail } from "./autoresponders/presend-store.ts";
 import { autoresponderPurge } from "./autoresponders/purge.ts";
 import { campaignAnalyticsEndpoints } from "./campaigns/analytics/endpoints.ts";
 import { subscriberHistory } from "./campaigns/analytics/subscriber-history-store.ts";
-import { forgetRemovedPeople } from "./campaigns/audience/forget-removed.ts";
+import { forgetRemovedPeople } from "./campaigns/audience/purge-removal-records.ts";
 import { refreshEngagementScores } from "./campaigns/counters/refresh-engagement-scores.ts";
 import { campaignEndpoints } from "./campaigns/endpoints.ts";
 import {
@@ -47,7 +47,7 @@ import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView } from "./mail/web-view.ts";
 import { createPlatformMail, createSignupMailer, excuseSignupMail } from "./platform-mail/platform-mail.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
-import { registerSmsReceipts } from "./sms/receipt-page.ts";
+import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
 
 export interface SendingParts extends ProcessContext {
   readonly plans: Plans;

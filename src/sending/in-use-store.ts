@@ -1,7 +1,7 @@
 /** Which campaigns and autoresponders use a custom field or a list, so that it cannot be deleted meanwhile. */
 import sql from "sql-template-tag";
-import type { FieldUse } from "#audience/segments/in-use.ts";
-import { type FieldInRules, hasRulesOn, isOnListOf } from "#audience/segments/in-use-store.ts";
+import type { FieldUse } from "#audience/segments/refuse-used-field-changes.ts";
+import { type FieldInRules, hasRulesOn, isOnListOf } from "#audience/segments/segments-using-field-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

@@ -4,12 +4,12 @@ import { maySendAs } from "#identity/may-send-as.ts";
 import { headerTextFault } from "#mail/address.ts";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
-import { LONGEST_SUBJECT } from "#mail/message/header.ts";
+import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { omittable } from "#platform/shapes.ts";
-import { LONGEST_NAME } from "#workspace/name.ts";
+import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 
 export const mailFields = {
   subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT, description: "May hold merge tags." }),

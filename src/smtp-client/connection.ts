@@ -6,7 +6,7 @@
  * resolves to the ServerReply, or to the SmtpFault that ended the connection.
  */
 import { connect as connectTcp, type Socket } from "node:net";
-import { connectionFault } from "#platform/network/connection-fault.ts";
+import { connectionFault } from "#platform/network/explain-connection-fault.ts";
 import type { SmtpDeadlines } from "./deadlines.ts";
 import type { SmtpFault } from "./outcome.ts";
 import { quoteReply, ReplyReader, type ServerReply } from "./reply-reader.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { findMailHosts, type MailHostOptions, siteName } from "./mx.ts";
 

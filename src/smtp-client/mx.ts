@@ -7,7 +7,7 @@
  * its network or a cloud's metadata service.
  */
 import { isIP } from "node:net";
-import type { Lookup, LookupOptions, MxRecord, Resolver } from "#dns/resolver.ts";
+import type { Lookup, LookupOptions, MxRecord, Resolver } from "#dns/resolver-interface.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
 import type { TlsDemand } from "./tls.ts";
 

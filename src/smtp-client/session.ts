@@ -10,7 +10,7 @@ import { logIn, type SmtpCredentials } from "./auth.ts";
 import { SmtpConnection, type TcpTarget } from "./connection.ts";
 import { type SmtpDeadlines, standardDeadlines, withOptionalTls } from "./deadlines.ts";
 import { dotStuff } from "./dot-stuffing.ts";
-import { composeEnvelope, type SmtpTransaction } from "./envelope.ts";
+import { composeEnvelope, type SmtpTransaction } from "./envelope-commands.ts";
 import { smtpFailure } from "./expected-reply.ts";
 import type { Extensions } from "./extensions.ts";
 import { type Greeted, type Greeting, greet, type OpenFailure } from "./greeting.ts";

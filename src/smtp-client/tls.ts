@@ -3,7 +3,7 @@ import type { X509Certificate } from "node:crypto";
 import { isIP, type Socket } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { matchesTlsa, type TlsaRecord } from "#mail/dns/dane.ts";
-import { connectionFault } from "#platform/network/connection-fault.ts";
+import { connectionFault } from "#platform/network/explain-connection-fault.ts";
 import type { SmtpFault } from "./outcome.ts";
 
 /** Protocol and verification of a TLS session. */

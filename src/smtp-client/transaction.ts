@@ -2,7 +2,7 @@
 
 import type { SmtpConnection } from "./connection.ts";
 import { endOfData } from "./dot-stuffing.ts";
-import type { EnvelopeCommands } from "./envelope.ts";
+import type { EnvelopeCommands } from "./envelope-commands.ts";
 import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
 import type { SmtpFailure, SmtpFault, SmtpRejection, TransactionResult, Withdrawn } from "./outcome.ts";
 import { answerOf, quoteReply, type ServerReply } from "./reply-reader.ts";

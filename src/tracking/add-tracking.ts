@@ -1,5 +1,5 @@
 /** Adds tracked links and the open pixel to HTML that is rendered already (transactional mail). */
-import type { TrackHtml } from "#delivery/compose/assemble.ts";
+import type { TrackHtml } from "#delivery/compose/assemble-mime.ts";
 import { trackHtml } from "#mail/merge-tags/tracked-links.ts";
 import { mailLinks } from "./link-tokens.ts";
 

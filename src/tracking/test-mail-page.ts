@@ -1,6 +1,6 @@
 /** The pages behind the links of a test mail. They change nothing. */
 import type { FastifyReply } from "fastify";
-import { html, sendPage } from "#platform/http/response/page.ts";
+import { html, sendPage } from "#platform/http/response/html-page.ts";
 
 export function sendTestUnsubscribe(reply: FastifyReply): FastifyReply {
   return sendPage(

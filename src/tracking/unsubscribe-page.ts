@@ -1,6 +1,6 @@
 /** The unsubscribe pages and the error pages. Addresses are shown masked, because a forwarded mail contains the same links. */
 import type { FastifyReply } from "fastify";
-import { type Html, html, sendPage } from "#platform/http/response/page.ts";
+import { type Html, html, sendPage } from "#platform/http/response/html-page.ts";
 import type { MailRecipient } from "./tracked-mail-store.ts";
 
 /** Shows the first letter and the domain. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { htmlFromText } from "#mail/html/body-conversion.ts";
-import { ready, sendPage } from "#platform/http/response/page.ts";
+import { ready, sendPage } from "#platform/http/response/html-page.ts";
 import { paths, readView, TEST_TOKEN } from "./link-tokens.ts";
 import { sendTestView } from "./test-mail-page.ts";
 import {

@@ -1,12 +1,12 @@
 /** Assembles the webhooks wing: subscriptions to events, and the sender that delivers them. */
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import { removeOldWebhookDeliveries, switchOffOverfullWebhooks } from "./deliveries/recurring-jobs.ts";
 import { startSender, type WebhookSender } from "./deliveries/sender.ts";
+import { removeOldWebhookDeliveries, switchOffOverfullWebhooks } from "./deliveries/switch-off-and-remove.ts";
 import { webhookEndpoints } from "./endpoints.ts";
-import { createReceiver } from "./receiver.ts";
+import { createReceiver } from "./post-to-receiver.ts";
 
 /** A look-up is a part of a delivery attempt, which may take ten seconds. */
 const WEBHOOK_DNS = { timeoutMs: 5_000, tries: 4 };

@@ -8,11 +8,10 @@ import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields } from "#platform/http/request/query.ts";
-import { pageOf } from "#platform/http/response/paging.ts";
+import { pageOf } from "#platform/http/response/pagination.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted } from "#platform/shapes.ts";
-import { EVERY_EVENT, TEST_EVENT } from "./catalogue.ts";
 import {
   countDeliveries,
   countDeliveriesSince,
@@ -21,6 +20,7 @@ import {
   listDeliveries,
   updateToReplay,
 } from "./deliveries/store.ts";
+import { EVERY_EVENT, TEST_EVENT } from "./event-catalogue.ts";
 import { deliveryOf } from "./events/announce.ts";
 import { readReceiverUrl } from "./receiver-url.ts";
 import { newSigningSecret, secretContext } from "./signature.ts";

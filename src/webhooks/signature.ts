@@ -1,6 +1,6 @@
 /** Signing secrets of webhooks (`whsec_<base64>`), and the signatures of Standard Webhooks 1.0.0. */
 import { createHmac, randomBytes } from "node:crypto";
-import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
+import type { SealedColumn } from "#platform/secrets/reseal-store.ts";
 
 const PREFIX = "whsec_";
 const SECRET_OCTETS = 32;

@@ -1,7 +1,7 @@
 /** Shapes of webhooks and their deliveries in requests and answers. */
 import { Type } from "typebox";
 import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
-import { EVERY_EVENT, eventTypes } from "./catalogue.ts";
+import { EVERY_EVENT, eventTypes } from "./event-catalogue.ts";
 import { LONGEST_URL } from "./receiver-url.ts";
 
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;

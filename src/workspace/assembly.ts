@@ -8,7 +8,7 @@ import { billingTasks } from "./billing/billing-jobs.ts";
 import { billingEndpoints } from "./billing/endpoints.ts";
 import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
-import { registerPaymentPages } from "./billing/payments/pages.ts";
+import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
 
 export interface WorkspaceParts extends ProcessContext {

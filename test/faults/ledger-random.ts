@@ -1,5 +1,5 @@
 /** Random choices of the ledger simulation: first operations, time steps, and next operations. */
-import { DAY_MS, HOUR_MS } from "#platform/time.ts";
+import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
 import { allowancePeriod, type Model, type Operation } from "./ledger-model.ts";
 import type { Random } from "./random.ts";
 

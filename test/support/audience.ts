@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { insertMailingList, lockMailingList } from "#audience/mailing-lists/store.ts";
 import { type AddedMembers, insertMembers } from "#audience/subscribers/memberships/add-members.ts";
-import type { MembersToAdd } from "#audience/subscribers/memberships/people-to-add.ts";
+import type { MembersToAdd } from "#audience/subscribers/memberships/merge-people-to-add.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";

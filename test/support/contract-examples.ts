@@ -7,7 +7,7 @@ import sql from "sql-template-tag";
 import { IMPORT_JOB } from "#audience/imports/import-job.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { startJob } from "#platform/jobs/queue.ts";
+import { startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";

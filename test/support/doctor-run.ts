@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, onTestFinished } from "vitest";
 import type { Finding } from "#cli/doctor/finding.ts";
 import { runCli } from "#cli/program.ts";
-import { saveSecretKey } from "#platform/secrets/secret-key-store.ts";
+import { saveSecretKey } from "#platform/secrets/key-fingerprints-store.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { type DnsZone, startFakeDns } from "./fake-dns.ts";
 import { type FakeMx, type FakeMxOptions, startFakeMx } from "./fake-mx.ts";

@@ -2,7 +2,7 @@
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { NewMessage } from "#messages/store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import type { Draft } from "#sending/acceptance/statement.ts";
+import type { Draft } from "#sending/acceptance/accept-messages-statement.ts";
 
 /** An `OnMoved` that does nothing. */
 export const nobodyElse: OnMoved = async () => {};

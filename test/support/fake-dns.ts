@@ -29,8 +29,8 @@ import {
   type TlsaData,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
-import type { Resolver } from "#dns/resolver.ts";
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 
 /** A failing answer: SERVFAIL, REFUSED, no answer, or NXDOMAIN. */
 export type DnsFault = "servfail" | "refuse" | "timeout" | "nxdomain";

@@ -9,7 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll } from "vitest";
-import { DAY_MS } from "#platform/time.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/postmaster.traffic.readonly";
 const CLIENT_EMAIL = "posthaste@project.iam.gserviceaccount.test";

@@ -5,7 +5,7 @@ import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { NewMessage } from "#messages/store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createReactions } from "#processes/reactions.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { type ApiAnswer, apiCaller, type CallApi } from "./api-caller.ts";
 import { draft } from "./drafts.ts";
 import type { TestService } from "./service.ts";

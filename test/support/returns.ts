@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll } from "vitest";
-import { returnPathKeys } from "#delivery/compose/compose.ts";
+import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { unclassified } from "#messages/message/outcome.ts";
 import type { OutcomeStatus } from "#messages/message/status.ts";

@@ -7,7 +7,7 @@ import { updateStatuses } from "#audience/subscribers/memberships/membership-cha
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { DAY_MS } from "#platform/time.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { addPeople, newList } from "./audience.ts";
 
 /** A seeded generator of integers from 0 to `below` - 1. */

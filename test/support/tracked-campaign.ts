@@ -6,7 +6,7 @@ import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { mailLinkKeys, mailLinks } from "#tracking/link-tokens.ts";
 import { addPeople, newList } from "./audience.ts";
 import { draft } from "./drafts.ts";

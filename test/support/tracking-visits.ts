@@ -1,7 +1,7 @@
 /** Sent mails, and requests for their tracking URLs by people and programs. */
 
 import sql from "sql-template-tag";
-import { HOUR_MS } from "#platform/time.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { startService, type TestService } from "./service.ts";
 import { type SentMail, sentCampaign, type TrackedCampaign } from "./tracked-campaign.ts";
 

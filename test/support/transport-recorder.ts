@@ -4,7 +4,7 @@ import type { AttemptResult, Ending, SmsAttempt, SmtpAttempt } from "#delivery/m
 import type { LeasedMessage, ReadyMessage } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import { HOUR_MS } from "#platform/time.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
 
 /** The ending of one message, with its local part. */

@@ -2,13 +2,13 @@
 
 import { Type } from "typebox";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
-import { findDefinition } from "#audience/segments/conditions/definitions-store.ts";
+import { findDefinition } from "#audience/segments/conditions/referenced-objects-store.ts";
 import {
   type FieldUse,
   requireFieldUnused,
   requireMeaningKept,
   usedBySegments,
-} from "#audience/segments/in-use.ts";
+} from "#audience/segments/refuse-used-field-changes.ts";
 import { lockReferences } from "#audience/segments/store.ts";
 import { convertValues } from "#audience/subscribers/convert-field-values.ts";
 import type { Clock } from "#platform/clock.ts";

@@ -5,7 +5,7 @@
 import { Big } from "big.js";
 import { parseAddress } from "#mail/address.ts";
 import { type DateReader, dateFaults } from "#platform/dates/date-reader.ts";
-import { isNoValue } from "#platform/no-value.ts";
+import { isNoValue } from "#platform/missing-value-words.ts";
 import { readYesNo } from "./yes-no.ts";
 
 export const fieldTypes = [

@@ -5,8 +5,8 @@ import { invalid } from "#platform/errors.ts";
 import { parsedJson } from "#platform/http/request/json-body.ts";
 import { bodyReader } from "#platform/http/request/validate.ts";
 import { type CustomField, type CustomFieldChanges, Option, Rules } from "./custom-field.ts";
-import { choiceOf, fieldReader } from "./field-reader.ts";
 import { rulesOf, typeTable } from "./field-types.ts";
+import { choiceOf, fieldReader } from "./field-value-reader.ts";
 import { compilePattern } from "./validation-pattern.ts";
 
 /** The settings of a field that a caller chooses; the store sets display_order when it is null. */

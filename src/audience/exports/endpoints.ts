@@ -10,7 +10,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { JobStarted, requirePlace, startJob } from "#platform/jobs/queue.ts";
+import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { omittable } from "#platform/shapes.ts";
 import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { EXPORT_JOB, type ExportInput } from "./export-job.ts";

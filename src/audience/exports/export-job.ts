@@ -2,7 +2,7 @@
 import { open } from "node:fs/promises";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
-import { membersOf } from "#audience/segments/segment-members.ts";
+import { membersOf } from "#audience/segments/members-as-relation.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Clock } from "#platform/clock.ts";
 import { csvLine } from "#platform/csv/write.ts";

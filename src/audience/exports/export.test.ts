@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, it, test } from "vitest";
-import { columnKey } from "#platform/csv/columns.ts";
+import { columnKey } from "#platform/csv/find-column.ts";
 import { openCsv } from "#platform/csv/read.ts";
 import { newId } from "#platform/ids.ts";
 import { startImportService } from "#test/support/imports.ts";

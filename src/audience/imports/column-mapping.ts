@@ -2,8 +2,14 @@
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import { SUBSCRIBED_AT } from "#audience/exports/export-row.ts";
-import { headerKey, isAddressName, localNames, otherNames, ownNames } from "#audience/files/column-names.ts";
-import { columnKey } from "#platform/csv/columns.ts";
+import {
+  headerKey,
+  isAddressName,
+  localNames,
+  otherNames,
+  ownNames,
+} from "#audience/files/known-column-names.ts";
+import { columnKey } from "#platform/csv/find-column.ts";
 import { ApiError } from "#platform/errors.ts";
 
 type Known = keyof typeof ownNames;

@@ -1,8 +1,8 @@
 /** Examples of a dry run: the first rows of each kind, with their lines. */
 
 import { shownValue } from "./errors-file.ts";
-import type { OptOutColumn } from "./opt-outs/columns.ts";
-import { BATCH_LINES } from "./people-file.ts";
+import type { OptOutColumn } from "./opt-outs/find-columns.ts";
+import { BATCH_LINES } from "./people-file-writer.ts";
 import type { CellFault, ImportedPerson, ReadRow } from "./row-reader.ts";
 
 export const MOST_EXAMPLES = 5;

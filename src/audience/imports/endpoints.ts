@@ -7,19 +7,19 @@ import { subscribers } from "#audience/subscribers/resource.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
 import { TooManyCells } from "#platform/csv/read.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { dateFormatDescription, readDateFormat } from "#platform/dates/date-format.ts";
+import { dateFormatDescription, readDateFormat } from "#platform/dates/input-date-format.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { flagField } from "#platform/http/request/query.ts";
 import { fileField, type UploadedFile } from "#platform/http/request/uploads.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
-import { JobStarted, requirePlace, startJob } from "#platform/jobs/queue.ts";
+import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { requireBytes, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 import type { ReadOptions } from "./import-reader.ts";
 import { openTable, type Table } from "./open-import-file.ts";
-import { findOptOutColumns, unclearFileName } from "./opt-outs/columns.ts";
+import { findOptOutColumns, unclearFileName } from "./opt-outs/find-columns.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
 

@@ -1,7 +1,7 @@
 /** The file with the faults of an import: line, column, value, and the reason. */
 import { csvLine } from "#platform/csv/write.ts";
-import type { LineSink } from "./line-sink.ts";
 import type { CellFault, ReadRow } from "./row-reader.ts";
+import type { LineSink } from "./scratch-line-file.ts";
 
 /** Limit of faults listed; more are only counted. A file with more has a general problem. */
 const MOST_LISTED = 100_000;

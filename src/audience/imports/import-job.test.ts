@@ -9,7 +9,7 @@ import { need } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { attemptJob } from "#platform/jobs/attempt.ts";
 import { INPUT_FILE } from "#platform/jobs/files.ts";
-import { startJob } from "#platform/jobs/queue.ts";
+import { startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { findJob, updateJobToCancel } from "#platform/jobs/store.ts";
 import { createLog } from "#platform/log/log.ts";
 import { addPeople, findMiscounts, newList } from "#test/support/audience.ts";
@@ -20,7 +20,7 @@ import { writeJobFile } from "#test/support/job-files.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { IMPORT_JOB, importHandler } from "./import-job.ts";
-import { claimImportBatch, listDurableBatches } from "./store.ts";
+import { claimImportBatch, listDurableBatches } from "./written-batches-store.ts";
 
 /** Five batches. */
 const PEOPLE = 80_000;

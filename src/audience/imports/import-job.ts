@@ -10,10 +10,10 @@ import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { reportOf } from "./dry-run-report.ts";
 import { findPlan, type ImportPlan, keepPlan } from "./import-plan.ts";
 import { openTarget, type ReadImport, type ReadOptions, readImport } from "./import-reader.ts";
-import { ScratchLines } from "./line-sink.ts";
 import { previewPeople } from "./preview-people.ts";
-import type { ImportCounts } from "./store.ts";
+import { ScratchLines } from "./scratch-line-file.ts";
 import { writePeople } from "./write-people.ts";
+import type { ImportCounts } from "./written-batches-store.ts";
 
 export const IMPORT_JOB = "subscriber_import";
 

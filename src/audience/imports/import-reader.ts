@@ -9,30 +9,30 @@
 import { stat } from "node:fs/promises";
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
-import type { CsvRow } from "#platform/csv/records.ts";
+import type { CsvRow } from "#platform/csv/record-parser.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { DateFormat } from "#platform/dates/date-format.ts";
+import type { DateFormat } from "#platform/dates/input-date-format.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { type Column, MOST_SKIPPED } from "./column-mapping.ts";
-import { DateColumns } from "./date-columns.ts";
+import { DateColumns } from "./detect-date-order.ts";
 import { Examples } from "./dry-run-examples.ts";
 import { ErrorsFile } from "./errors-file.ts";
 import type { ImportPlan } from "./import-plan.ts";
-import type { LineSink } from "./line-sink.ts";
 import { openTable, type Table } from "./open-import-file.ts";
-import { rank } from "./opt-outs/cells.ts";
 import {
   doubtWarning,
   findOptOutColumns,
   type OptOutChoice,
   type OptOutColumn,
   overruledWarnings,
-} from "./opt-outs/columns.ts";
-import { MOST_ROWS, PeopleFile } from "./people-file.ts";
+} from "./opt-outs/find-columns.ts";
+import { rank } from "./opt-outs/read-cell.ts";
+import { MOST_ROWS, PeopleFile } from "./people-file-writer.ts";
 import { type ImportedPerson, type ReadRow, RowReader } from "./row-reader.ts";
-import { listHolders } from "./store.ts";
+import type { LineSink } from "./scratch-line-file.ts";
+import { listHolders } from "./written-batches-store.ts";
 
 /** A row usually has more bytes. */
 const ROW_BYTES = 50;

@@ -3,7 +3,7 @@
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import { type CsvFile, openCsv } from "#platform/csv/read.ts";
-import type { CsvRow } from "#platform/csv/records.ts";
+import type { CsvRow } from "#platform/csv/record-parser.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Columns, headerAmong, readColumns } from "./column-mapping.ts";
 

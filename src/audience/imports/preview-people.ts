@@ -10,7 +10,7 @@ import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Example, type Examples, MOST_EXAMPLES } from "./dry-run-examples.ts";
 import type { ImportPlan } from "./import-plan.ts";
-import { BATCH_ROOM_BYTES, readBatch } from "./read-batch.ts";
+import { BATCH_ROOM_BYTES, readBatch } from "./people-file-reader.ts";
 
 export interface PreviewTask {
   readonly db: Database;

@@ -1,10 +1,10 @@
 /** Reads one row of an import file into a person for the staging table, or into faults. */
 
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
-import { fieldReader } from "#audience/custom-fields/field-reader.ts";
 import type { FieldValue, ParsedValue } from "#audience/custom-fields/field-types.ts";
+import { fieldReader } from "#audience/custom-fields/field-value-reader.ts";
 import { addressInCell, readAddress } from "#audience/files/address-cell.ts";
-import { MOST_OCTETS } from "#audience/subscribers/custom-field-values.ts";
+import { MOST_OCTETS } from "#audience/subscribers/check-custom-field-values.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { LONGEST_PERSON_NAME, LONGEST_SOURCE } from "#audience/subscribers/subscriber-input.ts";
 import { headerTextFault } from "#mail/address.ts";
@@ -12,8 +12,8 @@ import { unguardFormula } from "#platform/csv/formulas.ts";
 import { BROKEN } from "#platform/csv/read.ts";
 import { type DateReader, dateFaults } from "#platform/dates/date-reader.ts";
 import type { Column, Columns } from "./column-mapping.ts";
-import { rank, readOptOut } from "./opt-outs/cells.ts";
-import type { OptOutColumn } from "./opt-outs/columns.ts";
+import type { OptOutColumn } from "./opt-outs/find-columns.ts";
+import { rank, readOptOut } from "./opt-outs/read-cell.ts";
 
 export interface ImportedPerson {
   readonly email: string;

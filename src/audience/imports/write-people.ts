@@ -12,16 +12,16 @@ import type { Database, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
-import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
+import { requireNotSuspended } from "#workspace/workspaces/hold-suspended-jobs.ts";
 import type { ImportPlan } from "./import-plan.ts";
-import { BATCH_ROOM_BYTES, readBatch } from "./read-batch.ts";
+import { BATCH_ROOM_BYTES, readBatch } from "./people-file-reader.ts";
 import {
   claimImportBatch,
   type ImportCounts,
   listDurableBatches,
   listWrittenBatches,
   updateImportBatch,
-} from "./store.ts";
+} from "./written-batches-store.ts";
 
 export interface WriteTask extends StorageDeps {
   readonly db: Database;

@@ -1,7 +1,7 @@
 /** Mailing lists over HTTP. */
 import { Type } from "typebox";
-import { requireNoImportInto } from "#audience/imports/open-imports-store.ts";
-import { requireListUnused } from "#audience/segments/in-use.ts";
+import { requireNoImportInto } from "#audience/imports/blocking-imports-store.ts";
+import { requireListUnused } from "#audience/segments/refuse-used-field-changes.ts";
 import { lockReferences } from "#audience/segments/store.ts";
 import { removeListCounters } from "#audience/subscribers/memberships/counters.ts";
 import { removeAllMembers, removeRemainingMembers } from "#audience/subscribers/remove-all-members.ts";

@@ -4,8 +4,8 @@ import { normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import { invalid } from "#platform/errors.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { readFromName } from "#workspace/from-name.ts";
-import { LONGEST_NAME, nameAndDescription, readName } from "#workspace/name.ts";
+import { LONGEST_NAME, nameAndDescription, readName } from "#workspace/read-display-name.ts";
+import { readFromName } from "#workspace/read-from-name.ts";
 
 export const optInTypes = ["single", "double", "api", "import"] as const;
 

@@ -19,12 +19,12 @@ import {
   names,
 } from "#test/support/segment-people.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import { createBinder, type ListConditions } from "./conditions/binder.ts";
 import type { FieldDefinition } from "./conditions/binding-scope.ts";
+import { isIn, type Segmentation } from "./conditions/bound-rule.ts";
 import { builtInFields } from "./conditions/built-in-fields.ts";
 import type { Condition, Conditions } from "./conditions/conditions.ts";
-import { customField } from "./conditions/custom-field.ts";
-import { isIn, type Segmentation } from "./conditions/rule.ts";
+import { customField } from "./conditions/custom-fields.ts";
+import { createBinder, type ListConditions } from "./conditions/load-and-bind.ts";
 import { membersRelation } from "./members-store.ts";
 
 const TREES = 10_000;

@@ -139,7 +139,11 @@ describe("queries of one workspace", () => {
     await Promise.all(line);
     expect([answer.status, answer.body]).toEqual([
       429,
-      { success: false, code: "RATE_LIMIT_EXCEEDED", error: expect.stringContaining("run fewer at the same time") },
+      {
+        success: false,
+        code: "RATE_LIMIT_EXCEEDED",
+        error: expect.stringContaining("run fewer at the same time"),
+      },
     ]);
     expect(answer.headers.get("retry-after")).toBe("5");
     expect(elsewhere.status).toBe(200);

@@ -9,12 +9,13 @@ import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, idField, pageFields, textField } from "#platform/http/request/query.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
 import { withFreshCounts } from "./member-counts.ts";
 import { createMemberPages } from "./member-pages.ts";
+import { segmentsOfSubscriber } from "./members-as-relation.ts";
 import { countMembersIn, membersRelation, withDeadline } from "./members-store.ts";
 import {
   changeSegment,
@@ -33,7 +34,6 @@ import {
   SegmentPreview,
   SegmentPreviewInput,
 } from "./segment.ts";
-import { segmentsOfSubscriber } from "./segment-members.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
 
 const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };

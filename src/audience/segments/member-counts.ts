@@ -8,9 +8,9 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { listSizes } from "./conditions/list-sizes-store.ts";
+import { membersOf, membersOfAll } from "./members-as-relation.ts";
 import { countMembersIn, withDeadline } from "./members-store.ts";
 import type { Segment } from "./segment.ts";
-import { membersOf, membersOfAll } from "./segment-members.ts";
 import { findSegment, findUncounted, updateSegmentCount } from "./store.ts";
 
 /** Members that may be looked at for one page of segments: a third of a second, if each is looked up by key. */

@@ -8,8 +8,8 @@ import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import type { Conditions } from "./conditions/conditions.ts";
 import { createMemberPages, type MemberPages } from "./member-pages.ts";
+import { membersOf } from "./members-as-relation.ts";
 import { countMembersIn, withDeadline } from "./members-store.ts";
-import { membersOf } from "./segment-members.ts";
 
 const db = await testDatabase();
 const clock = stubClock();

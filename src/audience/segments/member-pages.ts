@@ -12,9 +12,9 @@ import type { Clock } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type ListConditions, openBinder } from "./conditions/binder.ts";
+import type { Segmentation } from "./conditions/bound-rule.ts";
 import { listSizes } from "./conditions/list-sizes-store.ts";
-import type { Segmentation } from "./conditions/rule.ts";
+import { type ListConditions, openBinder } from "./conditions/load-and-bind.ts";
 import {
   countMembersIn,
   findPageIn,

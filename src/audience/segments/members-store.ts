@@ -9,9 +9,9 @@ import type { Page } from "#platform/database/page.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { and, type Predicate } from "./conditions/predicate.ts";
+import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/bound-rule.ts";
+import { and, type Predicate } from "./conditions/combine-predicates.ts";
 import { isActiveOn } from "./conditions/reference-kinds.ts";
-import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/rule.ts";
 
 /**
  * A select in brackets with the column id of subscribers, each once.

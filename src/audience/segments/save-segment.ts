@@ -6,9 +6,9 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { readName } from "#workspace/name.ts";
+import { readName } from "#workspace/read-display-name.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
-import { listReferences } from "./conditions/definitions-store.ts";
+import { listReferences } from "./conditions/referenced-objects-store.ts";
 import { countSaved } from "./member-counts.ts";
 import type { NewSegment, Segment, SegmentChanges } from "./segment.ts";
 import {

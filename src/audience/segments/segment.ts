@@ -1,7 +1,7 @@
 /** Shapes of a segment: as the API returns it, and as callers create and change it. */
 import { type Static, type TSchema, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
-import { nameAndDescription } from "#workspace/name.ts";
+import { nameAndDescription } from "#workspace/read-display-name.ts";
 import { type Conditions, DEEPEST, MOST_RULES } from "./conditions/conditions.ts";
 
 /**

@@ -7,7 +7,7 @@ import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import type { Conditions } from "./conditions/conditions.ts";
-import { membersOf } from "./segment-members.ts";
+import { membersOf } from "./members-as-relation.ts";
 
 const FEW = 5;
 const MANY = 8_000;

@@ -7,9 +7,9 @@ import sql, { empty, join, type Sql } from "sql-template-tag";
 import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { and, type Predicate } from "./conditions/predicate.ts";
+import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/bound-rule.ts";
+import { and, type Predicate } from "./conditions/combine-predicates.ts";
 import { isActiveOn } from "./conditions/reference-kinds.ts";
-import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/rule.ts";
 
 /** A range of person ids: after one, up to another or to the end. */
 export interface IdRange {

@@ -6,7 +6,7 @@ import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import type { Conditions } from "./conditions/conditions.ts";
-import { membersOf, membersOfWorkspace } from "./segment-members.ts";
+import { membersOf, membersOfWorkspace } from "./members-as-relation.ts";
 import type { IdRange } from "./workspace-members-store.ts";
 
 const db = await testDatabase();

@@ -9,9 +9,9 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { findFormAbuse } from "./abuse.ts";
 import { findUnaskedField } from "./eligibility.ts";
-import { signupUrl } from "./pages.ts";
+import { findFormAbuse } from "./report-form-abuse.ts";
+import { signupUrl } from "./serve-pages.ts";
 import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
 
 const SignupForm = Type.Object(

@@ -12,8 +12,8 @@ import { confirmationLetter } from "#platform/http/response/confirmation-mail-la
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type Reached, takeQuotas, useOf } from "#platform/limits/quota-store.ts";
 import type { Log } from "#platform/log/log.ts";
-import { type OnFormAbused, recordRefusedSignup, type SignupLimit } from "./abuse.ts";
 import { isIneligible } from "./eligibility.ts";
+import { type OnFormAbused, recordRefusedSignup, type SignupLimit } from "./report-form-abuse.ts";
 import { type Applicant, insertSignupRequest, type SignupForm } from "./store.ts";
 import { signSignupLink } from "./tokens.ts";
 

@@ -2,7 +2,7 @@
 
 import sql, { type Sql } from "sql-template-tag";
 import { listFieldsInForce, shareLockFieldTypes } from "#audience/custom-fields/store.ts";
-import { workspaceDates } from "#audience/custom-fields/workspace-dates.ts";
+import { workspaceDates } from "#audience/custom-fields/workspace-date-reader.ts";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { EntryOrigin } from "#audience/suppression-lists/entry-store.ts";
 import { suppressPerson } from "#audience/suppression-lists/suppress-after-outcome.ts";
@@ -12,7 +12,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
-import { readObject, type ValueReader, valueReader } from "./custom-field-values.ts";
+import { readObject, type ValueReader, valueReader } from "./check-custom-field-values.ts";
 import { insertMembers } from "./memberships/add-members.ts";
 import { removeMembers, updateStatuses } from "./memberships/membership-changes.ts";
 import { personWideStatuses, type SubscriberStatus } from "./memberships/status.ts";

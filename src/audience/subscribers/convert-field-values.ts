@@ -3,10 +3,10 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
-import { fieldReader } from "#audience/custom-fields/field-reader.ts";
+import { fieldReader } from "#audience/custom-fields/field-value-reader.ts";
 import type { FieldSettings } from "#audience/custom-fields/read-definition.ts";
 import { findOtherType, lockFieldTypes } from "#audience/custom-fields/store.ts";
-import { workspaceDates } from "#audience/custom-fields/workspace-dates.ts";
+import { workspaceDates } from "#audience/custom-fields/workspace-date-reader.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -7,7 +7,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, idField, textField } from "#platform/http/request/query.ts";
-import { pageOf } from "#platform/http/response/paging.ts";
+import { pageOf } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";

@@ -7,7 +7,7 @@ import { findMessage, listEvents, type NewMessage } from "#messages/store.ts";
 import { systemClock } from "#platform/clock.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createReactions } from "#processes/reactions.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { addPeople, findMiscounts, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { newCampaign } from "#test/support/campaigns.ts";

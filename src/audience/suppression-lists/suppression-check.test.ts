@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { findMessage } from "#messages/store.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { newList } from "#test/support/audience.ts";
 import { draft } from "#test/support/drafts.ts";
 import { startService } from "#test/support/service.ts";

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { type ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { nameAndDescription, readName } from "#workspace/name.ts";
+import { nameAndDescription, readName } from "#workspace/read-display-name.ts";
 import { entryTypes } from "./entry-value.ts";
 import { suppressionReasons } from "./suppression-check.ts";
 

@@ -2,7 +2,7 @@
 import { readConfig } from "#platform/config/config.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase, type Database, type Deadlines } from "#platform/database/pool.ts";
-import { prepareSchema } from "#platform/jobs/schema.ts";
+import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

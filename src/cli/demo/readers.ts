@@ -1,6 +1,6 @@
 /** The recipients of the sample campaign: opens, clicks and unsubscribes, by people and by mail proxies. */
-import type { DemoApi } from "./api.ts";
-import { type Captured, captured } from "./newsletter.ts";
+import type { DemoApi } from "./api-client.ts";
+import { type Captured, captured } from "./send-newsletter.ts";
 
 /** How many mails are opened at the same time. */
 const READERS = 16;

@@ -1,8 +1,8 @@
 /** `posthaste doctor --counters`: compares every counter with a new count of the log. */
 import type { Queryable } from "#platform/database/pool.ts";
-import { findListMiscounts } from "#reporting/counters/list-recount-store.ts";
-import { findReportMiscounts } from "#reporting/counters/recount-store.ts";
-import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
+import { findListMiscounts } from "#reporting/counters/list-miscounts-store.ts";
+import { findReportMiscounts } from "#reporting/counters/miscounts-store.ts";
+import { findOriginMiscounts } from "#sending/campaigns/counters/miscounts-store.ts";
 
 /** A counter of any kind that differs from the log. */
 export interface Miscount {

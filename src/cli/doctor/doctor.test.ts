@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { expect, inject, test } from "vitest";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import { newDatabase } from "#test/support/database.ts";
 import { prepareDoctor } from "#test/support/doctor-run.ts";
 import { startService } from "#test/support/service.ts";
-import { checkClock } from "./machine.ts";
+import { checkClock } from "./database-clock-disk.ts";
 
 const service = await startService();
 const examine = await prepareDoctor(service);

@@ -1,14 +1,14 @@
 /** `posthaste doctor`: checks the installation and says how to correct what it finds. */
 
 import type { Command } from "commander";
-import { argument } from "#cli/command/arguments.ts";
+import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabase } from "#cli/command/database.ts";
-import type { CliOptions } from "#cli/command/options.ts";
+import { argument } from "#cli/command/option-parsers.ts";
 import { json, table } from "#cli/command/output.ts";
 import { parseDomain } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
 import { findMiscounts } from "./counters.ts";
-import { examine } from "./examine.ts";
+import { examine } from "./run-checks.ts";
 
 const counterColumns = [
   "counter_of",

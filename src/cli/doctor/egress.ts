@@ -1,12 +1,12 @@
 /** Checks whether mail can leave this machine: many networks block port 25, and a smart host may refuse the password. */
 
 import { readRelay } from "#delivery/routes/relay-url.ts";
-import type { NetworkResolver } from "#dns/system.ts";
+import type { NetworkResolver } from "#dns/network-resolver.ts";
 import type { Config } from "#platform/config/config.ts";
-import { localNetworks } from "#platform/network/local-networks.ts";
+import { localNetworks } from "#platform/network/own-addresses.ts";
 import { findMailHosts, lookUpHost } from "#smtp-client/mx.ts";
 import { type Finding, type FindingStatus, of, type Say } from "./finding.ts";
-import { type Reachability, tryHosts } from "./reachability.ts";
+import { type Reachability, tryHosts } from "./try-smtp-sessions.ts";
 
 /** Connects to the mail hosts of a domain on port 25. */
 export async function checkDirectWay(

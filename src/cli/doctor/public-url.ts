@@ -1,6 +1,6 @@
 /** Checks that PUBLIC_URL resolves and that browsers trust its certificate. */
 import { isIP } from "node:net";
-import { createTlsProbe } from "#identity/tracking-domains/certificate.ts";
+import { createTlsProbe } from "#identity/tracking-domains/check-certificate.ts";
 import type { Config } from "#platform/config/config.ts";
 import { publicUrlFault } from "#platform/network/public-url-check.ts";
 import { type Finding, of } from "./finding.ts";

@@ -3,7 +3,7 @@
  * receivers refuse mail without it.
  */
 import { isIP } from "node:net";
-import type { NetworkResolver } from "#dns/system.ts";
+import type { NetworkResolver } from "#dns/network-resolver.ts";
 import { reverseName } from "#mail/dns/reverse-name.ts";
 import { type Finding, of } from "./finding.ts";
 

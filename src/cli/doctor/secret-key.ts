@@ -1,6 +1,6 @@
-/** Checks whether the service accepts this machine's secret keys (identity/secret-key-check.ts), and the state of a rotation. */
+/** Checks whether the service accepts this machine's secret keys (identity/check-machine-secret-keys.ts), and the state of a rotation. */
 
-import { sentence } from "#cli/command/sentence.ts";
+import { sentence } from "#cli/command/error-sentence.ts";
 import { sealedColumns } from "#cli/secret-key/sealed-columns.ts";
 import {
   foreignKeyError,
@@ -8,13 +8,13 @@ import {
   processNames,
   restartAdvice,
   secretKeyFault,
-} from "#identity/secret-key-check.ts";
+} from "#identity/check-machine-secret-keys.ts";
 import type { Config } from "#platform/config/config.ts";
-import { counted } from "#platform/counted.ts";
+import { counted } from "#platform/count-phrase.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { type KnownKey, listRunningRings, listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
 import { findSecretKeys } from "#platform/secrets/key-ring.ts";
-import { countSealed } from "#platform/secrets/sealed-store.ts";
-import { type KnownKey, listRunningRings, listSecretKeys } from "#platform/secrets/secret-key-store.ts";
+import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { type Finding, of } from "./finding.ts";
 

@@ -1,15 +1,15 @@
 /** `posthaste secret-key retire`: marks a key as no longer needed. Refused while a sealed value needs it or a process signs with it. */
-import { processNames } from "#identity/secret-key-check.ts";
-import { counted } from "#platform/counted.ts";
+import { processNames } from "#identity/check-machine-secret-keys.ts";
+import { counted } from "#platform/count-phrase.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { countSealed } from "#platform/secrets/sealed-store.ts";
 import {
   type KnownKey,
   listRunningRings,
   listSecretKeys,
   lockSecretKeys,
   retireSecretKey,
-} from "#platform/secrets/secret-key-store.ts";
+} from "#platform/secrets/key-fingerprints-store.ts";
+import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { shortFingerprint } from "#platform/secrets/secrets.ts";
 import type { MachineKeys } from "./machine-keys.ts";
 import { sealedColumns } from "./sealed-columns.ts";

@@ -13,12 +13,12 @@ import {
   processNames,
   requireUsableKeys,
   restartAdvice,
-} from "#identity/secret-key-check.ts";
-import { counted } from "#platform/counted.ts";
+} from "#identity/check-machine-secret-keys.ts";
+import { counted } from "#platform/count-phrase.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { listRunningRings, listSecretKeys } from "#platform/secrets/key-fingerprints-store.ts";
 import { MOST_KEYS, newSecretKey } from "#platform/secrets/key-ring.ts";
-import { countSealed, resealAll } from "#platform/secrets/sealed-store.ts";
-import { listRunningRings, listSecretKeys } from "#platform/secrets/secret-key-store.ts";
+import { countSealed, resealAll } from "#platform/secrets/reseal-store.ts";
 import { shortFingerprint } from "#platform/secrets/secrets.ts";
 import type { MachineKeys } from "./machine-keys.ts";
 import { sealedColumns } from "./sealed-columns.ts";

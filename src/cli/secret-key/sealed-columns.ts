@@ -1,7 +1,7 @@
 /** Every column of the database that holds sealed values (test/schema.test.ts looks for others). */
 import { sealedDkimKeys } from "#identity/dkims/generate-key.ts";
 import { sealedRelayUrls } from "#identity/routing-rules/relay-url.ts";
-import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
+import type { SealedColumn } from "#platform/secrets/reseal-store.ts";
 import { sealedWebhookSecrets } from "#webhooks/signature.ts";
 
 export const sealedColumns: readonly SealedColumn[] = [

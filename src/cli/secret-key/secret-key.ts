@@ -1,20 +1,20 @@
 /** `posthaste secret-key`: the keys that the database belongs to, and how they are changed. */
 
 import type { Command } from "commander";
+import type { CliOptions } from "#cli/command/command-dependencies.ts";
 import { withDatabase } from "#cli/command/database.ts";
-import type { CliOptions } from "#cli/command/options.ts";
 import { json, table } from "#cli/command/output.ts";
 import { readConfig } from "#platform/config/config.ts";
-import { counted } from "#platform/counted.ts";
+import { counted } from "#platform/count-phrase.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
-import { countSealed } from "#platform/secrets/sealed-store.ts";
 import {
   listRunningRings,
   listSecretKeys,
   retireOtherKeys,
   saveSecretKey,
-} from "#platform/secrets/secret-key-store.ts";
+} from "#platform/secrets/key-fingerprints-store.ts";
+import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
+import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { createSecrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { type MachineKeys, machineKeys } from "./machine-keys.ts";
 import { retire } from "./retire.ts";

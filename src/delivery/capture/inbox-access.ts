@@ -7,8 +7,8 @@ import { hash } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Config } from "#platform/config/config.ts";
 import { ApiError } from "#platform/errors.ts";
-import { AccessToken, bears } from "#platform/http/auth/access-token.ts";
-import { html, sendPage } from "#platform/http/response/page.ts";
+import { AccessToken, bears } from "#platform/http/auth/operator-page-token.ts";
+import { html, sendPage } from "#platform/http/response/html-page.ts";
 
 const COOKIE_DAYS = 365;
 

@@ -1,9 +1,9 @@
 /** The pages of the local inbox: the list, and one message. */
 import type { FastifyReply } from "fastify";
 import { decodeWords } from "postal-mime";
-import { type Html, html, pageLayout, sendPage } from "#platform/http/response/page.ts";
-import type { pagination } from "#platform/http/response/paging.ts";
-import type { CapturedMessage } from "./captured-message.ts";
+import { type Html, html, pageLayout, sendPage } from "#platform/http/response/html-page.ts";
+import type { pagination } from "#platform/http/response/pagination.ts";
+import type { CapturedMessage } from "./parse-captured-message.ts";
 import type { CapturedRow } from "./store.ts";
 
 const layout = pageLayout(

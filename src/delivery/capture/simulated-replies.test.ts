@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
+import { resultOfSmtp } from "#delivery/queue/decide-result.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { captureReply } from "./simulated-replies.ts";
 

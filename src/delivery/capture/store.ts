@@ -1,6 +1,6 @@
 /** SQL of the local inbox (capture mode). The inbox belongs to the operator and shows the messages of all workspaces. */
 import sql from "sql-template-tag";
-import { byteaArray } from "#platform/database/array-values.ts";
+import { byteaArray } from "#platform/database/binary-arrays.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

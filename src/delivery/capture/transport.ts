@@ -3,7 +3,7 @@
  * its recipient asks for a refusal (simulated-replies.ts).
  */
 
-import { type ComposeOptions, prepare } from "#delivery/compose/compose.ts";
+import { type ComposeOptions, prepare } from "#delivery/compose/compose-leased-message.ts";
 import type { ReadyMessage } from "#delivery/message/message.ts";
 import type { Transport, TransportEvents } from "#delivery/message/transport.ts";
 import type { Database } from "#platform/database/pool.ts";

@@ -1,6 +1,6 @@
 import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { SenderIdentity } from "#delivery/compose/compose.ts";
+import type { SenderIdentity } from "#delivery/compose/compose-leased-message.ts";
 import type { ReadyMessage } from "#delivery/message/message.ts";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";

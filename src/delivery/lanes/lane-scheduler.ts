@@ -8,14 +8,14 @@
  * When the throttle allows no next message the runners end, and a timer starts them again.
  */
 
-import { type Composed, type ComposeOptions, prepare } from "#delivery/compose/compose.ts";
+import { type Composed, type ComposeOptions, prepare } from "#delivery/compose/compose-leased-message.ts";
 import type { SmtpAttempt } from "#delivery/message/attempt.ts";
 import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
 import type { TransportEvents } from "#delivery/message/transport.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { tlsNote } from "#smtp-client/tls.ts";
 import { FairQueue, type RoutedMessage } from "./fair-queue.ts";
-import type { Lane } from "./lanes.ts";
+import type { Lane } from "./find-lane.ts";
 import type { SessionSettings } from "./session-opener.ts";
 import { type Cooling, type PooledSession, SessionPool } from "./session-pool.ts";
 import { LaneThrottle } from "./throttle.ts";

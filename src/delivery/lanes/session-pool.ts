@@ -12,7 +12,7 @@ import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { SmtpSession } from "#smtp-client/session.ts";
 import { tlsNote } from "#smtp-client/tls.ts";
 import { demandsTls } from "#smtp-client/tls-required-reply.ts";
-import type { Destination, Lane } from "./lanes.ts";
+import type { Destination, Lane } from "./find-lane.ts";
 import { SessionOpener, type SessionSettings } from "./session-opener.ts";
 
 /** An idle session is closed after this time. */

@@ -1,7 +1,8 @@
 /** A message in the three stages of delivery: leased, ready to be sent, and its content. */
-import type { HeaderField } from "#mail/message/header.ts";
-import type { Attachment } from "#mail/message/mime.ts";
-import type { MailText } from "#mail/message/template-text.ts";
+
+import type { Attachment } from "#mail/message/compose-message.ts";
+import type { HeaderField } from "#mail/message/encode-header.ts";
+import type { MailText } from "#mail/message/shared-text-pieces.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
 import type { MessageOptions } from "#messages/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { leased } from "#test/support/transport-recorder.ts";
 import { HeldMessages } from "./held-messages.ts";
-import { leaseKey } from "./queue-result-store.ts";
+import { leaseKey } from "./settle-leases-store.ts";
 
 test("a doubted message may not be started until a later heartbeat has extended its lease", () => {
   const [lost, kept] = [leased("ann"), leased("bob")];

@@ -1,7 +1,7 @@
 /** The leased messages of this process, each with the end of its lease. */
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type Lease, leaseKey } from "./queue-result-store.ts";
+import { type Lease, leaseKey } from "./settle-leases-store.ts";
 
 /** The held messages of one workspace. */
 export interface Holding {

@@ -3,14 +3,14 @@ import { afterAll, expect, test } from "vitest";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { resultOfSmtp } from "./delivery-result.ts";
+import { resultOfSmtp } from "./decide-result.ts";
 import { leaseMessages } from "./lease-store.ts";
-import { settleLeases } from "./queue-result-store.ts";
 import { PLANNER_SETTINGS } from "./queue-store.ts";
+import { settleLeases } from "./settle-leases-store.ts";
 
 const db = await testDatabase();
 const delivery = createDatabase(db.url, {

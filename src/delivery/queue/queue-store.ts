@@ -5,7 +5,7 @@
 
 import sql, { type Sql } from "sql-template-tag";
 import type { Priority } from "#delivery/message/message.ts";
-import { integerArray, textArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
+import { integerArray, textArray, timestamptzArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { ConnectionSettings, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
@@ -34,7 +34,7 @@ export interface QueueEntry {
   readonly expiresAt: Date;
 }
 
-/** The part of the accepting statement that enqueues a batch (sending/acceptance/statement.ts). The condition is on message_id. */
+/** The part of the accepting statement that enqueues a batch (sending/acceptance/accept-messages-statement.ts). The condition is on message_id. */
 export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql {
   const column = <Value>(read: (entry: QueueEntry) => Value) => entries.map(read);
   return sql`

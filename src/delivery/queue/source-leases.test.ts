@@ -4,12 +4,12 @@ import type { LeasedMessage } from "#delivery/message/message.ts";
 import { writeResultBatch } from "#delivery/worker/result-writer.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
-import { requeue, resultOfSmtp } from "./delivery-result.ts";
+import { requeue, resultOfSmtp } from "./decide-result.ts";
 import { leaseMessages } from "./lease-store.ts";
 import { releaseHeld } from "./queue-store.ts";
 

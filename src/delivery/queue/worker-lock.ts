@@ -1,6 +1,6 @@
 /** The advisory lock by which workers know that another worker is alive. */
 import sql from "sql-template-tag";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { holdProcessLock, type ProcessLock } from "#platform/database/process-lock.ts";
 

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
 import { builtInLanes, defaultLane } from "#delivery/lanes/default-lanes.ts";
-import type { Destination } from "#delivery/lanes/lanes.ts";
-import { WarmUpQuotas } from "#delivery/warm-up/quota.ts";
+import type { Destination } from "#delivery/lanes/find-lane.ts";
+import { WarmUpQuotas } from "#delivery/warm-up/reserve-quota.ts";
 import { ceilingOf, dayOf } from "#delivery/warm-up/schedule.ts";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import type { StsPolicy } from "#mail/dns/mta-sts.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -13,10 +13,10 @@ import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { type DnsFault, type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { leased } from "#test/support/transport-recorder.ts";
-import { type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
+import { MachineAddresses } from "./announced-addresses.ts";
 import { type DecideEgress, Egress, type EgressDeps } from "./egress.ts";
 import type { RouteChoice, Routing, SendingIp } from "./egress-rules.ts";
-import { MachineAddresses } from "./machine-addresses.ts";
+import { type FindRoute, routeByMx, routeToRelay } from "./find-destination.ts";
 
 const db = await testDatabase();
 const workspaceId = await insertBareWorkspace(db);

@@ -3,16 +3,16 @@
  * Mail of all other workspaces takes the default path and is not decided here.
  */
 
-import type { Destination } from "#delivery/lanes/lanes.ts";
+import type { Destination } from "#delivery/lanes/find-lane.ts";
 import type { SessionSettings } from "#delivery/lanes/session-opener.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import type { QuotaSlot, WarmUpQuotas } from "#delivery/warm-up/quota.ts";
+import type { QuotaSlot, WarmUpQuotas } from "#delivery/warm-up/reserve-quota.ts";
 import { untilTomorrow } from "#delivery/warm-up/schedule.ts";
 import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { localNetworks } from "#platform/network/local-networks.ts";
+import type { localNetworks } from "#platform/network/own-addresses.ts";
 import type { Unroutable } from "#smtp-client/mx.ts";
-import type { FindRoute, Route } from "./destination.ts";
+import type { MachineAddresses } from "./announced-addresses.ts";
 import {
   type EgressSelection,
   type FindChoice,
@@ -22,7 +22,7 @@ import {
   type SendingIp,
   selectEgress,
 } from "./egress-rules.ts";
-import type { MachineAddresses } from "./machine-addresses.ts";
+import type { FindRoute, Route } from "./find-destination.ts";
 import { readRelay } from "./relay-url.ts";
 
 /** A version of a workspace's routing never changes, so it can be cached for long. */

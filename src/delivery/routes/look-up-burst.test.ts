@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { mergeLanes } from "#delivery/lanes/lanes.ts";
-import { createResolver } from "#dns/system.ts";
+import { mergeLanes } from "#delivery/lanes/find-lane.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import { type BusyDns, startBusyDns } from "#test/support/busy-dns.ts";
-import { routeByMx } from "./destination.ts";
+import { routeByMx } from "./find-destination.ts";
 
 const MINUTES = 60_000;
 /** With the settings of a delivery process. */

@@ -4,7 +4,7 @@
  * (section 5.1), unless an earlier policy is still valid.
  */
 
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { readStsPolicy, readStsRecord, type StsPolicy } from "#mail/dns/mta-sts.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";

@@ -6,14 +6,14 @@ import { createSecureContext } from "node:tls";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { builtInLanes } from "#delivery/lanes/default-lanes.ts";
-import { createValidatingResolver } from "#dns/validating.ts";
+import { createValidatingResolver } from "#dns/validating-resolver.ts";
 import { systemClock } from "#platform/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { type FakeMxOptions, fakeMxCertificate, issuedChain, issuedKey } from "#test/support/fake-mx.ts";
 import { startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
-import { routeByMx } from "./destination.ts";
+import { routeByMx } from "./find-destination.ts";
 import { StsPolicies } from "./mta-sts-policies.ts";
 
 const db = await testDatabase();

@@ -3,7 +3,7 @@
  * (RFC 8461). DANE takes precedence (RFC 8461 section 2).
  */
 
-import type { Lookup } from "#dns/resolver.ts";
+import type { Lookup } from "#dns/resolver-interface.ts";
 import { isUsableTlsa, type TlsaRecord } from "#mail/dns/dane.ts";
 import { namesHost, type StsPolicy } from "#mail/dns/mta-sts.ts";
 import {

@@ -3,7 +3,7 @@
  * the session with a reason.
  */
 import smpp, { type Pdu, type Session } from "smpp";
-import { connectionFault } from "#platform/network/connection-fault.ts";
+import { connectionFault } from "#platform/network/explain-connection-fault.ts";
 import type { SmppSettings } from "./gateway-settings.ts";
 
 /** The deadline for the connection, the bind and each enquire_link. */

@@ -2,7 +2,7 @@
 
 import type { Ending } from "#delivery/message/attempt.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
+import type { Decision, PresendCheck } from "#delivery/message/presend-decision.ts";
 import type { Transport } from "#delivery/message/transport.ts";
 import type { HeldMessages } from "#delivery/queue/held-messages.ts";
 import { declined } from "#delivery/sms/gateway.ts";

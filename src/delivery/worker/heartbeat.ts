@@ -2,8 +2,8 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { HeldMessages } from "#delivery/queue/held-messages.ts";
-import { LEASE_SECONDS } from "#delivery/queue/leasing.ts";
-import { extendLeases } from "#delivery/queue/queue-result-store.ts";
+import { LEASE_SECONDS } from "#delivery/queue/lease-pacing.ts";
+import { extendLeases } from "#delivery/queue/settle-leases-store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { ProcessLock } from "#platform/database/process-lock.ts";
 import type { Log } from "#platform/log/log.ts";

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
+import type { DeliveryResult } from "#delivery/queue/decide-result.ts";
 import { unclassified } from "#messages/message/outcome.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { Journal, readJournal } from "./journal.ts";

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
+import type { DeliveryResult } from "#delivery/queue/decide-result.ts";
 
 /** Journals contain recipients' addresses and the replies of their servers. */
 const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;

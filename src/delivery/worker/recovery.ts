@@ -6,8 +6,8 @@
  * leases until they lapse; its journal is replayed, so that its messages are not sent again.
  */
 
-import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
-import { holdLeasesOf, releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
+import type { DeliveryResult } from "#delivery/queue/decide-result.ts";
+import { holdLeasesOf, releaseLeasesOf } from "#delivery/queue/settle-leases-store.ts";
 import { tryRecoveryLock, tryWorkerLock } from "#delivery/queue/worker-lock.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Database } from "#platform/database/pool.ts";

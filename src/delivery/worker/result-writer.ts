@@ -3,8 +3,8 @@
  * stops nothing: results wait, in memory and in the journal.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
-import { type Lease, leaseKey, settleLeases } from "#delivery/queue/queue-result-store.ts";
+import type { DeliveryResult } from "#delivery/queue/decide-result.ts";
+import { type Lease, leaseKey, settleLeases } from "#delivery/queue/settle-leases-store.ts";
 import { insertSubmissions } from "#delivery/sms/delivery-receipts-store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";

@@ -4,7 +4,7 @@
  */
 import { limits } from "#platform/limits/limits.ts";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
-import { LookUp } from "./look-up.ts";
+import { LookUp } from "./ask-in-rounds.ts";
 import type { DnsReply, Question } from "./question.ts";
 import { serverKey, Upstreams } from "./upstreams.ts";
 

@@ -1,7 +1,7 @@
 /** The worker thread of a process for DNS look-ups: it reads answers even while the event loop is busy. */
 import { parentPort } from "node:worker_threads";
+import type { LookUpAnswer, LookUpRequest } from "./cached-look-ups.ts";
 import { DnsClient } from "./client.ts";
-import type { LookUpAnswer, LookUpRequest } from "./look-ups.ts";
 
 const client = new DnsClient();
 let answered: LookUpAnswer[] = [];

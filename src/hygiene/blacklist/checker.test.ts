@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import { dnsblName } from "#mail/dns/dnsbl.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";

@@ -1,5 +1,5 @@
-import type { Resolver } from "#dns/resolver.ts";
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { type DnsblResult, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
 import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";

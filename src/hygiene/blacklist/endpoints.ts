@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, overloaded } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { dayField, startOfDay } from "#platform/http/request/day-range.ts";
+import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
 import {
   choiceField,
   idField,
@@ -14,6 +14,7 @@ import {
   textField,
 } from "#platform/http/request/query.ts";
 import { Deleted } from "#platform/shapes.ts";
+import { type CheckDeps, recordManualCheck, requireCheck } from "./charge-and-record-check.ts";
 import { checkTypes, hasRuns, listChecks } from "./check-store.ts";
 import {
   findMonitor,
@@ -23,7 +24,6 @@ import {
   removeMonitor,
   updateMonitor,
 } from "./monitor-store.ts";
-import { type CheckDeps, recordManualCheck, requireCheck } from "./record-check.ts";
 import { runMonitorsNow } from "./run-monitors.ts";
 import {
   BlacklistCheck,

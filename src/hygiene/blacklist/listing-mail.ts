@@ -1,9 +1,9 @@
 /** The notice that the blacklists of a monitored target have changed. */
-import { counted } from "#platform/counted.ts";
+import { counted } from "#platform/count-phrase.ts";
+import { html } from "#platform/http/response/html-page.ts";
 import { letter } from "#platform/http/response/mail-layout.ts";
-import { html } from "#platform/http/response/page.ts";
 import type { ZoneResult } from "./checker.ts";
-import type { ListedZones } from "./listed-zones.ts";
+import type { ListedZones } from "./next-listed-zones.ts";
 
 /** Characters of the widest line: names of zones are long. */
 const WIDTH = 36;

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { createLog } from "#platform/log/log.ts";

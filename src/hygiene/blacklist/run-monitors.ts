@@ -12,9 +12,9 @@ import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
+import { type CheckDeps, chargeCheck, findCheckRefusal, outcomeOf } from "./charge-and-record-check.ts";
 import { insertCheck, removeOldChecks } from "./check-store.ts";
 import type { Checked } from "./checker.ts";
-import { hasChanged, type ListedZones, nextListedZones } from "./listed-zones.ts";
 import { listingMail } from "./listing-mail.ts";
 import {
   leaseDueMonitor,
@@ -23,7 +23,7 @@ import {
   type MonitorRow,
   updateMonitorRun,
 } from "./monitor-store.ts";
-import { type CheckDeps, chargeCheck, findCheckRefusal, outcomeOf } from "./record-check.ts";
+import { hasChanged, type ListedZones, nextListedZones } from "./next-listed-zones.ts";
 import type { BlacklistTarget } from "./target.ts";
 
 const NAME = "run-blacklist-monitors";

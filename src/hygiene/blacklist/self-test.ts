@@ -1,4 +1,4 @@
-import type { Lookup, Resolver } from "#dns/resolver.ts";
+import type { Lookup, Resolver } from "#dns/resolver-interface.ts";
 import { type DnsblResult, dnsblName, readDnsblAnswer } from "#mail/dns/dnsbl.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { TargetKind } from "./target.ts";

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { ExpiringMap } from "#platform/cache.ts";
-import { localNetworks } from "#platform/network/local-networks.ts";
+import { localNetworks } from "#platform/network/own-addresses.ts";
 import { standardDeadlines } from "#smtp-client/deadlines.ts";
 import { lookUpHost } from "#smtp-client/mx.ts";
 import type { SmtpFault } from "#smtp-client/outcome.ts";

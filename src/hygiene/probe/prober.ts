@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { getDomain } from "tldts";
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import type { Config } from "#platform/config/config.ts";
 import type { SmtpFault } from "#smtp-client/outcome.ts";
 import type { ProbeFinding } from "./finding.ts";

@@ -1,7 +1,7 @@
 import type { SecureContext } from "node:tls";
 import { SmtpConnection, type TcpTarget } from "#smtp-client/connection.ts";
 import type { SmtpDeadlines } from "#smtp-client/deadlines.ts";
-import { fitsCommand } from "#smtp-client/envelope.ts";
+import { fitsCommand } from "#smtp-client/envelope-commands.ts";
 import { unexpectedReply } from "#smtp-client/expected-reply.ts";
 import type { Extensions } from "#smtp-client/extensions.ts";
 import { greet, type OpenFailure, type TlsMode, tlsFaultOf } from "#smtp-client/greeting.ts";

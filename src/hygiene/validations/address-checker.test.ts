@@ -6,7 +6,7 @@ import { stubClock } from "#test/support/clock.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { createAddressChecker } from "./address-checker.ts";
-import { createAddressLists } from "./address-lists.ts";
+import { createAddressLists } from "./disposable-and-role-lists.ts";
 import { validationOf } from "./validation.ts";
 
 const dns = await startFakeDns({

@@ -1,10 +1,10 @@
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Prober } from "#hygiene/probe/prober.ts";
 import { AsyncCache, ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { findMailHosts } from "#smtp-client/mx.ts";
-import type { AddressLists } from "./address-lists.ts";
+import type { AddressLists } from "./disposable-and-role-lists.ts";
 import type { IsNewDomain } from "./domain-age.ts";
 import type { DomainFinding, Findings } from "./findings.ts";
 

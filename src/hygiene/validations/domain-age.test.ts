@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { createDomainAges } from "./domain-age.ts";

@@ -1,5 +1,5 @@
 import { getDomain } from "tldts";
-import type { NetworkResolver } from "#dns/system.ts";
+import type { NetworkResolver } from "#dns/network-resolver.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { createLimiter } from "#platform/concurrency.ts";

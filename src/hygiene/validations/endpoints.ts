@@ -1,6 +1,6 @@
 /** Endpoints of email validation. */
 import { type Static, Type } from "typebox";
-import { findSourceAddress } from "#identity/routing-rules/routing.ts";
+import { findSourceAddress } from "#identity/routing-rules/load-routing.ts";
 import type { Clock } from "#platform/clock.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -8,19 +8,19 @@ import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
-import { offsetOf } from "#platform/http/response/paging.ts";
+import { offsetOf } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { JobStarted } from "#platform/jobs/queue.ts";
+import { JobStarted } from "#platform/jobs/start-or-cancel-job.ts";
 import { nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import type { AddressChecker } from "./address-checker.ts";
 import { MOST_ADDRESSES } from "./bulk/address-file.ts";
 import { startBulkValidation } from "./bulk/start-bulk.ts";
+import { createValidate } from "./charged-validation.ts";
+import { countDays, firstDay } from "./counts-by-day.ts";
 import { validationStatuses } from "./score.ts";
-import { countDays, firstDay } from "./stats.ts";
 import { listDayCounts, listValidations } from "./store.ts";
-import { createValidate } from "./validate.ts";
 import { Validation, validations } from "./validation.ts";
 
 /** Characters; the text need not be an address. */

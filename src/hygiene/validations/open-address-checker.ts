@@ -1,9 +1,9 @@
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import type { Prober } from "#hygiene/probe/prober.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Config } from "#platform/config/config.ts";
 import { type AddressChecker, createAddressChecker } from "./address-checker.ts";
-import { createAddressLists } from "./address-lists.ts";
+import { createAddressLists } from "./disposable-and-role-lists.ts";
 import { createDomainAges } from "./domain-age.ts";
 
 const DNS = { timeoutMs: 4_000, tries: 4 };

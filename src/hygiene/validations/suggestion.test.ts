@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isFreeMail } from "#identity/sending-domains/domain-name.ts";
-import { createAddressLists, readBuiltIn } from "./address-lists.ts";
+import { createAddressLists, readBuiltIn } from "./disposable-and-role-lists.ts";
 import { editDistance, suggestDomain } from "./suggestion.ts";
 
 const targets = readBuiltIn("typo-targets.txt");

@@ -5,7 +5,7 @@ import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import { nullable, Timestamp } from "#platform/shapes.ts";
 import type { Findings } from "./findings.ts";
-import { reasonFor } from "./reason.ts";
+import { reasonFor } from "./reason-sentence.ts";
 import { riskScoreOf, validationStatuses } from "./score.ts";
 
 export const validations: Resource = { name: "validations", label: "Email validation", group: "Hygiene" };

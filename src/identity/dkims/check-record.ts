@@ -1,6 +1,6 @@
 /** Checks that a key's record is in the DNS. Its p= value is compared, not the text (mail/dkim/dkim.ts). */
 
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { dkimKeyMatches, dkimRecordValue, isMeantAsDkim } from "#mail/dkim/dkim.ts";
 import { findMisplaced, misplacedRecordMessage } from "#mail/dns/misplaced-record.ts";

@@ -1,9 +1,9 @@
 /** DKIM keys over HTTP: further keys of a domain, for rotation or a chosen selector. */
 import { type Static, Type } from "typebox";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
-import { stateAfterRequest } from "#identity/dns-checks/verification-status.ts";
-import { changeOf, type OnVerification } from "#identity/domain-verification/verification-events.ts";
+import { stateAfterRequest } from "#identity/dns-checks/state-after-check.ts";
+import { changeOf, type OnVerification } from "#identity/domain-verification/verification-change.ts";
 import {
   findSendingDomainByName,
   lockSendingDomain,

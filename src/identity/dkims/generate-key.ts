@@ -2,7 +2,7 @@
 import { type DkimKeyBits, generateDkimKey } from "#mail/dkim/dkim.ts";
 import { createLimiter, createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import { newId } from "#platform/ids.ts";
-import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
+import type { SealedColumn } from "#platform/secrets/reseal-store.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import type { NewDkimKey } from "./store.ts";
 

@@ -1,6 +1,6 @@
 /** SQL of DKIM keys. Private keys are read only sealed, and only for signing. */
 import sql from "sql-template-tag";
-import type { Failures } from "#identity/dns-checks/verification-status.ts";
+import type { Failures } from "#identity/dns-checks/state-after-check.ts";
 import type { DomainOfWorkspace } from "#identity/sending-domains/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

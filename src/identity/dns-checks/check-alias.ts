@@ -2,7 +2,7 @@
  * Checks that a customer's host is a CNAME of one of ours. An address record is not enough: a CNAME follows when our
  * addresses change.
  */
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import type { DnsCheck } from "./dns-check.ts";
 
 /** @param target in lower case */

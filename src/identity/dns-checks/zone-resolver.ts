@@ -3,9 +3,9 @@
  * once.
  */
 
-import { askAuthoritative } from "#dns/authoritative.ts";
-import type { Resolver } from "#dns/resolver.ts";
-import { createResolver } from "#dns/system.ts";
+import { askAuthoritative } from "#dns/authoritative-resolver.ts";
+import { createResolver } from "#dns/network-resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 
 const PATIENCE = { timeoutMs: 5_000, tries: 4, isFresh: true };
 const AUTHORITATIVE_MS = 3_000;

@@ -3,7 +3,7 @@
  * suggested record is the published one with our address added; it never weakens a policy.
  */
 
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { checkDmarc, type DmarcCheck, parseDmarcRecord } from "#mail/dns/dmarc-policy.ts";
 import { repairDmarc } from "#mail/dns/dmarc-repair.ts";

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import type { CheckedDkimKey } from "#identity/dkims/store.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
 import { dkimRecordValue, generateDkimKey } from "#mail/dkim/dkim.ts";
 import { type DnsRecords, type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { checkDns, decisiveKey } from "./check-dns.ts";
-import { dnsRecordsOf } from "./records.ts";
+import { dnsRecordsOf } from "./records-to-publish.ts";
 
 const dns = await startFakeDns();
 afterAll(() => dns.close());

@@ -1,11 +1,11 @@
 /** Checks all DNS records of a sending domain. It throws nothing and changes nothing. */
 
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { checkKeyRecord } from "#identity/dkims/check-record.ts";
 import type { CheckedDkimKey } from "#identity/dkims/store.ts";
 import { checkAlias } from "#identity/dns-checks/check-alias.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
-import { customReturnPathHost } from "#identity/return-path.ts";
+import { customReturnPathHost } from "#identity/return-path-host.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
 import { checkDomainDmarc, reportAddress } from "./check-dmarc.ts";
 import { checkOwnership } from "./check-ownership.ts";

@@ -4,7 +4,7 @@
  * record of another purpose, or the token of another workspace, proves nothing.
  */
 
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 
 const PREFIX = "posthaste-verification=";

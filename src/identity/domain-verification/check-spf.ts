@@ -2,7 +2,7 @@
  * Checks that a domain's SPF record includes this service's addresses, and suggests the record that does: one that keeps
  * what the existing records permit.
  */
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { checkSpf } from "#mail/dns/spf-check.ts";
 import { shownTerm } from "#mail/dns/spf-record.ts";

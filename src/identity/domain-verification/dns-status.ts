@@ -4,7 +4,7 @@ import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
 import { nullable } from "#platform/shapes.ts";
 import { type DomainChecks, decisiveKey, type PlatformDomains } from "./check-dns.ts";
-import { DnsRecord, dnsRecordsOf } from "./records.ts";
+import { DnsRecord, dnsRecordsOf } from "./records-to-publish.ts";
 
 const SpfCheck = Type.Object(
   {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { createResolver } from "#dns/system.ts";
+import { createResolver } from "#dns/network-resolver.ts";
 import { automaticKey, newDkimKey } from "#identity/dkims/generate-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { findDomainHolder, findSendingDomain, insertSendingDomain } from "#identity/sending-domains/store.ts";

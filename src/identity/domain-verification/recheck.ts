@@ -3,11 +3,11 @@
  * only when failures persist (verification-status.ts).
  */
 
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { recheckDaily } from "#identity/dns-checks/daily-recheck.ts";
 import type { RecheckLease } from "#identity/dns-checks/recheck-store.ts";
-import { stateAfterRecheck } from "#identity/dns-checks/verification-status.ts";
+import { stateAfterRecheck } from "#identity/dns-checks/state-after-check.ts";
 import { leaseDueDomains } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -15,7 +15,7 @@ import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { recordChecks } from "./record-results.ts";
-import { changeOf, type Flag, type OnVerification } from "./verification-events.ts";
+import { changeOf, type Flag, type OnVerification } from "./verification-change.ts";
 
 /** Flags of a domain that were cleared because its records stayed wrong. */
 export interface VerificationLoss {

@@ -4,11 +4,7 @@
  */
 
 import { listDkimKeysOfDomain, updateDkimKeyVerification } from "#identity/dkims/store.ts";
-import type {
-  Failures,
-  StateAfterCheck,
-  VerificationState,
-} from "#identity/dns-checks/verification-status.ts";
+import type { Failures, StateAfterCheck, VerificationState } from "#identity/dns-checks/state-after-check.ts";
 import {
   type CheckedDomain,
   type CountedCheck,

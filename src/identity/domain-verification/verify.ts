@@ -1,8 +1,8 @@
 /** The verify call: checks the DNS and sets each flag to the result. */
 import { Type } from "typebox";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
-import { stateAfterRequest } from "#identity/dns-checks/verification-status.ts";
+import { stateAfterRequest } from "#identity/dns-checks/state-after-check.ts";
 import { findSendingDomain } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -11,7 +11,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { DomainDnsChecks, dnsChecksOf } from "./dns-status.ts";
 import { recordChecks } from "./record-results.ts";
-import { changeOf, type OnVerification } from "./verification-events.ts";
+import { changeOf, type OnVerification } from "./verification-change.ts";
 
 export const Verification = Type.Object(
   {

@@ -4,7 +4,7 @@ import { newId } from "#platform/ids.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
-import { findRouting, findSourceAddress } from "./routing.ts";
+import { findRouting, findSourceAddress } from "./load-routing.ts";
 
 const service = await startService();
 const { database: db, workspaceId, clock, call } = service;

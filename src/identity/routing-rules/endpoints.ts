@@ -2,7 +2,7 @@
  * Routing rules over HTTP: which mail of a workspace leaves from which address or pool, or through which smart host.
  */
 import { type Static, Type } from "typebox";
-import { beginRoutingChange } from "#identity/sending-ips/routing-change.ts";
+import { beginRoutingChange } from "#identity/sending-ips/release-after-routing-change.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
@@ -11,9 +11,9 @@ import { type Endpoint, endpoint, need, type Resource } from "#platform/http/end
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted, Id, omittable, Timestamp } from "#platform/shapes.ts";
+import { actionOf } from "./load-routing.ts";
 import { type ReaderOptions, type RuleInput, readRule } from "./read-rule.ts";
 import { redacted } from "./relay-url.ts";
-import { actionOf } from "./routing.ts";
 import {
   findRoutingRule,
   insertRoutingRule,

@@ -7,7 +7,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { readName } from "#workspace/name.ts";
+import { readName } from "#workspace/read-display-name.ts";
 import { isRedacted, openRelayUrl, readRelayUrl, redacted, sealRelayUrl } from "./relay-url.ts";
 import type { RoutingRuleRow } from "./store.ts";
 

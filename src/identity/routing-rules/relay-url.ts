@@ -2,7 +2,7 @@
 import { isIP } from "node:net";
 import { parseDomain } from "#mail/address.ts";
 import { isPublicAddress } from "#platform/network/public-address.ts";
-import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
+import type { SealedColumn } from "#platform/secrets/reseal-store.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 
 const MAIL_PORTS = [25, 465, 587];

@@ -1,12 +1,12 @@
 /** Sending domains over HTTP, and the DNS records that prove them. */
 import { Type } from "typebox";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { automaticKey, limitKeyGeneration, newDkimKey } from "#identity/dkims/generate-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
 import { checkAlias } from "#identity/dns-checks/check-alias.ts";
 import { checkDns, type PlatformDomains } from "#identity/domain-verification/check-dns.ts";
 import { DnsStatus, dnsStatusOf } from "#identity/domain-verification/dns-status.ts";
-import type { OnVerification } from "#identity/domain-verification/verification-events.ts";
+import type { OnVerification } from "#identity/domain-verification/verification-change.ts";
 import { Verification, verificationMessage, verifyDomain } from "#identity/domain-verification/verify.ts";
 import { listTrackingDomains } from "#identity/tracking-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import { leaseForRecheck, type RecheckLease } from "#identity/dns-checks/recheck-store.ts";
-import type { Failures } from "#identity/dns-checks/verification-status.ts";
+import type { Failures } from "#identity/dns-checks/state-after-check.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";

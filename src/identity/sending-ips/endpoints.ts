@@ -8,7 +8,7 @@ import { type Endpoint, endpoint, need, type Resource } from "#platform/http/end
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { type IpRules, readHostname, readIp, readPool } from "./read-sending-ip.ts";
-import { beginRoutingChange } from "./routing-change.ts";
+import { beginRoutingChange } from "./release-after-routing-change.ts";
 import {
   findSendingIp,
   insertSendingIp,

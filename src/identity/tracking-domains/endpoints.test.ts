@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { createZoneResolver } from "#identity/dns-checks/zone-resolver.ts";
 import { startService } from "#test/support/service.ts";
-import { trackingBase } from "./tracking-base.ts";
+import { trackingBase } from "./tracking-base-url.ts";
 import { recheckTrackingDomains, type TrackingDomainLoss } from "./verify.ts";
 
 const target = "post.example.com";

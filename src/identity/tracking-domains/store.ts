@@ -1,7 +1,7 @@
 /** SQL of tracking domains. */
 import sql from "sql-template-tag";
 import { leaseForRecheck, type RecheckLease } from "#identity/dns-checks/recheck-store.ts";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";

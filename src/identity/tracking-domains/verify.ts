@@ -7,17 +7,17 @@
  * that proved ownership of a domain above it, otherwise to the first that verified it.
  */
 
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { checkAlias } from "#identity/dns-checks/check-alias.ts";
 import { recheckDaily } from "#identity/dns-checks/daily-recheck.ts";
 import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { RecheckLease } from "#identity/dns-checks/recheck-store.ts";
-import { stateAfterRequest } from "#identity/dns-checks/verification-status.ts";
+import { stateAfterRequest } from "#identity/dns-checks/state-after-check.ts";
 import { findClaimOver } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { FindCertificateFault } from "./certificate.ts";
+import type { FindCertificateFault } from "./check-certificate.ts";
 import {
   isVerifiedElsewhere,
   leaseDueTrackingDomains,
@@ -26,7 +26,7 @@ import {
   unverifyElsewhere,
   updateTrackingVerified,
 } from "./store.ts";
-import { isUsableForLinks } from "./tracking-base.ts";
+import { isUsableForLinks } from "./tracking-base-url.ts";
 
 export interface VerifyDeps {
   readonly db: Database;

@@ -8,7 +8,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ignoreBodies } from "#platform/http/request/read-body.ts";
 import { sendErrorPage } from "#platform/http/response/error-page.ts";
-import { html, sendPage } from "#platform/http/response/page.ts";
+import { html, sendPage } from "#platform/http/response/html-page.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { readSenderLink, senderLinkKeys } from "./confirmation-token.ts";
 import { findSenderOfLink, updateSenderVerified } from "./store.ts";

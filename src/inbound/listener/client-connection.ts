@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { SMTPServerDataStream, SMTPServerEnvelope } from "smtp-server";
 import type { SessionSlot } from "./connection-caps.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "./conversation-interface.ts";
 import { type MessageMemory, withMessageData } from "./message-data.ts";
 import { answerSoon } from "./smtp-reply.ts";
 

@@ -11,10 +11,10 @@ import { eventually } from "#test/support/eventually.ts";
 import { openSmtp, type SmtpClient } from "#test/support/smtp-client.ts";
 import { Certificate } from "./certificate.ts";
 import { ConnectionCaps } from "./connection-caps.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "./conversation-interface.ts";
 import { type ListenerOptions, SmtpListener } from "./listener.ts";
 import { MessageMemory } from "./message-data.ts";
-import { NetworkLog } from "./network-log.ts";
+import { NetworkLog } from "./rate-limited-log.ts";
 import { makeSelfSigned } from "./self-signed.ts";
 import { SmtpReply } from "./smtp-reply.ts";
 

@@ -13,10 +13,10 @@ import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import type { Certificate } from "./certificate.ts";
 import { ClientConnection, endConnection, peerOf } from "./client-connection.ts";
 import type { ConnectionCaps } from "./connection-caps.ts";
-import type { Conversation } from "./conversation.ts";
+import type { Conversation } from "./conversation-interface.ts";
 import type { MessageMemory } from "./message-data.ts";
-import type { NetworkLog } from "./network-log.ts";
-import { replaceCommandReaders } from "./path-command.ts";
+import type { NetworkLog } from "./rate-limited-log.ts";
+import { replaceCommandReaders } from "./read-path-command.ts";
 import { answerSoon, SmtpReply } from "./smtp-reply.ts";
 
 export interface ListenerOptions {

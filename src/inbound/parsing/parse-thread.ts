@@ -1,7 +1,7 @@
 /** The worker thread of parse-mail.ts. */
 import { parentPort } from "node:worker_threads";
 import { readComplaint } from "#mail/bounces/arf.ts";
-import { readBounce } from "#mail/bounces/bounce.ts";
+import { readBounce } from "#mail/bounces/read-bounce.ts";
 import type { DmarcReport, DmarcRow } from "#mail/reports/dmarc-report.ts";
 import { readReports } from "#mail/reports/read-reports.ts";
 import type { TlsPolicyReport, TlsReport } from "#mail/reports/tls-report.ts";
@@ -12,7 +12,7 @@ import type {
   ParsedReports,
   StorableDmarcReport,
   StorableTlsReport,
-} from "./parse-mail.ts";
+} from "./parse-mail-in-threads.ts";
 import { storableJson } from "./storable-text.ts";
 
 /** Failure details of one TLS report that are stored. */

@@ -8,7 +8,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
-import { offsetOf, Pagination, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";

@@ -6,7 +6,7 @@
 
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
 import { type MailResult, processed, quarantined } from "#inbound/parsing/mail-result.ts";
-import type { DatedReport, ParsedReports } from "#inbound/parsing/parse-mail.ts";
+import type { StorableReport, ParsedReports } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
 import { organisationalDomain } from "#mail/dns/dmarc-policy.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -65,7 +65,7 @@ export function refuseUnreadable(
 
 async function storeReport(
   tx: Queryable,
-  read: DatedReport,
+  read: StorableReport,
   domain: ReportedDomain,
   now: Date,
 ): Promise<StoreResult> {

@@ -1,7 +1,7 @@
 /** DMARC and TLS reports of sending domains. */
 import sql from "sql-template-tag";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
-import type { StorableDmarcReport, StorableTlsReport } from "#inbound/parsing/parse-mail.ts";
+import type { StorableDmarcReport, StorableTlsReport } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { storable, storableJson } from "#inbound/parsing/storable-text.ts";
 import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Page } from "#platform/database/page.ts";

@@ -1,9 +1,9 @@
 /** Reports about messages that already had another final outcome: all counters agree afterwards. */
 import sql from "sql-template-tag";
 import { afterEach, expect, test } from "vitest";
-import { findListMiscounts } from "#reporting/counters/list-recount-store.ts";
-import { findReportMiscounts } from "#reporting/counters/recount-store.ts";
-import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
+import { findListMiscounts } from "#reporting/counters/list-miscounts-store.ts";
+import { findReportMiscounts } from "#reporting/counters/miscounts-store.ts";
+import { findOriginMiscounts } from "#sending/campaigns/counters/miscounts-store.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { BOUNCE_DOMAIN, complaintReport, deliveryReport, startReturns } from "#test/support/returns.ts";
 import { sentCampaign } from "#test/support/tracked-campaign.ts";

@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import { type MailResult, processed } from "#inbound/parsing/mail-result.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
-import type { Bounce, BounceVerdict } from "#mail/bounces/bounce.ts";
+import type { Bounce, BounceVerdict } from "#mail/bounces/read-bounce.ts";
 import { type Classification, type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { insertDelayNotice } from "#messages/record-outcomes.ts";
 import type { Queryable } from "#platform/database/pool.ts";

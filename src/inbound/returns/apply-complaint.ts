@@ -11,8 +11,8 @@ import { parseMailbox } from "#mail/mailbox.ts";
 import { type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
-import { signedMessage } from "./inbound-address.ts";
 import { recordOutcome } from "./record-outcome.ts";
+import { signedMessage } from "./resolve-inbound-address.ts";
 import { findSentMessage } from "./sent-message-store.ts";
 
 /** The message whose signed token is in the complaint, however old it is: people complain when they open their mail. */

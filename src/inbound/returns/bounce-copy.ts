@@ -5,7 +5,7 @@
  */
 import { maySendAs } from "#identity/may-send-as.ts";
 import { parseAddress } from "#mail/address.ts";
-import type { BounceRecipient } from "#mail/bounces/bounce.ts";
+import type { BounceRecipient } from "#mail/bounces/read-bounce.ts";
 import { htmlFromText } from "#mail/html/body-conversion.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";

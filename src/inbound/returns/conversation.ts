@@ -4,9 +4,9 @@
  */
 
 import type { SMTPServerAddress, SMTPServerEnvelope } from "smtp-server";
-import type { Conversation } from "#inbound/listener/conversation.ts";
+import type { Conversation } from "#inbound/listener/conversation-interface.ts";
 import type { ReceivedMessage } from "#inbound/listener/message-data.ts";
-import type { NetworkLog } from "#inbound/listener/network-log.ts";
+import type { NetworkLog } from "#inbound/listener/rate-limited-log.ts";
 import { answerSoon, SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
 import { lenientMimeLimit } from "#mail/bounces/lenient-mime.ts";
@@ -16,13 +16,13 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { limitSentence } from "#platform/limits/limit-errors.ts";
 import { limits } from "#platform/limits/limits.ts";
+import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-address-quotas.ts";
 import {
   type InboundAddress,
   type InboundAddressDeps,
   plainAddress,
   resolveInboundAddress,
-} from "./inbound-address.ts";
-import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-address-quotas.ts";
+} from "./resolve-inbound-address.ts";
 import { findLastMove } from "./sent-message-store.ts";
 import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";
 

@@ -1,12 +1,12 @@
 import { type MailResult, processed, quarantined } from "#inbound/parsing/mail-result.ts";
-import type { MailParser, ParsedNotice } from "#inbound/parsing/parse-mail.ts";
+import type { MailParser, ParsedNotice } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { refuseUnreadable, storeReports } from "#inbound/reports/store-reports.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { type OnUnsubscribed, unsubscribe } from "#tracking/unsubscribe.ts";
 import { applyBounce, type OutcomeDeps } from "./apply-bounce.ts";
 import { applyComplaint, complainedMessage } from "./apply-complaint.ts";
-import { type InboundAddressDeps, resolveInboundAddress, signedMessage } from "./inbound-address.ts";
+import { type InboundAddressDeps, resolveInboundAddress, signedMessage } from "./resolve-inbound-address.ts";
 import type { InboundMail } from "./store.ts";
 
 export interface InterpretDeps extends InboundAddressDeps, OutcomeDeps {

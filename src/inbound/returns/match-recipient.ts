@@ -1,5 +1,5 @@
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
-import type { BounceRecipient } from "#mail/bounces/bounce.ts";
+import type { BounceRecipient } from "#mail/bounces/read-bounce.ts";
 import { isAddress, isSameMailbox } from "#mail/bounces/same-mailbox.ts";
 import { isReturnPath } from "#mail/bounces/verp.ts";
 import type { SentMessage } from "./sent-message-store.ts";

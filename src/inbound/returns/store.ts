@@ -2,9 +2,9 @@
 
 import sql from "sql-template-tag";
 import type { MailResult } from "#inbound/parsing/mail-result.ts";
-import { byteaArray } from "#platform/database/array-values.ts";
+import { byteaArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { InboundAddress } from "./inbound-address.ts";
+import type { InboundAddress } from "./resolve-inbound-address.ts";
 
 /**
  * Signed: return paths and unsubscribe addresses, which only recipients of a mail know. Open: addresses that anyone can write

@@ -5,7 +5,7 @@
 import sql from "sql-template-tag";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import type { MovedMessage, SuppressingMessage } from "#messages/message/outcome.ts";
-import { textArray, uuidArray } from "#platform/database/array-values.ts";
+import { textArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

@@ -6,7 +6,7 @@ import { newId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import type { SmtpClient } from "#test/support/smtp-client.ts";
 import { handIn, startSubmission } from "#test/support/submission.ts";
-import { SubmissionReader } from "./submission-reader.ts";
+import { SubmissionReader } from "./read-large-in-thread.ts";
 
 /** Blocks the storing of messages until it resolves. */
 let held: Promise<void> | null = null;

@@ -6,14 +6,14 @@ import { decodeWords } from "postal-mime";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import type { Address } from "#mail/address.ts";
 import { parseMailbox } from "#mail/mailbox.ts";
-import { encodeDate, type HeaderField, LONGEST_SUBJECT, renderHeaders } from "#mail/message/header.ts";
+import { encodeDate, type HeaderField, LONGEST_SUBJECT, renderHeaders } from "#mail/message/encode-header.ts";
 import {
   type GivenField,
   type HeaderLimits,
   readHeaderSection,
   unfold,
 } from "#mail/message/header-section.ts";
-import { joinOctets } from "#mail/message/octets.ts";
+import { joinOctets } from "#mail/message/octet-pieces.ts";
 import { withCrlfLines } from "./line-ends.ts";
 import { requireMimeLimits } from "./mime-limits.ts";
 import { repairMessage } from "./repair-message.ts";

@@ -6,9 +6,9 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { asciiField, foldedField } from "#mail/message/ascii-header.ts";
-import { renderHeaders } from "#mail/message/header.ts";
+import { renderHeaders } from "#mail/message/encode-header.ts";
 import type { GivenField } from "#mail/message/header-section.ts";
-import type { Octets } from "#mail/message/octets.ts";
+import type { Octets } from "#mail/message/octet-pieces.ts";
 import { hasLongLine, longLineFrom, RepairAllowance, repairBody } from "#mail/message/repair-body.ts";
 import { maxLineLength } from "#mail/message/transfer-encoding.ts";
 

@@ -2,8 +2,8 @@
 import { hash } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import type { GivenSubmission, ReadAnswer } from "./read-large-in-thread.ts";
 import { readSubmission } from "./read-submission.ts";
-import type { GivenSubmission, ReadAnswer } from "./submission-reader.ts";
 
 parentPort?.on("message", ({ message, context }: GivenSubmission) => {
   const reading = readGiven(message, context);

@@ -3,8 +3,8 @@
  * the older format of Microsoft's JMRP, which only forwards the message. Anyone can send one, so it counts only for
  * the message that its signed token or return path names.
  */
-import { ipAddressIn } from "#mail/ip-address.ts";
-import type { HeaderField } from "#mail/message/header.ts";
+import { ipAddressIn } from "#mail/find-ip-address.ts";
+import type { HeaderField } from "#mail/message/encode-header.ts";
 import { bareValue, typedValue } from "./dsn.ts";
 import {
   headerValue,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readBounce } from "./bounce.ts";
+import { readBounce } from "./read-bounce.ts";
 
 const VACATION =
   "I am on vacation until Monday and cannot receive mails.\nYour message was not delivered to me.\n";

@@ -14,7 +14,7 @@ import {
   LIST_SUBJECT,
   SHARED_HEADERS,
 } from "./auto-reply-rules.ts";
-import { failureIn } from "./delivery-state.ts";
+import { failureIn } from "./delivery-state-in-text.ts";
 import { headerText, headerValue, type MailPart, ownParts, senderLocalPart } from "./lenient-mime.ts";
 import { normalizeText } from "./normalize-text.ts";
 

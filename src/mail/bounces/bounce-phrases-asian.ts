@@ -1,5 +1,5 @@
 /** Phrases of bounces in Asian languages. Data for delivery-state.ts. */
-import { type BounceLanguage, phraseRule } from "./bounce-language.ts";
+import { type BounceLanguage, phraseRule } from "./bounce-phrase-builders.ts";
 
 export const ASIAN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
   japanese: {

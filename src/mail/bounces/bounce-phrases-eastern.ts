@@ -1,5 +1,5 @@
 /** Phrases of bounces in Eastern European languages. Data for delivery-state.ts. */
-import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-language.ts";
+import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-phrase-builders.ts";
 
 export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
   polish: {

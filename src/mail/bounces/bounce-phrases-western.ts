@@ -1,5 +1,5 @@
 /** Phrases of bounces in Western and Northern European languages. Data for delivery-state.ts. */
-import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-language.ts";
+import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-phrase-builders.ts";
 
 export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {
   german: {

@@ -8,10 +8,10 @@ import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import type { BounceCategory } from "#mail/refusals/reply-codes.ts";
 import { type AutoReplySign, autoReplySign } from "./auto-reply.ts";
 import { REPLY_SUBJECT } from "./auto-reply-rules.ts";
-import type { BounceNotice } from "./bounce-notice.ts";
 import { MAIL_SYSTEM, MAILER_DAEMON, POSTMASTER } from "./bounce-text-rules.ts";
-import { type DeliveryEvidence, type DeliveryState, readDeliveryState } from "./delivery-state.ts";
+import { type DeliveryEvidence, type DeliveryState, readDeliveryState } from "./delivery-state-in-text.ts";
 import { headerValue, type MailPart, senderLocalPart } from "./lenient-mime.ts";
+import type { BounceNotice } from "./split-off-returned-message.ts";
 
 /** A number followed by its enhanced code is not a telephone extension: "550 5.1.1", "550-5.1.1", "551 #5.1.1". */
 const FULL_CODE = /(?<![\w.:/-])([45])\d\d[ -]+\W{0,2}\1\.\d{1,3}\.\d{1,3}(?![\w.])/;

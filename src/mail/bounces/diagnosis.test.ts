@@ -1,6 +1,6 @@
 /** Which text of a bounce explains which recipient. */
 import { describe, expect, test } from "vitest";
-import { readBounce } from "./bounce.ts";
+import { readBounce } from "./read-bounce.ts";
 
 function report(recipients: readonly string[], text: string) {
   const mail = `From: MAILER-DAEMON@mx.example.net

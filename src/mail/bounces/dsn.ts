@@ -4,7 +4,7 @@
  */
 
 import { decodeWords } from "postal-mime";
-import type { HeaderField } from "#mail/message/header.ts";
+import type { HeaderField } from "#mail/message/encode-header.ts";
 import {
   headerValue,
   inBrackets,

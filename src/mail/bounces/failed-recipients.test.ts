@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readComplaint } from "./arf.ts";
-import { readBounce } from "./bounce.ts";
+import { readBounce } from "./read-bounce.ts";
 
 const DAEMON =
   "From: Mailer-Daemon@mx.carrier.example\nTo: b.token@bounce.sender.example\nSubject: Mail delivery failed";

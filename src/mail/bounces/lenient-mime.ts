@@ -7,7 +7,7 @@
  */
 import { decodeWords } from "postal-mime";
 import { textFromHtml } from "#mail/html/body-conversion.ts";
-import type { HeaderField } from "#mail/message/header.ts";
+import type { HeaderField } from "#mail/message/encode-header.ts";
 import { parseMediaType } from "#mail/message/media-type.ts";
 import { decodeHeader, decodeText, needsDecoding } from "./charset.ts";
 

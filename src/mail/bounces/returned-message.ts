@@ -3,7 +3,7 @@
  * Everything in it may be forged; only the signed token proves anything.
  */
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
-import type { HeaderField } from "#mail/message/header.ts";
+import type { HeaderField } from "#mail/message/encode-header.ts";
 import {
   headerText,
   headerValue,

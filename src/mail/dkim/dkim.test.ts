@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { describe, expect, test } from "vitest";
 import { relaxedBody } from "#mail/message/dkim-canonicalization.ts";
-import { type HeaderField, renderMessage } from "#mail/message/header.ts";
+import { type HeaderField, renderMessage } from "#mail/message/encode-header.ts";
 import { dkimKeyMatches, dkimRecordValue, generateDkimKey, messageTokenHeader, signDkim } from "./dkim.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });

@@ -11,8 +11,8 @@ import { generateKeyPair, hash, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
 import { cleanTxt, unrecognizedRecordMessage } from "#mail/dns/txt-cleanup.ts";
 import { relaxedBody, relaxedHeader } from "#mail/message/dkim-canonicalization.ts";
-import { encodeValue, type HeaderField } from "#mail/message/header.ts";
-import { joinOctets, lengthOf, type Octets, writeOctets } from "#mail/message/octets.ts";
+import { encodeValue, type HeaderField } from "#mail/message/encode-header.ts";
+import { joinOctets, lengthOf, type Octets, writeOctets } from "#mail/message/octet-pieces.ts";
 
 /** Our own opaque header on every message. Complaint reports that hide the recipient still contain it. */
 export const messageTokenHeader = "X-Posthaste-Message";

@@ -3,7 +3,7 @@
  * domain or at its organizational domain by the public suffix list.
  */
 import { getDomain } from "tldts";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { isMeantAsDmarc } from "./dmarc-repair.ts";
 import { findMisplaced, misplacedRecordMessage } from "./misplaced-record.ts";
 import { decodedText, unrecognizedRecordMessage } from "./txt-cleanup.ts";

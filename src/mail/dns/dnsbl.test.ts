@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Lookup } from "#dns/resolver.ts";
+import type { Lookup } from "#dns/resolver-interface.ts";
 import { dnsblName, readDnsblAnswer, readDnsblReason } from "./dnsbl.ts";
 
 const found = (...records: string[]): Lookup<string> => ({ outcome: "found", records });

@@ -6,7 +6,7 @@
  * own, and some resolvers answer queries for names that do not exist. Treating those as listings is a common mistake.
  */
 import { isIP } from "node:net";
-import type { Lookup } from "#dns/resolver.ts";
+import type { Lookup } from "#dns/resolver-interface.ts";
 import { backwards } from "./reverse-name.ts";
 
 /** The meaning of a zone's return codes; each code is an IPv4 address in text. */

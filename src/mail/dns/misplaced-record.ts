@@ -1,6 +1,6 @@
 /** Finds records that were published at a wrong name: DNS panels append the zone to the name that is entered. */
 import { getDomain } from "tldts";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { decodedText } from "./txt-cleanup.ts";
 
 /** The wrong name, and the records found there. */

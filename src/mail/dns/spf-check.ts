@@ -5,7 +5,7 @@
  * stops at the first match. No function throws; a DNS failure gives the status "error", which is inconclusive.
  */
 
-import type { Lookup, Resolver } from "#dns/resolver.ts";
+import type { Lookup, Resolver } from "#dns/resolver-interface.ts";
 import { findMisplaced, misplacedRecordMessage } from "./misplaced-record.ts";
 import {
   findSpfRecord,

@@ -1,5 +1,5 @@
 /** The domain-spec of an SPF term (RFC 7208 section 7.1): checks its macros and host name. */
-import { invalidLabel } from "#mail/idna.ts";
+import { invalidLabel } from "#mail/check-idna-labels.ts";
 
 const MACRO = /%(?:[%_-]|\{[^{}]*\})/g;
 const MACRO_BODY = /^([a-z])(\d*)r?[-.+,/_=]*$/i;

@@ -3,7 +3,7 @@
  * match and ignores the limits of look-ups, which spf-check.ts counts.
  */
 import { BlockList, isIPv4 } from "node:net";
-import type { Resolver } from "#dns/resolver.ts";
+import type { Resolver } from "#dns/resolver-interface.ts";
 import { findSpfRecord, hasMacro, type SpfRecord } from "./spf-record.ts";
 import type { SpfDirective } from "./spf-term.ts";
 

@@ -1,5 +1,5 @@
 /** Parses an SPF record (RFC 7208 sections 4.5, 4.6 and 12). A syntax error makes the whole record invalid. */
-import type { Lookup, Resolver } from "#dns/resolver.ts";
+import type { Lookup, Resolver } from "#dns/resolver-interface.ts";
 import { splitJoinedTerms } from "./spf-joined-terms.ts";
 import { mechanisms, readTerm, type SpfDirective } from "./spf-term.ts";
 

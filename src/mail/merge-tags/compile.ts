@@ -1,6 +1,6 @@
 /** Compiles templates so that they can be rendered for many recipients. */
 import { type Liquid, Parser } from "liquidjs";
-import type { MailText } from "#mail/message/template-text.ts";
+import type { MailText } from "#mail/message/shared-text-pieces.ts";
 import { compileFast } from "./fast-render.ts";
 import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./liquid-engine.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";

@@ -4,7 +4,7 @@
  * character. Templates with conditions or loops are rendered by LiquidJS.
  */
 import { type Context, type Liquid, type Token, Tokenizer, type TopLevelToken, TypeGuards } from "liquidjs";
-import { TemplatePieces, TemplateText } from "#mail/message/template-text.ts";
+import { TemplatePieces, TemplateText } from "#mail/message/shared-text-pieces.ts";
 import { escapeHtml, textOf } from "./escape.ts";
 import { filterContext, hrefTarget, type MergeValues, pixelImage } from "./liquid-engine.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";

@@ -5,7 +5,7 @@
 import { isAscii } from "node:buffer";
 import { decodeWords } from "postal-mime";
 import { domainInALabels } from "#mail/address.ts";
-import { encodeParameter, encodeText, encodeValue, maxWordLength } from "./header.ts";
+import { encodeParameter, encodeText, encodeValue, maxWordLength } from "./encode-header.ts";
 import { unfold } from "./header-section.ts";
 
 const fields = (names: string) => new Set(names.split(" "));

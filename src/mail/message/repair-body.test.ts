@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { GivenField } from "./header-section.ts";
-import { joinOctets } from "./octets.ts";
+import { joinOctets } from "./octet-pieces.ts";
 import { RepairAllowance, repairBody } from "./repair-body.ts";
 
 const field = (name: string, value: string): GivenField => ({ name, value, start: 0, end: 0 });

@@ -5,10 +5,10 @@
  */
 import { isAscii } from "node:buffer";
 import { asciiField } from "./ascii-header.ts";
-import { renderHeaders } from "./header.ts";
+import { renderHeaders } from "./encode-header.ts";
 import { type GivenField, type HeaderLimits, readHeaderSection, unfold } from "./header-section.ts";
 import { readMediaType } from "./media-type.ts";
-import type { Octets } from "./octets.ts";
+import type { Octets } from "./octet-pieces.ts";
 import { encodeBase64, encodeQuotedPrintable, maxLineLength } from "./transfer-encoding.ts";
 
 /** A body after repair; the caller writes the new transfer encoding into the header. */

@@ -5,8 +5,8 @@
  * about the address suppresses it.
  */
 
-import { ADDRESS_MARK, besidesRejection, withoutDelivery } from "./message-mention.ts";
 import { CERTAINLY_NO_DOMAIN } from "./network-phrases.ts";
+import { normalizeReplyText, reportedRefusal } from "./normalize-reply-text.ts";
 import {
   BASIC_CODES,
   type BounceCategory,
@@ -20,7 +20,7 @@ import {
   type ReplyScope,
 } from "./reply-codes.ts";
 import { meaningOfWords, type ReplyWords } from "./reply-rules.ts";
-import { normalizeReplyText, reportedRefusal } from "./reply-text.ts";
+import { ADDRESS_MARK, besidesRejection, withoutDelivery } from "./strip-message-mention.ts";
 
 /**
  * The stage of the conversation ("dot" is the final dot of the message, RFC 5321 section 4.1.1.4), or a bounce message

@@ -22,8 +22,8 @@ import {
   UNKNOWN_ADDRESS,
   UNWANTED_CONTENT,
 } from "./phrases-by-language.ts";
+import { BLOCK_LIST_MARK, LINK_MARK, SENDER_PAGE_MARK } from "./replace-links.ts";
 import type { ReplyMeaning } from "./reply-codes.ts";
-import { BLOCK_LIST_MARK, LINK_MARK, SENDER_PAGE_MARK } from "./reply-links.ts";
 
 interface TextRule extends ReplyMeaning {
   /** Patterns for lower-case text without accents (see reply-text.ts); each matches whole words. */

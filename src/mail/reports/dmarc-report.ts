@@ -4,8 +4,9 @@
  * unreadable ones are counted by reason, and only a report without any readable record is refused. A refusal is a
  * value, because it is counted and shown.
  */
+
+import { ipAddressIn } from "#mail/find-ip-address.ts";
 import { decodeEntities } from "#mail/html/entities.ts";
-import { ipAddressIn } from "#mail/ip-address.ts";
 import {
   type DmarcRefusal,
   DmarcRefused,

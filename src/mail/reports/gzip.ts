@@ -5,7 +5,7 @@
  */
 
 import { constants, crc32, type InflateRaw, inflateRawSync, inflateSync } from "node:zlib";
-import type { UnpackRefusal } from "./unpacked.ts";
+import type { UnpackRefusal } from "./unpack-result.ts";
 
 const HEADER_LENGTH = 10;
 const TRAILER_LENGTH = 8;

@@ -9,7 +9,7 @@ import { decodeWords } from "postal-mime";
 import { headerValue, type MailPart, partOctets, readMime } from "#mail/bounces/lenient-mime.ts";
 import { InflateBudget } from "./gzip.ts";
 import { isPacked, unpack } from "./unpack.ts";
-import type { UnpackRefusal } from "./unpacked.ts";
+import type { UnpackRefusal } from "./unpack-result.ts";
 
 /** The kind of a report, also of an unreadable one: aggregate reports are XML, TLS reports JSON. */
 export type ReportKind = "dmarc" | "tls";

@@ -5,7 +5,7 @@ import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
 import { InflateBudget } from "./gzip.ts";
 import { unpack } from "./unpack.ts";
-import type { UnpackRefusal } from "./unpacked.ts";
+import type { UnpackRefusal } from "./unpack-result.ts";
 
 const LIMIT = 50 * 1024 * 1024;
 const XML = `<feedback>${Array.from({ length: 500 }, (_, at) => `<a>${at * 7919}</a>`).join("")}</feedback>`;

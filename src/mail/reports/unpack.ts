@@ -5,7 +5,7 @@
  */
 
 import { gunzip, type InflateBudget, isGzip, isZlib, unzlib } from "./gzip.ts";
-import type { Unpacked } from "./unpacked.ts";
+import type { Unpacked } from "./unpack-result.ts";
 import { isZip, unzip } from "./zip.ts";
 
 /** White space before an archive, which text before Base64 can leave. */

@@ -7,7 +7,7 @@
 
 import { crc32 } from "node:zlib";
 import { type InflateBudget, type Inflated, inflate, numberAt } from "./gzip.ts";
-import type { Unpacked, UnpackRefusal } from "./unpacked.ts";
+import type { Unpacked, UnpackRefusal } from "./unpack-result.ts";
 
 const LOCAL_HEADER = 0x04034b50;
 const DESCRIPTOR = 0x08074b50;

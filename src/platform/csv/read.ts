@@ -1,10 +1,10 @@
 /** Reads CSV files in any usual encoding, with any of four delimiters. */
 import { ApiError } from "#platform/errors.ts";
 import { type Delimiter, detectLayout } from "./delimiter.ts";
-import { detectEncoding, sampleOf, withoutMarks } from "./encoding.ts";
+import { detectEncoding, sampleOf, withoutMarks } from "./detect-encoding.ts";
 import { decoderOf, type Encoding } from "./encodings.ts";
 import { readFileChunks } from "./file-chunks.ts";
-import { type CsvRow, createRecordReader, type RowFault } from "./records.ts";
+import { type CsvRow, createRecordReader, type RowFault } from "./record-parser.ts";
 
 export interface CsvFile {
   readonly encoding: Encoding;

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import sql from "sql-template-tag";
-import { lockKey } from "./advisory-lock.ts";
+import { lockKey } from "./advisory-lock-key.ts";
 import type { Database } from "./pool.ts";
 
 type Session = Pick<Awaited<ReturnType<Database["openSession"]>>, "query">;

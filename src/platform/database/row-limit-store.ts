@@ -2,7 +2,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { lockKey } from "./advisory-lock.ts";
+import { lockKey } from "./advisory-lock-key.ts";
 import type { Queryable } from "./pool.ts";
 
 /** The largest number of rows of a table that a workspace may have. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readDateFormat } from "./date-format.ts";
 import { DateReader, type DateRules } from "./date-reader.ts";
+import { readDateFormat } from "./input-date-format.ts";
 
 const read = (text: unknown, rules: Partial<DateRules> = {}) => {
   const reading = new DateReader({ timeZone: "UTC", ...rules }).read(text);

@@ -4,8 +4,7 @@
  * time without an offset is in the time zone of the reader.
  */
 
-import { isNoValue } from "#platform/no-value.ts";
-import { type DateFormat, type DateOrder, isDateOrder } from "./date-format.ts";
+import { isNoValue } from "#platform/missing-value-words.ts";
 import {
   type DateParts,
   isZero,
@@ -16,9 +15,10 @@ import {
   wholeYear,
   zoneOffset,
   zoneOffsetOf,
-} from "./date-parts.ts";
+} from "./date-part-arithmetic.ts";
 import { dateFillers, dateNames, foldedDate, plainNumerals } from "./date-words.ts";
-import { ZoneClock } from "./zone-clock.ts";
+import { type DateFormat, type DateOrder, isDateOrder } from "./input-date-format.ts";
+import { ZoneClock } from "./local-time-to-utc.ts";
 
 export type DateReading =
   | { readonly kind: "day" /** YYYY-MM-DD */; readonly day: string }

@@ -1,6 +1,6 @@
 /** The page at `/`, with links to the other pages. */
 import type { FastifyInstance } from "fastify";
-import { html, sendPage } from "./response/page.ts";
+import { html, sendPage } from "./response/html-page.ts";
 
 export function registerHome(server: FastifyInstance, { hasInbox }: { readonly hasInbox: boolean }): void {
   server.get("/", (_request, reply) =>

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { ApiError } from "#platform/errors.ts";
-import { html, sendPage } from "./response/page.ts";
+import { html, sendPage } from "./response/html-page.ts";
 
 const methods = [
   "GET",

@@ -5,7 +5,7 @@
 import type { TSchema } from "typebox";
 import { type ErrorCode, errorTable } from "#platform/errors.ts";
 import { type Endpoint, permissionOf } from "./endpoint.ts";
-import { errorCodesOf } from "./error-codes.ts";
+import { errorCodesOf } from "./endpoint-error-codes.ts";
 import { MOST_IGNORED } from "./request/unknown-fields.ts";
 import { fileFieldOf } from "./request/uploads.ts";
 import { mediaTypeOf } from "./response/file-answer.ts";

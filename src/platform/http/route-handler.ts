@@ -22,7 +22,7 @@ import {
   updateAnswers,
 } from "./idempotency/idempotency.ts";
 import type { ProcessLiveness } from "./idempotency/process-liveness.ts";
-import type { UnsettledKeys } from "./idempotency/unsettled-keys.ts";
+import type { UnsettledKeys } from "./idempotency/retry-unsettled-keys.ts";
 import { readQuery } from "./request/query.ts";
 import { MOST_IGNORED } from "./request/unknown-fields.ts";
 import { fileFieldOf, formReader } from "./request/uploads.ts";

@@ -8,10 +8,10 @@ import { type BareServer, insertBareWorkspace, startBareServer } from "#test/sup
 import { testDatabase } from "#test/support/database.ts";
 import { readJobFile, writeJobFile } from "#test/support/job-files.ts";
 import type { EndedJob, OnJobEnded } from "./attempt.ts";
-import { cleanUp } from "./clean-up.ts";
 import { jobEndpoints } from "./endpoints.ts";
 import { removeOtherFiles } from "./file-store.ts";
-import { startJob } from "./queue.ts";
+import { cleanUp } from "./remove-expired-data.ts";
+import { startJob } from "./start-or-cancel-job.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();

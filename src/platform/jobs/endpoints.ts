@@ -19,14 +19,14 @@ import {
 } from "#platform/http/endpoint.ts";
 import { choiceField, pageFields } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { API_PREFIX } from "#platform/http/server.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";
-import { cancelJob } from "./queue.ts";
+import { cancelJob } from "./start-or-cancel-job.ts";
 import { countJobs, findJob, type JobRow, jobStatuses, listJobs } from "./store.ts";
 
 const jobs: Resource = { name: "jobs", label: "Background jobs", group: "Account" };

@@ -21,7 +21,7 @@ import {
   storeWhole,
 } from "./files.ts";
 import { JobLineFile } from "./line-file.ts";
-import { startJob } from "./queue.ts";
+import { startJob } from "./start-or-cancel-job.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "Audience" };
 const db = await testDatabase();

@@ -3,7 +3,7 @@
  * order in which jobs of all workspaces run is determined by turns (turns-store.ts).
  */
 import sql from "sql-template-tag";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

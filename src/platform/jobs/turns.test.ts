@@ -12,8 +12,8 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import type { JobContext, JobHandler } from "./attempt.ts";
 import { startWithInput } from "./files.ts";
-import { startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
+import { startJob } from "./start-or-cancel-job.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();

@@ -7,7 +7,7 @@ import type { MessageSource } from "#messages/message/status.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { countersAndDeltasSql, type Paged, pageOfSums, totalSums } from "./sums-store.ts";
+import { countersAndDeltasSql, type Paged, pageOfSums, totalSums } from "./sum-with-deltas-store.ts";
 
 export interface OriginCounts extends Counts {
   readonly origin_id: string;

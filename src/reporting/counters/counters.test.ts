@@ -10,7 +10,7 @@ import { systemClock } from "#platform/clock.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createReactions } from "#processes/reactions.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
@@ -19,9 +19,9 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
 import { plans } from "#workspace/billing/plans.ts";
 
-import { countsByCategory, countsByDomain, countsByIp, countsBySender } from "./by-day-store.ts";
+import { countsByCategory, countsByDomain, countsByIp, countsBySender } from "./breakdowns-store.ts";
 import { countsByOrigin, countsOfOrigins, totalsEver } from "./by-origin-store.ts";
-import { findReportMiscounts } from "./recount-store.ts";
+import { findReportMiscounts } from "./miscounts-store.ts";
 import { countsByDay, totals, totalsSince } from "./totals-store.ts";
 
 const db = await testDatabase();

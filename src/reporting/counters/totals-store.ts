@@ -11,7 +11,7 @@ import { type Counts, columnsSql, counters, sumsSql } from "#messages/counters/c
 import { quarterOf } from "#messages/counters/deltas-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { totalSums } from "./sums-store.ts";
+import { totalSums } from "./sum-with-deltas-store.ts";
 
 /** The figures of a time span. */
 export function totals(db: Queryable, workspaceId: WorkspaceId, span: TimeSpan): Promise<Counts> {

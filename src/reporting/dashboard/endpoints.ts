@@ -6,7 +6,7 @@ import { reports } from "#messages/resource.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { startOfDay } from "#platform/http/request/day-range.ts";
+import { startOfDay } from "#platform/http/request/day-parameters.ts";
 import { Timestamp } from "#platform/shapes.ts";
 import { deliveredOf, percentOf } from "#reporting/counters/rates.ts";
 import { totals } from "#reporting/counters/totals-store.ts";

@@ -1,12 +1,12 @@
 /** Deliverability over HTTP: a report of rates, reputation and bounce causes, and the results by recipient domain. */
 import { Type } from "typebox";
 import type { MessageStatusCounts } from "#messages/counters/counters.ts";
-import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats.ts";
+import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats-shape.ts";
 import { reports } from "#messages/resource.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
-import { offsetOf, Pagination, pagination } from "#platform/http/response/paging.ts";
-import { countsByDomain, totalsOfDays } from "#reporting/counters/by-day-store.ts";
+import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
+import { countsByDomain, totalsOfDays } from "#reporting/counters/breakdowns-store.ts";
 import { deliveredOf } from "#reporting/counters/rates.ts";
 import { type DeliverabilityDeps, deliverabilityOf } from "./report.ts";
 import { Deliverability } from "./shapes.ts";

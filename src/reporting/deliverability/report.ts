@@ -11,7 +11,7 @@ import {
   countsByCategory,
   countsByIp,
   countsBySender,
-} from "#reporting/counters/by-day-store.ts";
+} from "#reporting/counters/breakdowns-store.ts";
 import { attemptedOf, bouncesOf, deliveredOf, percentOf } from "#reporting/counters/rates.ts";
 import { totalsSince } from "#reporting/counters/totals-store.ts";
 import { googlePostmasterOf } from "#reporting/google-postmaster/report.ts";

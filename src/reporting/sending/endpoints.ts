@@ -4,7 +4,7 @@ import { reports } from "#messages/resource.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { dayField, startOfDay } from "#platform/http/request/day-range.ts";
+import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
 import { countsByDay, totals } from "#reporting/counters/totals-store.ts";
 import { ChartDay, chartOf, daysOf } from "./chart.ts";
 import { Health, healthOf } from "./health.ts";

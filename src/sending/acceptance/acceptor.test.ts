@@ -13,8 +13,8 @@ import { eventually } from "#test/support/eventually.ts";
 import { settleAccount } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
+import type { Draft } from "./accept-messages-statement.ts";
 import { createAcceptor } from "./acceptor.ts";
-import type { Draft } from "./statement.ts";
 
 const db = await testDatabase();
 let workspaceId: WorkspaceId;

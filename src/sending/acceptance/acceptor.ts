@@ -7,10 +7,10 @@
 import { maySendAsEach } from "#identity/may-send-as.ts";
 import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError } from "#platform/errors.ts";
-import { AcceptLine } from "./accept-line.ts";
-import { requireAcceptable } from "./allowance.ts";
-import { type CommitDeps, sendersOf, unverifiedAddress } from "./batch.ts";
-import { contentOctets, type Draft } from "./statement.ts";
+import { contentOctets, type Draft } from "./accept-messages-statement.ts";
+import { type CommitDeps, sendersOf, unverifiedAddress } from "./commit-batch.ts";
+import { AcceptLine } from "./micro-batch-drafts.ts";
+import { requireAcceptable } from "./take-allowance.ts";
 
 /**
  * Two commits under way keep the disk busy, but two halves cost PostgreSQL a millisecond more than a whole: the second

@@ -8,7 +8,7 @@ import { suppressionSql } from "#audience/suppression-lists/suppression-check.ts
 import { enqueueAllSql } from "#delivery/queue/queue-store.ts";
 import type { MessageOrigin } from "#messages/message/status.ts";
 import { insertQueuedSql } from "#messages/store.ts";
-import { takeBulkMailSql } from "./allowance.ts";
+import { takeBulkMailSql } from "./take-allowance.ts";
 
 /**
  * The rows of `people` with a `cause`: why this person gets no mail, or null. `people` is a relation with subscriber_id,

@@ -6,8 +6,8 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
+import { insertDrafts } from "./accept-messages-statement.ts";
 import { refundUnsent } from "./refund-store.ts";
-import { insertDrafts } from "./statement.ts";
 
 const db = await testDatabase();
 const now = new Date();

@@ -13,8 +13,8 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
-import { coveredByAllowance } from "#sending/acceptance/allowance.ts";
-import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import { coveredByAllowance } from "#sending/acceptance/take-allowance.ts";
+import type { OnLimit } from "#workspace/billing/log-reached-limits.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import {
   advanceScans,

@@ -4,7 +4,7 @@ import type { Resource } from "#platform/http/endpoint.ts";
 import { Id, NullableTimestamp, nullable, omittable, patterned, Timestamp } from "#platform/shapes.ts";
 import { ContentWarning } from "#sending/campaigns/campaign.ts";
 import { mailFields } from "#sending/mail-fields.ts";
-import { LONGEST_NAME } from "#workspace/name.ts";
+import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 import { Delay } from "./delay.ts";
 
 export const autoresponders: Resource = { name: "autoresponders", label: "Autoresponders", group: "Sending" };

@@ -1,7 +1,7 @@
 /** Autoresponders over HTTP. */
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { choiceField, pageFields } from "#platform/http/request/query.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { Deleted } from "#platform/shapes.ts";
 import {
   Autoresponder,

@@ -15,7 +15,7 @@ import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.
 import { advanceAutorespondersNow } from "./advance.ts";
 import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
 import { delayOf } from "./delay.ts";
-import { type AutoresponderSettings, isDateField, readAutoresponder } from "./read-autoresponder.ts";
+import { type AutoresponderSettings, isDateField, readAutoresponder } from "./read-autoresponder-body.ts";
 import { replaceSteps } from "./replace-steps.ts";
 import { listSteps } from "./steps-store.ts";
 import {

@@ -5,7 +5,7 @@
  */
 
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
+import type { Decision, PresendCheck } from "#delivery/message/presend-decision.ts";
 import { maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
 import { domainOf } from "#mail/address.ts";
 import { AsyncCache } from "#platform/cache.ts";

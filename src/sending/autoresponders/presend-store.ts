@@ -2,8 +2,8 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { type SentMail, sentMailColumns } from "#sending/mail/find-sent-mail-store.ts";
 import type { CampaignToSend } from "#sending/mail/presend-store.ts";
-import { type SentMail, sentMailColumns } from "#sending/mail/sent-mail-store.ts";
 import type { AutoresponderStatus } from "./autoresponder.ts";
 
 export interface LeasedAutoresponderMail {

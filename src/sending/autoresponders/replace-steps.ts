@@ -6,7 +6,7 @@
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { fieldError } from "#sending/mail-fields.ts";
-import type { ReadStep } from "./read-autoresponder.ts";
+import type { ReadStep } from "./read-autoresponder-body.ts";
 import { insertContent, listSteps, type PlacedStep, type StepRow, upsertSteps } from "./steps-store.ts";
 
 interface KeptStep extends Omit<ReadStep, "id"> {

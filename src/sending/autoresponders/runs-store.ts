@@ -9,7 +9,7 @@ import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.t
 import type { Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderSummary } from "./autoresponder.ts";
-import type { AutoresponderSettings } from "./read-autoresponder.ts";
+import type { AutoresponderSettings } from "./read-autoresponder-body.ts";
 import { daysOfYear } from "./trigger-days.ts";
 
 /**

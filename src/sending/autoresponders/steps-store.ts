@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderStep } from "./autoresponder.ts";
-import type { StepContent } from "./read-autoresponder.ts";
+import type { StepContent } from "./read-autoresponder-body.ts";
 
 export interface StepRow extends Omit<AutoresponderStep, "delay"> {
   readonly delay_minutes: number;

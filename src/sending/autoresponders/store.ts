@@ -1,12 +1,12 @@
 /** The table of autoresponders: reading, creating, replacing, activating and deleting. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { insertOriginName } from "#messages/origin-names-store.ts";
+import { insertOriginName } from "#messages/deleted-origins-store.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
-import type { AutoresponderSettings } from "./read-autoresponder.ts";
+import type { AutoresponderSettings } from "./read-autoresponder-body.ts";
 import { unseenTimes } from "./runs-store.ts";
 
 /** The limit exists because each active autoresponder is checked every few seconds. */

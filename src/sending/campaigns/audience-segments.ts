@@ -1,6 +1,7 @@
 /** The segments that define a campaign's audience. They cannot be deleted while the campaign is not complete. */
-import { referencesIn } from "#audience/segments/conditions/binder.ts";
+
 import type { Conditions } from "#audience/segments/conditions/conditions.ts";
+import { referencesIn } from "#audience/segments/conditions/load-and-bind.ts";
 import type { Campaign } from "./campaign.ts";
 
 export type AudienceOf = Pick<

@@ -17,9 +17,9 @@ import { type TSchema, Type } from "typebox";
 import { LooseConditions } from "#audience/segments/segment.ts";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
 import { Id, NullableTimestamp, nullable, omittable } from "#platform/shapes.ts";
-import { NewAttachment } from "#sending/emails/attachments.ts";
+import { NewAttachment } from "#sending/emails/read-attachments.ts";
 import { mailFields } from "#sending/mail-fields.ts";
-import { LONGEST_NAME } from "#workspace/name.ts";
+import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 
 export const messageTypes = ["email", "sms"] as const;
 export const recipientTypes = ["mailing_list", "segment", "custom"] as const;

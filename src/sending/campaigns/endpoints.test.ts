@@ -2,7 +2,7 @@ import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { withDeadline } from "#audience/segments/members-store.ts";
-import { prepare } from "#delivery/compose/compose.ts";
+import { prepare } from "#delivery/compose/compose-leased-message.ts";
 import { leaseMessages } from "#delivery/queue/lease-store.ts";
 import { createLog } from "#platform/log/log.ts";
 import { addPeople, newList } from "#test/support/audience.ts";

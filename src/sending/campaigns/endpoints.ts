@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { choiceField, pageFields, textField } from "#platform/http/request/query.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { Deleted, omittable } from "#platform/shapes.ts";
 import { MOST_TEST_RECIPIENTS, sendTest, type TestDeps } from "#sending/mail/test-send.ts";
 import { Campaign, CampaignSummary, campaignStatuses, campaigns, NewCampaign } from "./campaign.ts";

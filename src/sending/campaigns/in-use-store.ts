@@ -3,7 +3,7 @@
  * or segment is deleted, campaigns keep its name.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { namesList } from "#audience/segments/in-use-store.ts";
+import { namesList } from "#audience/segments/segments-using-field-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

@@ -4,8 +4,8 @@
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "#audience/mailing-lists/list-stats.ts";
+import { type DeletedOrigin, insertOriginName } from "#messages/deleted-origins-store.ts";
 import { attachmentsJson } from "#messages/message/attachment.ts";
-import { type DeletedOrigin, insertOriginName } from "#messages/origin-names-store.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";

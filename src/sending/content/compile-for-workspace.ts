@@ -4,8 +4,8 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Compilation, compileContent } from "./compile.ts";
-import { type CampaignContent, type ContentFault, type MessageType, readContent } from "./read.ts";
-import { trackingWarnings } from "./tracking.ts";
+import { type CampaignContent, type ContentFault, type MessageType, readContent } from "./parse-content.ts";
+import { trackingWarnings } from "./resolve-tracking-setting.ts";
 
 /** Warnings about a draft's content: merge tags and settings without effect, and faults that will prevent sending. */
 export async function contentWarnings(

@@ -4,7 +4,7 @@ import { mostMarkup } from "#mail/html/tag-positions.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
 import type { MailLinks } from "#tracking/link-tokens.ts";
 import { type ContentOptions, compileContent } from "./compile.ts";
-import type { CampaignContent } from "./read.ts";
+import type { CampaignContent } from "./parse-content.ts";
 import { type RecipientValues, renderContent } from "./render.ts";
 
 const options: ContentOptions = {

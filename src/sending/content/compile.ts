@@ -10,6 +10,7 @@ import { type Insertion, withInsertions } from "#mail/merge-tags/template-pieces
 import { textTemplateOf, urlInsertions } from "#mail/merge-tags/text-template.ts";
 import { type TemplateLink, trackLinks } from "#mail/merge-tags/tracked-links.ts";
 import { visibleText } from "#mail/merge-tags/visible-text.ts";
+import { type UsedNames, usedNames } from "./merge-tag-names.ts";
 import {
   type CampaignContent,
   type ContentFault,
@@ -17,7 +18,7 @@ import {
   fieldFault,
   readContent,
   tooMuchMarkup,
-} from "./read.ts";
+} from "./parse-content.ts";
 import { type RenderableContent, renderContent, sampleLinks, sampleValues } from "./render.ts";
 import {
   footerIfMissing,
@@ -27,7 +28,6 @@ import {
   withHtmlFooter,
   withTextFooter,
 } from "./unsubscribe-footer.ts";
-import { type UsedNames, usedNames } from "./variables.ts";
 
 export interface ContentOptions {
   readonly tracksOpens: boolean;

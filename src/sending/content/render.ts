@@ -1,11 +1,11 @@
 /** Renders a campaign's content for one recipient. It runs for every message: it takes microseconds and never throws. */
-import { UnfitValues } from "#delivery/message/presend-check.ts";
+import { UnfitValues } from "#delivery/message/presend-decision.ts";
 import type { Render } from "#mail/merge-tags/compile.ts";
-import { LONGEST_SUBJECT } from "#mail/message/header.ts";
-import type { MailText } from "#mail/message/template-text.ts";
+import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
+import type { MailText } from "#mail/message/shared-text-pieces.ts";
 import type { FieldFault } from "#platform/errors.ts";
 import type { MailLinks } from "#tracking/link-tokens.ts";
-import type { fieldsVariable, VariableName } from "./variables.ts";
+import type { fieldsVariable, VariableName } from "./merge-tag-names.ts";
 
 /** The compiled templates of a mail. */
 export interface RenderableContent {

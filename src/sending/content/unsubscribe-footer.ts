@@ -8,8 +8,8 @@ import type { Template } from "#mail/merge-tags/read-template.ts";
 import { htmlWithPlaceholders } from "#mail/merge-tags/tag-placeholders.ts";
 import { type Piece, withInsertions } from "#mail/merge-tags/template-pieces.ts";
 import { visibleText } from "#mail/merge-tags/visible-text.ts";
-import type { MailText } from "#mail/message/template-text.ts";
-import type { VariableName } from "./variables.ts";
+import type { MailText } from "#mail/message/shared-text-pieces.ts";
+import type { VariableName } from "./merge-tag-names.ts";
 
 const unsubscribeUrl = "unsubscribe_url" satisfies VariableName;
 const words = "Unsubscribe from these emails";

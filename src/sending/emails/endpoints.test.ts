@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
-import { errorCodesOf } from "#platform/http/error-codes.ts";
+import { errorCodesOf } from "#platform/http/endpoint-error-codes.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";

@@ -4,13 +4,13 @@
  * each batch of leased messages; content is compiled once for each campaign and cached.
  */
 
-import { encodedAttachment } from "#delivery/compose/assemble.ts";
+import { encodedAttachment } from "#delivery/compose/assemble-mime.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
+import type { Decision, PresendCheck } from "#delivery/message/presend-decision.ts";
 import { maySendAsEach } from "#identity/may-send-as.ts";
-import { ownReturnPathHost } from "#identity/return-path.ts";
+import { ownReturnPathHost } from "#identity/return-path-host.ts";
 import { domainOf } from "#mail/address.ts";
-import type { Attachment } from "#mail/message/mime.ts";
+import type { Attachment } from "#mail/message/compose-message.ts";
 import { AsyncCache } from "#platform/cache.ts";
 import { pauseAndAnnounce } from "#sending/campaigns/campaign-events.ts";
 import { autoPauseReason } from "#sending/campaigns/lifecycle/auto-pause.ts";

@@ -6,10 +6,10 @@
 import type { CountryCode } from "libphonenumber-js";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
-import type { Decision } from "#delivery/message/presend-check.ts";
-import type { Attachment } from "#mail/message/mime.ts";
+import type { Decision } from "#delivery/message/presend-decision.ts";
+import type { Attachment } from "#mail/message/compose-message.ts";
 import { type ShownValues, saveShownValues } from "#messages/store.ts";
-import type { BulkOrigin } from "#sending/bulk-origin-store.ts";
+import type { BulkOrigin } from "#sending/bulk-origin-tables-store.ts";
 import type { RecipientValues } from "#sending/content/render.ts";
 import { phoneIn } from "#sending/sms/phone-number.ts";
 import { fitsView, type MailLinks } from "#tracking/link-tokens.ts";
@@ -21,7 +21,7 @@ import {
   type RecipientQuestion,
   type RecipientRow,
 } from "./presend-store.ts";
-import { mailValues, shownValues } from "./shown-values.ts";
+import { mailValues, shownValues } from "./web-view-values.ts";
 
 /** Properties of a campaign's mail that depend on the DNS of the workspace's domains. */
 export interface MailOrigin {

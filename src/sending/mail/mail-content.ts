@@ -2,11 +2,11 @@
 
 import type { EmailContent, SmsContent } from "#delivery/message/message.ts";
 import { domainOf } from "#mail/address.ts";
-import type { HeaderField } from "#mail/message/header.ts";
+import type { HeaderField } from "#mail/message/encode-header.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
-import { readCustomHeaders } from "#sending/content/custom-headers.ts";
+import { readCustomHeaders } from "#sending/content/read-custom-headers.ts";
 import { type RecipientValues, renderContent, unfitValues, weaveContent } from "#sending/content/render.ts";
 import type { MailLinks } from "#tracking/link-tokens.ts";
 import type { CampaignToSend } from "./presend-store.ts";

@@ -1,13 +1,13 @@
 /** Queries of the pre-send check: the campaigns of leased messages, stopped campaigns, contents, and recipients. */
 import sql from "sql-template-tag";
 import { suppressionSql } from "#audience/suppression-lists/suppression-check.ts";
-import { textArray, uuidArray } from "#platform/database/array-values.ts";
+import { textArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type BulkOrigin, tablesOf } from "#sending/bulk-origin-store.ts";
+import { type BulkOrigin, tablesOf } from "#sending/bulk-origin-tables-store.ts";
 import type { Campaign, CampaignStatus } from "#sending/campaigns/campaign.ts";
 import type { AutoPauseCounts } from "#sending/campaigns/lifecycle/auto-pause.ts";
-import { autoPauseColumns } from "#sending/campaigns/lifecycle/auto-pause-store.ts";
+import { autoPauseColumns } from "#sending/campaigns/lifecycle/auto-pause-counts-store.ts";
 import { isUnpaidFor } from "#sending/campaigns/transitions-store.ts";
 
 export interface LeasedCampaign extends AutoPauseCounts {

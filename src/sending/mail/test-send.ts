@@ -8,25 +8,25 @@
 import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "#audience/mailing-lists/store.ts";
 import { findSegment } from "#audience/segments/store.ts";
-import { routeChoice } from "#identity/routing-rules/routing.ts";
+import { routeChoice } from "#identity/routing-rules/load-routing.ts";
 import { parseAddress } from "#mail/address.ts";
 import { htmlFromText } from "#mail/html/body-conversion.ts";
-import { LONGEST_SUBJECT } from "#mail/message/header.ts";
+import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
+import type { Draft } from "#sending/acceptance/accept-messages-statement.ts";
 import type { Acceptor } from "#sending/acceptance/acceptor.ts";
-import type { Draft } from "#sending/acceptance/statement.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { type CampaignDeps, requireCampaign } from "#sending/campaigns/lifecycle/lifecycle.ts";
-import { requireReturnPath, requireRoute } from "#sending/campaigns/lifecycle/read-campaign.ts";
+import { requireReturnPath, requireRoute } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { requireGateway, requireSender } from "#sending/campaigns/lifecycle/send-checks.ts";
 import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
 import { renderContent, sampleValues } from "#sending/content/render.ts";
 import { testLinks } from "#tracking/link-tokens.ts";
+import { findRecipientValues } from "./find-sent-mail-store.ts";
 import { commonHeaders } from "./mail-content.ts";
-import { findRecipientValues } from "./sent-mail-store.ts";
 
 export const MOST_TEST_RECIPIENTS = 5;
 

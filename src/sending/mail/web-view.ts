@@ -4,7 +4,7 @@
  * either kept them, the recipient's present values are used.
  */
 
-import { imagesById, replaceContentIds } from "#mail/message/content-ids.ts";
+import { imagesById, replaceContentIds } from "#mail/message/replace-content-ids.ts";
 import { AsyncCache } from "#platform/cache.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -13,9 +13,9 @@ import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { type RecipientValues, renderContent } from "#sending/content/render.ts";
 import type { FindImage, MailImage, RenderMail } from "#tracking/tracking-deps.ts";
 import type { CampaignMailDeps } from "./deps.ts";
+import { findSentCampaignMail, type SentMail } from "./find-sent-mail-store.ts";
 import { type CampaignToSend, findAttachments, findCampaignToSend } from "./presend-store.ts";
-import { findSentCampaignMail, type SentMail } from "./sent-mail-store.ts";
-import { mailValues, readShown } from "./shown-values.ts";
+import { mailValues, readShown } from "./web-view-values.ts";
 
 /** Compiling takes milliseconds, and most web views of a campaign are opened within hours of each other. */
 const KEPT_MS = 10 * 60_000;

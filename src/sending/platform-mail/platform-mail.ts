@@ -23,7 +23,7 @@ import {
   useOf,
   windowEnd,
 } from "#platform/limits/quota-store.ts";
-import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { STANDARD_RETRY_HOURS } from "#workspace/workspaces/workspace.ts";
 import { domainsIn, readsLikeName } from "./tenant-name-check.ts";
 

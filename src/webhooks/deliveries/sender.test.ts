@@ -8,13 +8,13 @@ import { apiCaller } from "#test/support/api-caller.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
 import { answerWith, startReceiver, type WebhookReceiver } from "#test/support/webhook-receiver.ts";
 import { announce } from "#webhooks/events/announce.ts";
-import { createReceiver } from "#webhooks/receiver.ts";
+import { createReceiver } from "#webhooks/post-to-receiver.ts";
 import { secretContext } from "#webhooks/signature.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
-import { removeOld, switchOffOverfull } from "./recurring-jobs.ts";
 import { MOST_FAILURES, RETRY_AFTER_MS, sendDue, startSender } from "./sender.ts";
 import { leaseDeliveries, updateSettled } from "./store.ts";
+import { removeOld, switchOffOverfull } from "./switch-off-and-remove.ts";
 
 const service = await startService({ env: { ALLOW_PRIVATE_WEBHOOKS: "true" } });
 const { database: db, clock } = service;

@@ -8,7 +8,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import type { PostResult, PostToReceiver } from "#webhooks/receiver.ts";
+import type { PostResult, PostToReceiver } from "#webhooks/post-to-receiver.ts";
 import { secretContext, signatureHeaders } from "#webhooks/signature.ts";
 import { recordFailure, recordSuccess } from "#webhooks/store.ts";
 import { type LeasedDelivery, leaseDeliveries, type SettledAttempt, updateSettled } from "./store.ts";

@@ -1,6 +1,6 @@
 /** The table of webhook deliveries: outbox, queue and log in one. */
 import sql, { empty } from "sql-template-tag";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";

@@ -5,8 +5,8 @@
  */
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import type { EventType, WebhookEvent } from "#webhooks/catalogue.ts";
 import { insertDeliveries } from "#webhooks/deliveries/store.ts";
+import type { EventType, WebhookEvent } from "#webhooks/event-catalogue.ts";
 import { listListening } from "#webhooks/store.ts";
 
 /** The events that at least one active webhook listens to. */

@@ -9,12 +9,12 @@ import { type Endpoint, endpoint, need, type Resource } from "#platform/http/end
 import { flagField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
-import { LONGEST_NAME, readName } from "#workspace/name.ts";
+import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import { ApiKey, IssuedKey } from "./api-key.ts";
 import { lockForChange, requireChangeable } from "./escalation.ts";
-import { readExpiry } from "./expiry.ts";
 import { issueKey } from "./issue.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./permission-catalogue.ts";
+import { readExpiry } from "./read-expiry.ts";
 import { newSecret, prefixOf } from "./secret.ts";
 import { apiKeyRoom, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
 

@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Account, Subscription } from "./account.ts";
+import type { Account, Subscription } from "./plan-of-account.ts";
 
 /**
  * Created with the workspace.

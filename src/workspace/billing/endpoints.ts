@@ -7,15 +7,16 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
 import { choiceField, idField, pageFields } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { CanceledSubscription, Subscription } from "./account.ts";
+import { quotaOf } from "./derive-meter-reading.ts";
 import { formatMoney } from "./format-money.ts";
 import { gateways, transactionStatuses } from "./ledger-store.ts";
 import { getMeterReading, settleAccount } from "./meter.ts";
-import { quotaOf } from "./meter-reading.ts";
+import { capacityOf, remainingOf } from "./meter-arithmetic.ts";
+import type { CanceledSubscription, Subscription } from "./plan-of-account.ts";
 import { offeredPlans, type Plans } from "./plans.ts";
-import { capacityOf, remainingOf } from "./quota.ts";
+import { countTransactions, listCharges, listTransactions, spentSince } from "./read-ledger-store.ts";
 import { billing } from "./resource.ts";
 import {
   CURRENCY,
@@ -31,7 +32,6 @@ import {
 } from "./shapes.ts";
 import { storageUsage } from "./storage-limit.ts";
 import { cancelSubscription, subscribe } from "./subscribe.ts";
-import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
 import { transactionLines } from "./transactions-csv.ts";
 
 /** A balance below this is reported as low: about 1,250 emails beyond the allowance. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Account } from "./account.ts";
+import { meterReadingOf } from "./derive-meter-reading.ts";
 import { limitError } from "./limit-error.ts";
-import { meterReadingOf } from "./meter-reading.ts";
+import type { Account } from "./plan-of-account.ts";
 import { type MeterKind, type Plans, plans as realPlans } from "./plans.ts";
 
 const now = new Date("2026-11-25T22:34:56Z");

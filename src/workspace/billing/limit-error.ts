@@ -1,10 +1,10 @@
 /** The API errors at the limits of allowance, balance and hourly cap: they state the figures and what to do. */
 import { Big } from "big.js";
-import { counted } from "#platform/counted.ts";
+import { counted } from "#platform/count-phrase.ts";
 import { ApiError } from "#platform/errors.ts";
-import { type Capacity, type MeterReading, nextHour, quotaOf } from "./meter-reading.ts";
+import { type Capacity, type MeterReading, nextHour, quotaOf } from "./derive-meter-reading.ts";
+import { type MeterQuota, remainingOf } from "./meter-arithmetic.ts";
 import type { MeterKind } from "./plans.ts";
-import { type MeterQuota, remainingOf } from "./quota.ts";
 
 const nouns: Readonly<Record<MeterKind, string>> = {
   email: "email",

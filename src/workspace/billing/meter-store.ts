@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { MeterReading, MeterRow, UnappliedUse, Use } from "./meter-reading.ts";
+import type { MeterReading, MeterRow, UnappliedUse, Use } from "./derive-meter-reading.ts";
 import type { MeterKind } from "./plans.ts";
 
 /** The lock-free path is open only with more emails than this left: meter.ts says why so many. */

@@ -14,10 +14,7 @@
 import type { Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type Account, allowancePeriod } from "./account.ts";
 import { findAccount, lockAccount, updateHeadroom } from "./account-store.ts";
-import { addDailyCharge } from "./ledger-store.ts";
-import { limitError } from "./limit-error.ts";
 import {
   afterUse,
   type Capacity,
@@ -28,8 +25,11 @@ import {
   meterReadingOf,
   type UnappliedUse,
   type Use,
-} from "./meter-reading.ts";
+} from "./derive-meter-reading.ts";
+import { addDailyCharge } from "./ledger-store.ts";
+import { limitError } from "./limit-error.ts";
 import { listEntries, listUse, saveMeter, takeEntries } from "./meter-store.ts";
+import { type Account, allowancePeriod } from "./plan-of-account.ts";
 import type { MeterKind, Plans } from "./plans.ts";
 import { contentRoom } from "./storage-limit.ts";
 import { addContents } from "./storage-store.ts";

@@ -2,12 +2,12 @@
 import { type Static, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { planNames } from "#workspace/workspaces/workspace.ts";
-import { type CanceledSubscription, type Subscription, subscriptionStatuses } from "./account.ts";
 import { formatMoney } from "./format-money.ts";
 import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
 import { billingIntervals } from "./periods.ts";
+import { type CanceledSubscription, type Subscription, subscriptionStatuses } from "./plan-of-account.ts";
 import { type Plan, type Plans, type StorageKind, storageKinds } from "./plans.ts";
-import type { TransactionRow } from "./transaction-store.ts";
+import type { TransactionRow } from "./read-ledger-store.ts";
 
 export const CURRENCY = "USD";
 const Money = Type.String({ description: "US dollars, an exact decimal." });

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { ensurePartitions } from "#messages/partitions.ts";
+import { ensurePartitions } from "#messages/create-partitions.ts";
 import { removeOldPartitions } from "#messages/retention.ts";
 import type { NewMessage } from "#messages/store.ts";
 import { systemClock } from "#platform/clock.ts";

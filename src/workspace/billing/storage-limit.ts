@@ -8,8 +8,8 @@ import { lockRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
-import { planOf } from "./account.ts";
 import { findAccount } from "./account-store.ts";
+import { planOf } from "./plan-of-account.ts";
 import type { Plan, Plans, StorageKind } from "./plans.ts";
 import { countRows, measureBytes } from "./storage-store.ts";
 

@@ -4,13 +4,13 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { PlanName } from "#workspace/workspaces/workspace.ts";
-import type { CanceledSubscription, Subscription } from "./account.ts";
 import { formatMoney } from "./format-money.ts";
 import { insertLedgerEntry } from "./ledger-store.ts";
 import { settleAccount } from "./meter.ts";
 import type { BillingInterval } from "./periods.ts";
+import type { CanceledSubscription, Subscription } from "./plan-of-account.ts";
 import type { Plans } from "./plans.ts";
-import { changeTo, priceOf, renewed } from "./subscription.ts";
+import { changeTo, priceOf, renewed } from "./subscription-rules.ts";
 import { putSubscription, removeSubscription } from "./subscription-store.ts";
 
 export interface SubscriptionRequest {

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { PlanName } from "#workspace/workspaces/workspace.ts";
-import type { Subscription } from "./account.ts";
+import type { Subscription } from "./plan-of-account.ts";
 
 /** Inserts or replaces the workspace's one subscription. */
 export async function putSubscription(

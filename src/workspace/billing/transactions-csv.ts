@@ -2,8 +2,8 @@
 import { csvLine } from "#platform/csv/write.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { readTransactions, type TransactionFilter } from "./read-ledger-store.ts";
 import { shownTransaction } from "./shapes.ts";
-import { readTransactions, type TransactionFilter } from "./transaction-store.ts";
 
 const exportedColumns = [
   "id",

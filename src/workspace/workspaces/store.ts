@@ -1,6 +1,6 @@
 /** SQL of workspaces. `updateWorkspace` writes whole rows, so callers lock the row first. */
 import sql from "sql-template-tag";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Workspace } from "./workspace.ts";

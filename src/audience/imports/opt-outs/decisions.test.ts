@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, test } from "vitest";
-import { inspectFile } from "#audience/imports/inspect-file.ts";
+import { inspectFile } from "#audience/imports/dry-run-file.ts";
 import { systemClock } from "#platform/clock.ts";
-import { unclearFileName } from "./columns.ts";
+import { unclearFileName } from "./find-columns.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "posthaste-decisions-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));

@@ -2,11 +2,11 @@
 
 import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import type { BindingScope } from "./binding-scope.ts";
+import { never, type Rule, type RuleGroup } from "./bound-rule.ts";
 import { builtInFields } from "./built-in-fields.ts";
 import { type Condition, type Conditions, eachCondition, isGroup } from "./conditions.ts";
-import { customField } from "./custom-field.ts";
+import { customField } from "./custom-fields.ts";
 import type { Field } from "./field.ts";
-import { never, type Rule, type RuleGroup } from "./rule.ts";
 
 /** The prefix of a custom field's name in rules. */
 export const CUSTOM = "custom_fields.";

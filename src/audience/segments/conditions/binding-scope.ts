@@ -1,7 +1,7 @@
 /** The scope in which conditions are bound: the time, and the custom fields and segments of the workspace. */
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
+import type { Segmentation } from "./bound-rule.ts";
 import type { Moment } from "./operator.ts";
-import type { Segmentation } from "./rule.ts";
 
 export type FieldDefinition = Pick<CustomField, "field_name" | "field_type" | "field_options">;
 

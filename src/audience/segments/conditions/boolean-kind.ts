@@ -1,8 +1,8 @@
 /** Conditions on custom fields of the type boolean. */
 import sql, { type Sql } from "sql-template-tag";
 import { readBoolean } from "#audience/custom-fields/field-types.ts";
+import { or } from "./combine-predicates.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
-import { or } from "./predicate.ts";
 
 /** Compares the value in the row with true or false. */
 export type BooleanSource = (wanted: boolean) => Sql;

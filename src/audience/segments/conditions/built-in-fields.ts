@@ -5,12 +5,12 @@
 import sql, { type Sql } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";
 import type { BindingScope } from "./binding-scope.ts";
+import type { EvaluatedMember, StatementContext } from "./bound-rule.ts";
 import { columnDates, dateKind } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { columnNumbers, numberKind } from "./number-kind.ts";
 import type { Membership, Person } from "./person.ts";
 import { mailingListKind, segmentKind } from "./reference-kinds.ts";
-import type { EvaluatedMember, StatementContext } from "./rule.ts";
 import { statusKind } from "./status-kind.ts";
 import { foldCase, foldText, type TextForms, textKind } from "./text-kind.ts";
 import { foldedText, textInColumn } from "./text-sql.ts";

@@ -5,13 +5,13 @@ import { type FieldFault, invalid } from "#platform/errors.ts";
 import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { CUSTOM, markedName } from "./bind-conditions.ts";
-import { type ListConditions, openBinder, referencesIn } from "./binder.ts";
+import type { Segmentation } from "./bound-rule.ts";
 import { builtInFields } from "./built-in-fields.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
-import { listNameable, listReferences, type Reference } from "./definitions-store.ts";
-import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-names-store.ts";
+import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-elsewhere-store.ts";
+import { type ListConditions, openBinder, referencesIn } from "./load-and-bind.ts";
 import { referenceFault } from "./reference-limits.ts";
-import type { Segmentation } from "./rule.ts";
+import { listNameable, listReferences, type Reference } from "./referenced-objects-store.ts";
 
 /** Limit of faults in one answer. */
 const MOST_FAULTS = 10;

@@ -4,7 +4,7 @@
  */
 import sql, { join, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
-import { readRuleText, readRuleTexts } from "./rule-value.ts";
+import { readRuleText, readRuleTexts } from "./read-rule-value.ts";
 import { foldText } from "./text-kind.ts";
 
 /** The SQL of the chosen values in a row. */

@@ -2,8 +2,8 @@
 import sql, { type Sql } from "sql-template-tag";
 import { Temporal } from "temporal-polyfill";
 import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
+import { and, type Predicate } from "./combine-predicates.ts";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
-import { and, type Predicate } from "./predicate.ts";
 
 /** Bounds of a time: `from` and `to` are inclusive, `after` and `before` exclusive. */
 export interface TimeRange {

@@ -1,8 +1,8 @@
 /** A field of rules: the operators of its kind, with the place of its value. */
 
 import type { BindingScope } from "./binding-scope.ts";
+import type { EvaluatedMember, Rule, StatementContext } from "./bound-rule.ts";
 import { ask, type Kind, type Reads } from "./operator.ts";
-import type { EvaluatedMember, Rule, StatementContext } from "./rule.ts";
 
 export interface Field {
   /** What it holds, with an article. */

@@ -3,7 +3,7 @@
  * (agreement.test.ts). Operators are grouped by the kind of value: text-kind.ts, number-kind.ts and so on. A new
  * operator is one entry there, a new field one entry in built-in-fields.ts.
  */
-import { isNotTrue, type Predicate } from "./predicate.ts";
+import { isNotTrue, type Predicate } from "./combine-predicates.ts";
 
 /** What a statement must provide: the row of subscribers, the row of memberships, or the status of the membership. */
 export type Reads = "person" | "membership" | "status";

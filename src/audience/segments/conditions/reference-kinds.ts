@@ -3,8 +3,6 @@ import sql, { raw, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { isUuid } from "#platform/ids.ts";
 import type { BindingScope } from "./binding-scope.ts";
-import { kind, not, type Operator } from "./operator.ts";
-import { and, isNotTrue, or, type Predicate } from "./predicate.ts";
 import {
   areBroken,
   doesRead,
@@ -15,7 +13,9 @@ import {
   type Segmentation,
   type StatementContext,
   statusesOf,
-} from "./rule.ts";
+} from "./bound-rule.ts";
+import { and, isNotTrue, or, type Predicate } from "./combine-predicates.ts";
+import { kind, not, type Operator } from "./operator.ts";
 
 type ReferenceOperator = Operator<EvaluatedMember, StatementContext, BindingScope>;
 

@@ -4,7 +4,7 @@
  */
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
-import { readRuleText, readRuleTexts } from "./rule-value.ts";
+import { readRuleText, readRuleTexts } from "./read-rule-value.ts";
 import { foldText } from "./text-kind.ts";
 
 type StatusOperator = Operator<SubscriberStatus, SubscriberStatus>;

@@ -1,7 +1,7 @@
 /** Conditions on text, which is compared trimmed and without regard to case. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence, type ValueTest } from "./operator.ts";
-import { readRuleText, readRuleTexts } from "./rule-value.ts";
+import { readRuleText, readRuleTexts } from "./read-rule-value.ts";
 import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-sql.ts";
 
 export interface TextForms {

@@ -21,7 +21,7 @@ import {
   matchedPeople,
   mergedValues,
   withDefaults,
-} from "./people-to-add.ts";
+} from "./merge-people-to-add.ts";
 import { withWorkspace } from "./planner-hints.ts";
 
 /** Numbers of people. */

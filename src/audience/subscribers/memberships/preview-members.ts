@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { changesStatus, type MembersToAdd, matchedPeople, mergedValues } from "./people-to-add.ts";
+import { changesStatus, type MembersToAdd, matchedPeople, mergedValues } from "./merge-people-to-add.ts";
 import { withWorkspace } from "./planner-hints.ts";
 
 export interface PreviewedMembers {

@@ -1,10 +1,10 @@
 import { addressInCell } from "#audience/files/address-cell.ts";
-import { isAddressName } from "#audience/files/column-names.ts";
+import { isAddressName } from "#audience/files/known-column-names.ts";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import { shownText } from "#hygiene/validations/validation.ts";
 import { type AddressSyntax, readSyntax } from "#mail/address-syntax.ts";
-import { findColumn } from "#platform/csv/columns.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
+import { findColumn } from "#platform/csv/find-column.ts";
 import { BROKEN, openCsv } from "#platform/csv/read.ts";
 import { ApiError } from "#platform/errors.ts";
 

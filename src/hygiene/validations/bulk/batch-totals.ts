@@ -1,6 +1,6 @@
+import { counterNames } from "#hygiene/validations/counts-by-day.ts";
 import type { ValidationStatus } from "#hygiene/validations/score.ts";
-import { counterNames } from "#hygiene/validations/stats.ts";
-import type { LimitReason } from "#workspace/billing/quota.ts";
+import type { LimitReason } from "#workspace/billing/meter-arithmetic.ts";
 import type { AddressFile } from "./address-file.ts";
 import type { DoneBatch } from "./store.ts";
 

@@ -6,15 +6,15 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "#platform/jobs/attempt.ts";
 import type { TempFile } from "#platform/jobs/files.ts";
 import { JobLineFile } from "#platform/jobs/line-file.ts";
-import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
+import { requireNotSuspended } from "#workspace/workspaces/hold-suspended-jobs.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
 import { BatchTotals } from "./batch-totals.ts";
+import { type WriteDeps, writeBatch } from "./charge-and-write-batch.ts";
 import { type CheckedAddress, checkBatch } from "./check-batch.ts";
+import { firstRound, nextRound, type Round, type RoundPauses } from "./divide-into-rounds.ts";
 import { HourlyCap } from "./hourly-cap.ts";
 import { writeRest, writeResult } from "./result-file.ts";
-import { firstRound, nextRound, type Round, type RoundPauses } from "./rounds.ts";
 import { type DoneBatch, listBatchRows, listDoneBatches } from "./store.ts";
-import { type WriteDeps, writeBatch } from "./write-batch.ts";
 
 export const BULK_JOB = "validation_bulk";
 

@@ -1,8 +1,8 @@
 import type { WorkspaceId } from "#platform/ids.ts";
+import { capacityFor, nextHour } from "#workspace/billing/derive-meter-reading.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
-import { capacityFor, nextHour } from "#workspace/billing/meter-reading.ts";
 import type { FileAddress } from "./address-file.ts";
-import type { WriteDeps } from "./write-batch.ts";
+import type { WriteDeps } from "./charge-and-write-batch.ts";
 
 /** The part of the workspace's hourly cap that is left for a job: no server is asked about more addresses than it covers. */
 export class HourlyCap {

@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { LimitReason } from "#workspace/billing/quota.ts";
+import type { LimitReason } from "#workspace/billing/meter-arithmetic.ts";
 
 export interface BatchKey {
   readonly jobId: string;

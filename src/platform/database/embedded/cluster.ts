@@ -26,7 +26,7 @@ import { join } from "node:path";
 import type { Log } from "#platform/log/log.ts";
 import { isAlive } from "#platform/process/alive.ts";
 import { type Binaries, locateBinaries } from "./binaries.ts";
-import { chooseLaunch, type Launch, launchAsOwnUser, OWN_USER, runToEnd } from "./launch.ts";
+import { chooseLaunch, type Launch, launchAsOwnUser, OWN_USER, runToEnd } from "./server-user.ts";
 
 export interface Cluster {
   readonly binaries: Binaries;

@@ -20,8 +20,8 @@ import { createLog } from "#platform/log/log.ts";
 import { restoreLinks } from "./binaries.ts";
 import { openCluster } from "./cluster.ts";
 import { type Connection, type Embedded, startEmbedded } from "./embedded.ts";
-import { TIED } from "./launch.ts";
 import { findPostmaster, startPostmaster } from "./postmaster.ts";
+import { TIED } from "./server-user.ts";
 
 const log = createLog("silent");
 const folders: string[] = [];

@@ -10,7 +10,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Log } from "#platform/log/log.ts";
 import { type Cluster, openCluster, PORT, USER } from "./cluster.ts";
 import { endOrphans, findPostmaster, SERVER_POLL_MS, startPostmaster, stopPostmaster } from "./postmaster.ts";

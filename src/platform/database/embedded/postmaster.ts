@@ -13,8 +13,8 @@ import { promisify } from "node:util";
 import type { Log } from "#platform/log/log.ts";
 import { isAlive } from "#platform/process/alive.ts";
 import { type Cluster, PORT, SETTINGS } from "./cluster.ts";
-import { commandLine, SURROUNDINGS } from "./launch.ts";
 import { settingsFile } from "./server-settings.ts";
+import { commandLine, SURROUNDINGS } from "./server-user.ts";
 
 export const SERVER_POLL_MS = 5;
 

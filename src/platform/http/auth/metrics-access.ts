@@ -5,7 +5,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Config } from "#platform/config/config.ts";
 import { isLoopback } from "#platform/network/public-address.ts";
-import { bears } from "./access-token.ts";
+import { bears } from "./operator-page-token.ts";
 
 export function metricsAccess({
   METRICS_TOKEN,

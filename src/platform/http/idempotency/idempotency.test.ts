@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { Type } from "typebox";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import { ApiError } from "#platform/errors.ts";
 import { endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";

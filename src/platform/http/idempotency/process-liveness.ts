@@ -2,7 +2,7 @@
  * A lock by which other processes know that this one lives: PostgreSQL frees it when the process dies. Idempotency keys
  * that a dead process had reserved are free at once.
  */
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { holdProcessLock, type ProcessLock } from "#platform/database/process-lock.ts";
 import { newId } from "#platform/ids.ts";

@@ -7,7 +7,7 @@ import { hash } from "node:crypto";
 import type { Static } from "typebox";
 import type { Page } from "#platform/database/page.ts";
 import { invalid } from "#platform/errors.ts";
-import { offsetOf, type Pagination, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, type Pagination, pagination } from "#platform/http/response/pagination.ts";
 import { isUuid } from "#platform/ids.ts";
 
 interface ListQuery {

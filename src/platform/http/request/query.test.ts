@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "#platform/errors.ts";
-import { offsetOf, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, pagination } from "#platform/http/response/pagination.ts";
 import { choiceField, flagField, idField, pageFields, readQuery, textField } from "./query.ts";
 
 const fields = {

@@ -4,7 +4,7 @@ import { Compile, type Validator } from "typebox/compile";
 import { Pointer } from "typebox/value";
 import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { patternsInWords } from "#platform/shapes.ts";
-import { idSpeller } from "./body-ids.ts";
+import { idSpeller } from "./lower-case-ids.ts";
 import { type Surroundings, unknownNamesIn } from "./unknown-fields.ts";
 
 export interface BodyEvents {

@@ -1,6 +1,7 @@
 /** A mail that asks its recipient to open a page and press the button there. */
+
+import { html } from "./html-page.ts";
 import { letter } from "./mail-layout.ts";
-import { html } from "./page.ts";
 
 export interface ConfirmationLetter {
   readonly subject: string;

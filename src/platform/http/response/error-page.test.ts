@@ -4,7 +4,7 @@ import { createLog } from "#platform/log/log.ts";
 import { startBareServer } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { sendErrorPage } from "./error-page.ts";
-import { html, sendPage } from "./page.ts";
+import { html, sendPage } from "./html-page.ts";
 
 const server = await startBareServer(await testDatabase(), [], {
   rateLimiter: createRateLimiter({

@@ -1,7 +1,7 @@
 /** Error pages in HTML for requests to pages that are refused before their handler runs: too many, or too large. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { asFailure } from "./envelope.ts";
-import { html, sendPage } from "./page.ts";
+import { html, sendPage } from "./html-page.ts";
 
 /** The error handler of a scope of pages. Other errors are thrown on to the handler of the server. */
 export function sendErrorPage(thrown: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -10,7 +10,12 @@ export function sendErrorPage(thrown: unknown, _request: FastifyRequest, reply: 
   reply.headers(error.headers);
   if (status === 429)
     return sendBusy(reply, "Too many requests from your network", error.headers["Retry-After"]);
-  return sendPage(reply, status, "Too large", html`<p>The form is too large. Please go back and send less.</p>`);
+  return sendPage(
+    reply,
+    status,
+    "Too large",
+    html`<p>The form is too large. Please go back and send less.</p>`,
+  );
 }
 
 /** A page with 429 that says when to try again. @param seconds the value of Retry-After */

@@ -1,5 +1,5 @@
 /** The HTML layout of mails from the service itself. Styles are inline, because mail programs drop style sheets. */
-import { type Html, html } from "./page.ts";
+import { type Html, html } from "./html-page.ts";
 
 /** @param width of the column, in em */
 export function letter(subject: string, body: Html, width = 30): string {

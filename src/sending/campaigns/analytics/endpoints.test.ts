@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type Engagement, recordEngagements } from "#messages/record-engagement.ts";
 import { nilId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
-import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
+import { countEngaged } from "#sending/campaigns/counters/count-engagement.ts";
 import { advanceDueCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";

@@ -1,6 +1,6 @@
 /** The endpoints of campaign results: activity, domains, messages, links. */
 import { type Static, Type } from "typebox";
-import { DomainStats, withShare } from "#messages/domain-stats.ts";
+import { DomainStats, withShare } from "#messages/domain-stats-shape.ts";
 import { recipientField, SearchedSince } from "#messages/find-messages.ts";
 import { messageStatuses } from "#messages/message/status.ts";
 import { listMessages, type MessageRow } from "#messages/store.ts";
@@ -8,13 +8,13 @@ import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, pageFields } from "#platform/http/request/query.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { requireCampaignState } from "#sending/campaigns/lifecycle/lifecycle.ts";
-import { activityTypes, describeActivity } from "./activity.ts";
 import { activitySeries } from "./activity-series.ts";
-import { findCampaignMessages } from "./messages.ts";
+import { activityTypes, describeActivity } from "./describe-activity.ts";
+import { findCampaignMessages } from "./list-campaign-messages.ts";
 import {
   type ActivityRow,
   countActivities,

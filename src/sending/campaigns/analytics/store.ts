@@ -1,13 +1,13 @@
 /** The SQL of campaign results. Counts are read from counters; lists are read in pages along an index. */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import type { DomainRow } from "#messages/domain-stats.ts";
+import type { DomainRow } from "#messages/domain-stats-shape.ts";
 import { canBeHeld, countHeldSql, storedAs } from "#messages/log-filter-store.ts";
 import { type MessageStatus, storedStatuses } from "#messages/message/status.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, timeOfId, type WorkspaceId } from "#platform/ids.ts";
-import { type ActivityEvent, shownTypes } from "./activity.ts";
+import { type ActivityEvent, shownTypes } from "./describe-activity.ts";
 
 /** An hour with at least one count. */
 export interface CampaignHour {

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { History } from "#audience/subscribers/subscriber.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type ActivityEvent, describeActivity, shownTypes } from "./activity.ts";
+import { type ActivityEvent, describeActivity, shownTypes } from "./describe-activity.ts";
 
 /** Only the events of a subscriber's newest messages are read. */
 const MOST_MESSAGES = 100;

@@ -20,7 +20,7 @@ import { insertSegment } from "#test/support/suppression.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { expandStep } from "./expand.ts";
-import { forgetRemovedPeople } from "./forget-removed.ts";
+import { forgetRemovedPeople } from "./purge-removal-records.ts";
 
 const db = await testDatabase();
 const log = createLog("silent");

@@ -22,16 +22,15 @@ import { maySendAs } from "#identity/may-send-as.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";
-import { coveredByAllowance } from "#sending/acceptance/allowance.ts";
+import { coveredByAllowance } from "#sending/acceptance/take-allowance.ts";
 import { type OnCampaignEvents, pauseAndAnnounce } from "#sending/campaigns/campaign-events.ts";
 import type { PauseReason } from "#sending/campaigns/transitions-store.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
-import { tracksOf } from "#sending/content/tracking.ts";
-import { findUnreachable } from "#sending/sms/phone-numbers-store.ts";
-import type { OnLimit } from "#workspace/billing/limit-notices.ts";
-import { nextHour } from "#workspace/billing/meter-reading.ts";
+import { tracksOf } from "#sending/content/resolve-tracking-setting.ts";
+import { findUnreachable } from "#sending/sms/audience-phone-numbers-store.ts";
+import { nextHour } from "#workspace/billing/derive-meter-reading.ts";
+import type { OnLimit } from "#workspace/billing/log-reached-limits.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { type CampaignAudience, findAudience, isOfWorkspace } from "./audience.ts";
 import {
   advanceExpansion,
   beginExpansion,
@@ -43,6 +42,7 @@ import {
   lockExpansion,
   waitForHourlyCap,
 } from "./expansion-store.ts";
+import { type CampaignAudience, findAudience, isOfWorkspace } from "./find-audience.ts";
 import {
   addQueuedByDomain,
   type Chosen,

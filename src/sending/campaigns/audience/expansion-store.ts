@@ -1,7 +1,7 @@
 /** The progress of expansions: the cursor of each campaign, its lock, its failures, and what the first step found. */
 import sql from "sql-template-tag";
 import type { TemplateLink } from "#mail/merge-tags/tracked-links.ts";
-import { lockKey } from "#platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { AudienceOf } from "#sending/campaigns/audience-segments.ts";

@@ -4,7 +4,7 @@ import type { PersonEngagement } from "#audience/subscribers/engagement-store.ts
 import type { Engaged } from "#messages/record-engagement.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-store.ts";
+import { type BulkOrigin, listOfMailSql, tablesOf } from "#sending/bulk-origin-tables-store.ts";
 
 /** A message with the opens and clicks of this batch. */
 export interface EngagedRecipient extends Omit<PersonEngagement, "score"> {

@@ -29,11 +29,11 @@ import {
   type PauseReason,
   startDueCampaigns,
 } from "#sending/campaigns/transitions-store.ts";
-import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import type { OnLimit } from "#workspace/billing/log-reached-limits.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { type AutoPauseLimits, autoPauseReason } from "./auto-pause.ts";
-import { listAutoPauseCounts } from "./auto-pause-store.ts";
-import { type CampaignToExpand, type Followable, RunningSteps } from "./running-steps.ts";
+import { listAutoPauseCounts } from "./auto-pause-counts-store.ts";
+import { type CampaignToExpand, type Followable, RunningSteps } from "./running-expansion-steps.ts";
 
 const NAME = "advance-campaigns";
 const SECONDS = 2;

@@ -18,7 +18,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import type { EndpointRequest } from "#platform/http/endpoint.ts";
 import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { estimateAudience } from "#sending/campaigns/audience/audience.ts";
+import { estimateAudience } from "#sending/campaigns/audience/find-audience.ts";
 import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
 import type { Campaign, NewCampaign } from "#sending/campaigns/campaign.ts";
 import { type OnCampaignEvents, pauseAndAnnounce } from "#sending/campaigns/campaign-events.ts";
@@ -41,9 +41,9 @@ import {
   unscheduleCampaign,
 } from "#sending/campaigns/transitions-store.ts";
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
-import { LONGEST_NAME, readName } from "#workspace/name.ts";
+import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import { advanceCampaignsNow } from "./advance.ts";
-import { type CampaignReader, readCampaign, requireAudience } from "./read-campaign.ts";
+import { type CampaignReader, readCampaign, requireAudience } from "./read-campaign-body.ts";
 import {
   checkSendable,
   lockCampaignLists,

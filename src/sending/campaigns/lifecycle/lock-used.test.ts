@@ -4,7 +4,7 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { beginRoutingChange } from "#identity/sending-ips/routing-change.ts";
+import { beginRoutingChange } from "#identity/sending-ips/release-after-routing-change.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import type { CampaignSettings } from "#sending/campaigns/campaign.ts";

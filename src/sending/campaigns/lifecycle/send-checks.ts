@@ -11,20 +11,20 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type CampaignAudience, findAudience, lookAt } from "#sending/campaigns/audience/audience.ts";
+import { hasReachableBySms } from "#sending/campaigns/audience/check-phone-field.ts";
 import { findPausedAudience } from "#sending/campaigns/audience/expansion-store.ts";
-import { hasReachableBySms } from "#sending/campaigns/audience/phone-field.ts";
+import { type CampaignAudience, findAudience, lookAt } from "#sending/campaigns/audience/find-audience.ts";
 import { hasReachable } from "#sending/campaigns/audience/recipients-store.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { listListsOfCampaign } from "#sending/campaigns/in-use-store.ts";
 import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
-import { trackingWarnings, tracksOf } from "#sending/content/tracking.ts";
+import { trackingWarnings, tracksOf } from "#sending/content/resolve-tracking-setting.ts";
 import {
   type CampaignReader,
   requireReturnPath,
   requireRoute,
   requireTrackingDomain,
-} from "./read-campaign.ts";
+} from "./read-campaign-body.ts";
 
 /** The time limit for finding one recipient, because conditions may be costly. */
 const MOST_LOOK_MS = 5_000;

@@ -5,9 +5,9 @@ import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { Log } from "#platform/log/log.ts";
+import { getTransaction } from "#workspace/billing/read-ledger-store.ts";
 import { billing } from "#workspace/billing/resource.ts";
 import { shownTransaction, TransactionShape } from "#workspace/billing/shapes.ts";
-import { getTransaction } from "#workspace/billing/transaction-store.ts";
 import { beginCardTopUp } from "./card-top-up.ts";
 import type { PaymentGateway } from "./gateway.ts";
 

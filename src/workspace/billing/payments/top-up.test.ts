@@ -10,8 +10,8 @@ import { billingTasks } from "#workspace/billing/billing-jobs.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { applyPaymentEvent } from "./card-top-up.ts";
-import { registerPaymentPages } from "./pages.ts";
 import { stripeOf } from "./stripe.ts";
+import { registerPaymentPages } from "./webhook-and-return-page.ts";
 
 const stripe = await startFakeStripe();
 const service = await startService({ env: stripe.env });

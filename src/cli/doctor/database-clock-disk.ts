@@ -1,0 +1,59 @@
+/** Checks the database server, its schema, the clocks and the disk. */
+import { existsSync } from "node:fs";
+import { sentence } from "#cli/command/error-sentence.ts";
+import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
+import { findMissingMigrations } from "#platform/database/migrate.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { diskFault } from "#platform/http/health.ts";
+import { findServer } from "./database-server-store.ts";
+import { type Finding, of } from "./finding.ts";
+
+/** Checks the server, its clock and the schema. */
+export async function checkDatabase(db: Database): Promise<Finding[]> {
+  const before = Date.now();
+  const server = await findServer(db);
+  const after = Date.now();
+  if (server === undefined) return [of("database")("fault", "The database does not report its version.")];
+  return [
+    of("database")("ok", `PostgreSQL ${server.version} answers.`),
+    checkClock(server.now - (before + after) / 2),
+    await checkSchema(db),
+  ];
+}
+
+async function checkSchema(db: Database): Promise<Finding> {
+  const say = of("schema");
+  try {
+    const [first, ...others] = await findMissingMigrations(db);
+    if (first === undefined) return say("ok", "All migrations are applied.");
+    const rest = others.length === 0 ? "" : ` and ${others.length} more`;
+    return say(
+      "warning",
+      `Not applied yet: ${first}${rest}. The next start of the service applies them, or \`npm run -s posthaste -- migrate\`.`,
+    );
+  } catch (fault) {
+    return say("fault", `${sentence(fault)}.`);
+  }
+}
+
+/** @param difference between the clocks of the machine and the database, in milliseconds */
+export function checkClock(difference: number): Finding {
+  const seconds = Math.abs(difference) / 1000;
+  const found = `The clocks of this machine and of the database are ${seconds.toFixed(1)} s apart`;
+  return seconds > CLOCK_DIFFERENCE_SECONDS
+    ? of("clock")(
+        "fault",
+        `${found}: leases, schedules and limits are wrong by as much. Synchronize both with one time server (NTP).`,
+      )
+    : of("clock")("ok", `${found}.`);
+}
+
+export async function checkDisk(dataDir: string): Promise<Finding> {
+  const say = of("disk");
+  if (!existsSync(dataDir))
+    return say("not_checked", `${dataDir} does not exist yet: the first start creates it.`);
+  const fault = await diskFault(dataDir);
+  return fault === null
+    ? say("ok", `${dataDir} is writable and has free space.`)
+    : say("fault", `${dataDir}: ${fault}. Without free space no mail is accepted.`);
+}

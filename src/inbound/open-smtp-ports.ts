@@ -1,0 +1,200 @@
+/** Opens the SMTP ports for returned mail and for submission. A port that is not configured is not opened. */
+
+import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
+import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
+import type { OnMoved } from "#messages/message/outcome.ts";
+import type { ProcessContext } from "#platform/context/process-context.ts";
+import { createAuthenticator } from "#platform/http/authenticate.ts";
+import { limits } from "#platform/limits/limits.ts";
+import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
+import { createAcceptor } from "#sending/acceptance/acceptor.ts";
+import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
+import { mailLinkKeys } from "#tracking/link-tokens.ts";
+import type { OnUnsubscribed } from "#tracking/unsubscribe.ts";
+import { createLastUsed } from "#workspace/api-keys/last-used.ts";
+import { findKeyByHash } from "#workspace/api-keys/store.ts";
+import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
+import { readPlans } from "#workspace/billing/plans-file.ts";
+import { Certificate } from "./listener/certificate.ts";
+import { ConnectionCaps } from "./listener/connection-caps.ts";
+import { type ListenerOptions, SmtpListener } from "./listener/listener.ts";
+import { MessageMemory } from "./listener/message-data.ts";
+import { NetworkLog } from "./listener/rate-limited-log.ts";
+import { createMailParser } from "./parsing/parse-mail-in-threads.ts";
+import { LARGEST_MAIL, ReturnsConversation, type ReturnsDeps } from "./returns/conversation.ts";
+import { startProcessing } from "./returns/process-stored-mail.ts";
+import { createSubmission } from "./submission/conversation.ts";
+import { createLogins } from "./submission/login.ts";
+import { SubmissionReader } from "./submission/read-large-in-thread.ts";
+
+const SUBMISSION = {
+  mostBytes: 30 * 1024 * 1024,
+  memoryBytes: 256 * 1024 * 1024,
+  sessions: { perNetwork: limits.submissionSessionsPerNetwork.most, all: limits.submissionSessions.most },
+};
+
+const RETURNS = {
+  mostBytes: LARGEST_MAIL,
+  memoryBytes: 160 * 1024 * 1024,
+  sessions: { perNetwork: limits.returnsSessionsPerNetwork.most, all: limits.returnsSessions.most },
+};
+
+type SmtpPort = Exclude<PortSetting, "PORT">;
+
+/** The other wings' share: what follows from returned mail, and how suppressed recipients are announced. */
+export interface PortHooks {
+  readonly onMoved: OnMoved;
+  readonly onUnsubscribed: OnUnsubscribed;
+  readonly announceSuppressed: NonNullable<Parameters<typeof createAcceptor>[0]["announceSuppressed"]>;
+}
+
+export interface Inbound {
+  /** The listening ports, null if not configured. Port 0 in the configuration takes any free port. */
+  readonly inboundPort: number | null;
+  readonly submissionPort: number | null;
+  readonly submissionsPort: number | null;
+  /** Closes the ports. Messages that are being received get `patienceMs` to finish. */
+  stop(patienceMs: number): Promise<void>;
+}
+
+/** Ports of one purpose, and the processing behind them. */
+interface Gate {
+  readonly options: Omit<ListenerOptions, "port" | "isImplicitTls">;
+  close(): Promise<void>;
+}
+
+/** @throws an Error for the operator if a port cannot be bound; nothing is left running then */
+export async function openSmtpPorts(services: ProcessContext, hooks: PortHooks): Promise<Inbound> {
+  const { config, log } = services;
+  const { INBOUND_PORT, SUBMISSION_PORT, SUBMISSIONS_PORT } = config;
+  if (INBOUND_PORT === null && SUBMISSION_PORT === null && SUBMISSIONS_PORT === null) {
+    return { inboundPort: null, submissionPort: null, submissionsPort: null, stop: async () => {} };
+  }
+  const certificate = new Certificate(config, services.clock.now(), log);
+  const returns = INBOUND_PORT === null ? null : openReturns(services, certificate, hooks);
+  const submission = openSubmission(services, certificate, hooks);
+  const listeners: SmtpListener[] = [];
+  const stop = async (patienceMs: number) => {
+    await Promise.all(listeners.map((listener) => listener.stop(patienceMs)));
+    certificate.close();
+    await Promise.all([submission.close(), returns?.close()]);
+  };
+  const listen = async (gate: Gate | null, setting: SmtpPort, isImplicitTls: boolean) => {
+    const port = config[setting];
+    if (gate === null || port === null) return null;
+    const listener = await bindPort(
+      config,
+      setting,
+      SmtpListener.start({ ...gate.options, port, isImplicitTls }),
+    );
+    listeners.push(listener);
+    return listener.port;
+  };
+  try {
+    const inboundPort = await listen(returns, "INBOUND_PORT", false);
+    if (inboundPort !== null) log.info({ port: inboundPort }, "listening for returned mail");
+    const submissionPort = await listen(submission, "SUBMISSION_PORT", false);
+    if (submissionPort !== null)
+      log.info({ port: submissionPort, isImplicitTls: false }, "listening for SMTP submission");
+    const submissionsPort = await listen(submission, "SUBMISSIONS_PORT", true);
+    if (submissionsPort !== null)
+      log.info({ port: submissionsPort, isImplicitTls: true }, "listening for SMTP submission");
+    return { inboundPort, submissionPort, submissionsPort, stop };
+  } catch (fault) {
+    await stop(0);
+    throw fault;
+  }
+}
+
+/** Returned mail: the port stores it, the processing reads it afterwards. */
+function openReturns(services: ProcessContext, certificate: Certificate, hooks: PortHooks): Gate {
+  const { config, database, clock, log, secrets } = services;
+  const addresses = {
+    db: database,
+    clock,
+    bounceDomain: config.BOUNCE_DOMAIN,
+    keys: { returnPath: returnPathKeys(secrets), link: mailLinkKeys(secrets) },
+  };
+  const parsers = { signed: createMailParser(), open: createMailParser() };
+  const networkLog = new NetworkLog(log);
+  const processing = startProcessing({
+    ...addresses,
+    parsers,
+    log,
+    onMoved: hooks.onMoved,
+    onUnsubscribed: hooks.onUnsubscribed,
+    sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
+  });
+  const returnsDeps: ReturnsDeps = {
+    ...addresses,
+    db: services.requests,
+    log: networkLog,
+    onStored: (mailClass) => processing.wake(mailClass),
+  };
+  const options = {
+    host: config.INBOUND_HOST ?? config.HOST,
+    name: config.MAIL_HOSTNAME,
+    needsLogin: false,
+    takesAnySender: true,
+    certificate,
+    caps: new ConnectionCaps(RETURNS.sessions),
+    memory: new MessageMemory(RETURNS.memoryBytes),
+    mostBytes: RETURNS.mostBytes,
+    log,
+    networkLog,
+    open: (network: string) => new ReturnsConversation(returnsDeps, network),
+  };
+  return {
+    options,
+    async close() {
+      await processing.stop();
+      await Promise.all([parsers.signed.close(), parsers.open.close()]);
+    },
+  };
+}
+
+/** Mail that programs submit. */
+function openSubmission(services: ProcessContext, certificate: Certificate, hooks: PortHooks): Gate {
+  const { config, requests: database, clock, log } = services;
+  const lastUsed = createLastUsed({ db: services.database, clock, log });
+  const authenticator = createAuthenticator({
+    findKey: (keyHash) => findKeyByHash(database, keyHash),
+    clock,
+    onUse: (caller) => lastUsed.note(caller),
+  });
+  const reader = new SubmissionReader();
+  const workers = new WorkerNotifier(database);
+  const options = {
+    host: config.INBOUND_HOST ?? config.HOST,
+    name: config.MAIL_HOSTNAME,
+    needsLogin: true,
+    certificate,
+    caps: new ConnectionCaps(SUBMISSION.sessions),
+    memory: new MessageMemory(SUBMISSION.memoryBytes),
+    mostBytes: SUBMISSION.mostBytes,
+    log,
+    networkLog: new NetworkLog(log),
+    open: createSubmission({
+      db: database,
+      clock,
+      acceptor: createAcceptor({
+        db: database,
+        clock,
+        plans: readPlans(config.PLANS_FILE),
+        onCommitted: () => workers.notify(),
+        announceSuppressed: hooks.announceSuppressed,
+        onLimit: new LimitNotices(log, () => clock.monotonicMs()).note,
+      }),
+      logins: createLogins({ authenticator, log }),
+      reader,
+      hostname: config.MAIL_HOSTNAME,
+      platformFrom: config.DEFAULT_SENDER,
+    }),
+  };
+  return {
+    options,
+    async close() {
+      await Promise.all([lastUsed.flush(), reader.close()]);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import sql, { raw } from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { firstIdAt, newId, type WorkspaceId } from "#platform/ids.ts";
+import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft, nobodyElse } from "#test/support/drafts.ts";
+import { ensurePartitions } from "./create-partitions.ts";
+import { unclassified } from "./message/outcome.ts";
+import { recordOutcomes } from "./record-outcomes.ts";
+import { findMessage, listEvents } from "./store.ts";
+
+const db = await testDatabase();
+const workspaceId = await insertBareWorkspace(db);
+let year = 2040;
+beforeEach(() => {
+  year += 1;
+});
+
+const tables = { messages: "id", message_contents: "message_id", message_events: "message_id" } as const;
+
+/** The partitions that the rows of a table since the beginning of `year` lie in. */
+async function places(table: keyof typeof tables): Promise<string[]> {
+  const rows = await db.rows<{ place: string }>(sql`
+    select tableoid::regclass::text as place from ${raw(table)}
+    where ${raw(tables[table])} >= ${firstIdAt(new Date(Date.UTC(year)))} order by place`);
+  return rows.map(({ place }) => place);
+}
+
+/** A message of that moment, with its contents and one event. */
+async function message(time: Date): Promise<{ id: string; workspaceId: WorkspaceId }> {
+  const id = `${firstIdAt(time).slice(0, 14)}7${newId().slice(15)}`;
+  await insertDrafts(db, [draft(workspaceId, "ada@a.test", { id, createdAt: time })]);
+  const nothing = {
+    nextAttemptAt: null,
+    mxHost: null,
+    code: null,
+    enhancedCode: null,
+    isAddressFault: false,
+  };
+  const none = { ...unclassified, ...nothing };
+  const outcome = { workspaceId, messageId: id, time, attempts: 1, detail: "", ...none };
+  await recordOutcomes(db, [{ ...outcome, status: "delivered" }], nobodyElse);
+  return { id, workspaceId };
+}
+
+test("this month and the two that follow get partitions, over the end of a year too, and only once", async () => {
+  const now = new Date(Date.UTC(year, 11, 31, 23));
+  await ensurePartitions(db, now);
+  await ensurePartitions(db, now);
+  for (const month of [11, 12, 13]) await message(new Date(Date.UTC(year, month, 15)));
+  expect(await places("messages")).toEqual([
+    `messages_${year}_12`,
+    `messages_${year + 1}_01`,
+    `messages_${year + 1}_02`,
+  ]);
+  year += 1;
+});
+
+test("machines that start at once do not get in each other's way", async () => {
+  const now = new Date(Date.UTC(year, 3, 1));
+  await Promise.all([1, 2, 3].map(() => ensurePartitions(db, now)));
+  await message(now);
+  expect(await places("messages")).toEqual([`messages_${year}_04`]);
+});
+
+test("rows that found no partition move into it, all that belongs to them, and are found as before", async () => {
+  const inMonth = await message(new Date(Date.UTC(year, 5, 30, 23, 59, 59)));
+  await message(new Date(Date.UTC(year, 9, 1)));
+  const before = await findMessage(db, workspaceId, inMonth.id);
+  for (const table of Object.keys(tables) as (keyof typeof tables)[]) {
+    expect(await places(table)).toEqual([`${table}_default`, `${table}_default`]);
+  }
+  await ensurePartitions(db, new Date(Date.UTC(year, 5, 30)));
+  for (const table of Object.keys(tables) as (keyof typeof tables)[]) {
+    expect(await places(table)).toEqual([`${table}_${year}_06`, `${table}_default`]);
+  }
+  expect(await findMessage(db, workspaceId, inMonth.id)).toEqual(before);
+  expect(await listEvents(db, workspaceId, inMonth.id)).toMatchObject([{ type: "delivered" }]);
+  expect(
+    await db.row(sql`
+      select count(*)::int as rows, count(distinct m.id)::int as messages from messages m
+      where id = ${inMonth.id}`),
+  ).toEqual({ rows: 1, messages: 1 });
+});
+
+test("a partition is like the others: the same constraints hold", async () => {
+  await ensurePartitions(db, new Date(Date.UTC(year, 0, 1)));
+  const { id } = await message(new Date(Date.UTC(year, 0, 1)));
+  await expect(
+    db.run(sql`insert into messages select * from messages where id = ${id}`),
+  ).rejects.toMatchObject({ code: "23505" });
+  await expect(db.run(sql`update messages set status = 'lost' where id = ${id}`)).rejects.toMatchObject({
+    code: "23514",
+  });
+});
+
+test("a default partition that is in use is not waited for; the other tables get theirs, and mail goes on", async () => {
+  const now = new Date(Date.UTC(year, 7, 1));
+  const busy = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const reader = db.transaction(async (tx) => {
+    await tx.run(sql`lock table message_events_default in access share mode`);
+    locked.resolve();
+    await busy.promise;
+  });
+  await locked.promise;
+  const fault = await ensurePartitions(db, now).catch((thrown: unknown) => thrown);
+  expect(fault).toMatchObject({ errors: [{ code: "55P03" }, { code: "55P03" }, { code: "55P03" }] });
+  busy.resolve();
+  await reader;
+  await message(now);
+  expect(await places("messages")).toEqual([`messages_${year}_08`]);
+  expect(await places("message_events")).toEqual(["message_events_default"]);
+  await ensurePartitions(db, now);
+  expect(await places("message_events")).toEqual([`message_events_${year}_08`]);
+});

@@ -1,0 +1,108 @@
+/** Bounces and complaints over HTTP: one row for each message that bounced or was complained about, and a dashboard. */
+import { Type } from "typebox";
+import { messageSources } from "#messages/message/status.ts";
+import { reports } from "#messages/resource.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { pageFields, windowField } from "#platform/http/request/query.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
+import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { totalsEver } from "#reporting/counters/by-origin-store.ts";
+import { bouncesOf } from "#reporting/counters/rates.ts";
+import { BouncesComplaints, bouncesComplaintsOf } from "./dashboard.ts";
+import { listBounces, listComplaints } from "./records-store.ts";
+
+/** The longest window of the dashboard. */
+const MOST_DAYS = 365;
+
+const Bounce = Type.Object(
+  {
+    id: Id,
+    message_id: Id,
+    email: Type.String({ description: "The recipient." }),
+    domain: Type.String(),
+    bounce_type: Type.Enum(["hard", "soft", "block"], {
+      description:
+        "`hard`: the address is at fault; `soft`: its mailbox or system; `block`: the server rejects this sender or the message.",
+    }),
+    category: Type.String({
+      description: "Cause of the bounce: `NoEmail`, `MailboxFull`, `Reputation`, ...",
+    }),
+    smtp_code: nullable(Type.Integer({ description: "Of the reply that rejected the message." })),
+    enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
+    error_message: Type.String({ description: "The reply of the server." }),
+    source: Type.Enum([...messageSources]),
+    campaign_id: nullable(Id),
+    origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
+    created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When it bounced." }),
+  },
+  { $id: "Bounce" },
+);
+
+const Complaint = Type.Object(
+  {
+    id: Id,
+    message_id: Id,
+    email: Type.String({ description: "The recipient." }),
+    domain: Type.String(),
+    feedback_type: Type.String({ description: "As the report says (RFC 5965): `abuse`, `fraud`, ..." }),
+    provider: nullable(Type.String({ description: "The sender of the report." })),
+    source: Type.Enum([...messageSources]),
+    campaign_id: nullable(Id),
+    origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
+    created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When it was complained about." }),
+  },
+  { $id: "Complaint" },
+);
+
+export function outcomeReportEndpoints({ db, clock }: { db: Database; clock: Clock }): Endpoint[] {
+  return [
+    endpoint({
+      id: "listBounces",
+      method: "GET",
+      path: "/bounces",
+      mayTakeLong: "reading",
+      summary: "Bounces of all time, newest first",
+      needs: need(reports, "read"),
+      query: pageFields(),
+      answer: pageOf("bounces", Bounce),
+      message: "Bounces",
+      async handle({ caller, query }) {
+        const total = bouncesOf(await totalsEver(db, caller.workspaceId));
+        const page = { limit: query.limit, offset: offsetOf(query) };
+        const bounces = page.offset < total ? await listBounces(db, caller.workspaceId, page) : [];
+        return { bounces, pagination: pagination(query, total) };
+      },
+    }),
+    endpoint({
+      id: "listComplaints",
+      method: "GET",
+      path: "/complaints",
+      mayTakeLong: "reading",
+      summary: "Complaints of all time, newest first",
+      needs: need(reports, "read"),
+      query: pageFields(),
+      answer: pageOf("complaints", Complaint),
+      message: "Complaints",
+      async handle({ caller, query }) {
+        const { complaints: total } = await totalsEver(db, caller.workspaceId);
+        const page = { limit: query.limit, offset: offsetOf(query) };
+        const complaints = page.offset < total ? await listComplaints(db, caller.workspaceId, page) : [];
+        return { complaints, pagination: pagination(query, total) };
+      },
+    }),
+    endpoint({
+      id: "getBouncesComplaints",
+      method: "GET",
+      path: "/bounces-complaints/dashboard",
+      mayTakeLong: "reading",
+      summary: "Bounces and complaints at a glance: totals, rates, trends, where they come from",
+      needs: need(reports, "read"),
+      query: { window_days: windowField(MOST_DAYS) },
+      answer: BouncesComplaints,
+      message: "Bounces and complaints",
+      handle: ({ caller, query }) => bouncesComplaintsOf(db, caller, query.window_days, clock.now()),
+    }),
+  ];
+}
