@@ -84,7 +84,7 @@ with
     group by
       b.subscriber_id
   ),
-  judged as materialized (
+  checked as materialized (
     select
       subscriber_id,
       address,
@@ -189,7 +189,7 @@ with
           address,
           domain
         from
-          judged
+          checked
         where
           cause is null
       ) c
@@ -332,4 +332,4 @@ select
       returned
   ) as returned
 from
-  judged
+  checked

@@ -1,4 +1,4 @@
-/** Assembles what the API and the jobs use of the delivery wing. The engine itself is started by engine.ts. */
+/** Assembles what the API and the jobs use of the delivery wing. The engine itself is started by start-delivery-worker.ts. */
 import type { FastifyInstance } from "fastify";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";

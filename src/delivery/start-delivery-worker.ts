@@ -56,7 +56,7 @@ export interface WorkerOptions
   /** The key of the tokens in return paths. */
   readonly returnPathKey: KeyObject;
   readonly trackHtml?: TrackHtml;
-  /** The module of the thread that assembles large messages (compose/assembly-thread.ts). */
+  /** The module of the thread that assembles large messages (compose/open-assembly-thread.ts). */
   readonly assemblyThread: URL;
   /** The address at which an HTTP gateway posts the delivery receipt of an SMS. */
   readonly smsReceiptUrl: (message: ShortMessage) => string;

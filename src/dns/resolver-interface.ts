@@ -1,6 +1,6 @@
 /**
  * The DNS as protocol code sees it. The resolver is always passed in, so that tests and operators decide which servers are
- * asked. system.ts implements it on the network; test/support/fake-dns.ts serves zones to it.
+ * asked. network-resolver.ts implements it on the network; test/support/fake-dns.ts serves zones to it.
  *
  * A look-up gives a value and never throws: "no such record" and "no answer" lead to opposite decisions (fail for good, or
  * try again later), so they must not share a catch block.
@@ -9,7 +9,7 @@
 /**
  * The answer to one DNS question, with its records in the order of the server. `isSecure`: validated by DNSSEC. `aliasOf`:
  * the owner name of the records, at the end of the chain of aliases, if it differs from the name in the question. Only a
- * validating resolver (validating.ts) sets these two.
+ * validating resolver (validating-resolver.ts) sets these two.
  */
 export type Lookup<RecordType> =
   | {

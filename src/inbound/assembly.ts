@@ -1,4 +1,4 @@
-/** Assembles what the API and the jobs use of the inbound wing. Its SMTP ports are opened by ports.ts. */
+/** Assembles what the API and the jobs use of the inbound wing. Its SMTP ports are opened by open-smtp-ports.ts. */
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";

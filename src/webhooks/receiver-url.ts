@@ -6,7 +6,7 @@ export const LONGEST_URL = 2_000;
 
 /**
  * Checks the URL of a receiver and returns its normal form. The addresses of its host are checked at each connection
- * (receiver.ts).
+ * (post-to-receiver.ts).
  * @param allowPrivate whether receivers may be on private networks, and without TLS
  * @throws ApiError VALIDATION_ERROR
  */

@@ -93,7 +93,7 @@ export async function shareLockFields(
 
 /**
  * The fields in force after changes in progress have ended. For a job that uses them until it ends: its record is
- * committed before, so that a transaction that locks a field afterwards sees the job (segments/in-use.ts).
+ * committed before, so that a transaction that locks a field afterwards sees the job (segments/refuse-used-field-changes.ts).
  */
 export async function listSettledFields(
   db: Queryable,

@@ -23,7 +23,7 @@ export interface ImportedFile {
 }
 
 /**
- * Reads the file as CSV, or as one entry a line. The column is found by name or content (entry-column.ts); the header
+ * Reads the file as CSV, or as one entry a line. The column is found by name or content (find-entry-column.ts); the header
  * may be missing. Values that exist already or are repeated count as duplicates; invalid values are only counted.
  * @throws ApiError NOT_FOUND, PLAN_LIMIT_REACHED, FORBIDDEN for the system list; BAD_REQUEST for a file without a valid
  * entry

@@ -1,6 +1,6 @@
 /**
  * Assembles the octets of a message: both forms of its body, its MIME structure, its DKIM signature. The input is plain data, so
- * that a large message can be assembled in another thread (assembly-thread.ts).
+ * that a large message can be assembled in another thread (open-assembly-thread.ts).
  */
 import { isAscii } from "node:buffer";
 import type { KeyObject } from "node:crypto";

@@ -10,7 +10,7 @@ export type { Lane } from "./default-lanes.ts";
 /**
  * The lane of a destination, by the names of its MX hosts: the lane that matches all of them, else `default`. A domain owner
  * can list a provider's hosts beside a host of their own; failures of that host must not slow down the provider's lane. Only
- * `tls_required` applies per host (routes/destination.ts).
+ * `tls_required` applies per host (routes/find-destination.ts).
  */
 export function laneFor(mxHostNames: readonly string[], lanes: readonly Lane[]): Lane {
   const [first, ...others] = new Set(mxHostNames.map((host) => laneOfHost(host, lanes)));

@@ -30,7 +30,7 @@ export interface LeasedMessage {
   readonly localpart: string;
   readonly domain: string;
   readonly subject: string;
-  /** Larger than LARGE_BYTES: html, text, attachments and raw are null, and loaded when it is composed (compose.ts). */
+  /** Larger than LARGE_BYTES: html, text, attachments and raw are null, and loaded when it is composed (compose-leased-message.ts). */
   readonly is_large: boolean;
   readonly html: string | null;
   readonly text: string | null;
@@ -38,7 +38,7 @@ export interface LeasedMessage {
   readonly particulars: MessageOptions | null;
   /** The complete message from the submission port, in place of html, text and attachments. */
   readonly raw: Buffer | null;
-  /** Whether its content is stored; if not, the pre-send check (presend-check.ts) makes it. */
+  /** Whether its content is stored; if not, the pre-send check (presend-decision.ts) makes it. */
   readonly has_content: boolean;
   /** Leased before, or leased late: the suppression check made at acceptance is too old. */
   readonly is_stale: boolean;

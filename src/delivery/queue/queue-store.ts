@@ -1,6 +1,6 @@
 /**
  * The delivery queue, a narrow table apart from the message log: how messages enter it, how they leave it other than by a
- * settled lease (lease-store.ts, queue-result-store.ts), and how many there are.
+ * settled lease (lease-store.ts, settle-leases-store.ts), and how many there are.
  */
 
 import sql, { type Sql } from "sql-template-tag";

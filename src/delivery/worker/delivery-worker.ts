@@ -3,11 +3,11 @@
  *
  * 1. At the start and with every heartbeat it replays the journals of dead workers on this machine and releases their leases
  *    (recovery.ts).
- * 2. It leases a batch, transactional mail first, while there is room (leasing.ts), and checks it (dispatcher.ts): messages
+ * 2. It leases a batch, transactional mail first, while there is room (lease-pacing.ts), and checks it (dispatcher.ts): messages
  *    to suppressed recipients and of cancelled campaigns end here, and content that is not stored is made.
  * 3. The transport finds the route of each message and sends it (smtp-transport.ts, lanes/lane-scheduler.ts, sms/), and reports
  *    how it ended (message/attempt.ts).
- * 4. The result (queue/ending-result.ts) is journaled and written to the database in batches (result-writer.ts).
+ * 4. The result (queue/result-of-ending.ts) is journaled and written to the database in batches (result-writer.ts).
  *
  * No transaction is open while SMTP is spoken: a lease is a deadline in the queue, which the heartbeat extends.
  */

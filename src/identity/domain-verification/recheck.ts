@@ -1,6 +1,6 @@
 /**
  * The re-check of every sending domain, once in 24 hours. A flag is set as soon as its check succeeds and is cleared
- * only when failures persist (verification-status.ts).
+ * only when failures persist (state-after-check.ts).
  */
 
 import type { Resolver } from "#dns/resolver-interface.ts";

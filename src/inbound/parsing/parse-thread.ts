@@ -1,4 +1,4 @@
-/** The worker thread of parse-mail.ts. */
+/** The worker thread of parse-mail-in-threads.ts. */
 import { parentPort } from "node:worker_threads";
 import { readComplaint } from "#mail/bounces/arf.ts";
 import { readBounce } from "#mail/bounces/read-bounce.ts";

@@ -6,7 +6,7 @@
 
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
 import { type MailResult, processed, quarantined } from "#inbound/parsing/mail-result.ts";
-import type { StorableReport, ParsedReports } from "#inbound/parsing/parse-mail-in-threads.ts";
+import type { ParsedReports, StorableReport } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { storable } from "#inbound/parsing/storable-text.ts";
 import { organisationalDomain } from "#mail/dns/dmarc-policy.ts";
 import type { Queryable } from "#platform/database/pool.ts";

@@ -1,4 +1,4 @@
-/** The worker thread of submission-reader.ts. */
+/** The worker thread of read-large-in-thread.ts. */
 import { hash } from "node:crypto";
 import { parentPort } from "node:worker_threads";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";

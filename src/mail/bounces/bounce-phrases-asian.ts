@@ -1,4 +1,4 @@
-/** Phrases of bounces in Asian languages. Data for delivery-state.ts. */
+/** Phrases of bounces in Asian languages. Data for delivery-state-in-text.ts. */
 import { type BounceLanguage, phraseRule } from "./bounce-phrase-builders.ts";
 
 export const ASIAN_NOTICES: Readonly<Record<string, BounceLanguage>> = {

@@ -1,4 +1,4 @@
-/** Phrases of bounces in Eastern European languages. Data for delivery-state.ts. */
+/** Phrases of bounces in Eastern European languages. Data for delivery-state-in-text.ts. */
 import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-phrase-builders.ts";
 
 export const EASTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {

@@ -1,4 +1,4 @@
-/** Phrases of bounces in Western and Northern European languages. Data for delivery-state.ts. */
+/** Phrases of bounces in Western and Northern European languages. Data for delivery-state-in-text.ts. */
 import { type BounceLanguage, frequentWords, phraseRule } from "./bounce-phrase-builders.ts";
 
 export const WESTERN_NOTICES: Readonly<Record<string, BounceLanguage>> = {

@@ -3,7 +3,7 @@
  * about one system. Most rules cover several of these: qmail, Exim, Sendmail, Smail, Postfix, Courier, Exchange, Notes
  * and Domino, GroupWise, IMail, MDaemon, hMailServer, Netscape and Sun servers, InterScan, MailMarshal, SurfControl,
  * OpenSMTPD, James, Gmail, Yahoo, AOL, GMX, mail.ru, Zoho, telephone carriers.
- * Data for bounce-text.ts and delivery-state.ts; other languages are in bounce-phrases-….ts.
+ * Data for failed-recipients-in-text.ts and delivery-state-in-text.ts; other languages are in bounce-phrases-….ts.
  */
 
 /** Local parts of From that only mail systems use, with common misspellings. */

@@ -1,6 +1,6 @@
 /**
  * Reads bounces: which recipient failed, and why. A delivery-status part decides (RFC 3464), otherwise the text
- * (bounce-text.ts). The reason is classified like any SMTP reply (classify-reply.ts). The sender of a bounce is never
+ * (failed-recipients-in-text.ts). The reason is classified like any SMTP reply (classify-reply.ts). The sender of a bounce is never
  * known, so it counts only for the message that its signed return path or token names.
  */
 

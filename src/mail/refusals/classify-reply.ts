@@ -165,7 +165,7 @@ function meaningOf({ code, status, digit, text, stage }: ReplyToClassify): Reply
   );
 }
 
-/** The meaning of the text, without the part that only names the message (message-mention.ts). */
+/** The meaning of the text, without the part that only names the message (strip-message-mention.ts). */
 function meaningOfText(text: string, said: Omit<ReplyWords, "words">): ReplyMeaning | null {
   const marked = normalizeReplyText(text, ADDRESS_MARK);
   const reason = besidesRejection(marked);

@@ -16,7 +16,7 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 const ACCENTS = /(?<=[\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
 
 /**
- * Lower case, without accents, with links replaced (reply-links.ts) and single blanks; at most twice as long as the
+ * Lower case, without accents, with links replaced (replace-links.ts) and single blanks; at most twice as long as the
  * text.
  * @param address replaces each e-mail address
  */

@@ -26,7 +26,7 @@ import { BLOCK_LIST_MARK, LINK_MARK, SENDER_PAGE_MARK } from "./replace-links.ts
 import type { ReplyMeaning } from "./reply-codes.ts";
 
 interface TextRule extends ReplyMeaning {
-  /** Patterns for lower-case text without accents (see reply-text.ts); each matches whole words. */
+  /** Patterns for lower-case text without accents (see normalize-reply-text.ts); each matches whole words. */
   readonly phrases: readonly RegExp[];
   /** The rule applies only to these enhanced codes (subject and detail, "" without a code). */
   readonly codes?: RegExp;

@@ -26,7 +26,7 @@ export interface ProcessLock {
 /**
  * Takes the lock, and takes it again whenever its session was lost. Resolves once it is held for the first time.
  *
- * @param lock a key of its own (advisory-lock.ts)
+ * @param lock a key of its own (advisory-lock-key.ts)
  * @param onRenewed called when the lock was lost and is held again, right before `isHeld` is true: other processes may have
  * taken over what this one held
  */

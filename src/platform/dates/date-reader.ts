@@ -78,7 +78,7 @@ const ordinal = /^(\d{1,4})(?:st|nd|rd|th|er|ste|de|e|o|a)$/;
 const fault = (name: DateFault): DateReading => ({ kind: "fault", fault: name });
 const unreadable = fault("unreadable");
 const nothing: DateReading = { kind: "nothing" };
-/** Words for "no date"; those for "no value" of any type are in no-value.ts. */
+/** Words for "no date"; those for "no value" of any type are in missing-value-words.ts. */
 const noDate = new Set(["0", "never", "invalid date"]);
 
 export class DateReader {

@@ -103,7 +103,7 @@ interface Operation<
    * asked, such as name servers ("asking others"). By default a request fails with 503 after a few seconds.
    */
   readonly mayTakeLong?: "reading" | "asking others";
-  /** Errors of the handler, besides those that follow from the declaration (error-codes.ts). */
+  /** Errors of the handler, besides those that follow from the declaration (endpoint-error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
   /** A write that suspended workspaces may use (billing). */
   readonly openWhileSuspended?: true;

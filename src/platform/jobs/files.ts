@@ -31,7 +31,7 @@ export function downloadName(name: string): string {
 /** Database connections for all uploads of a process: a large one takes a second. */
 const takeConnection = createLimiter(2);
 
-/** As many may wait as jobs may be open (queue.ts); within 30 s the last one is stored if each takes half a second. */
+/** As many may wait as jobs may be open (start-or-cancel-job.ts); within 30 s the last one is stored if each takes half a second. */
 const takeTurn = createWorkspaceLimiter(
   { concurrency: 1, maxWaiting: 50, maxWaitMs: 30_000 },
   "Too many uploads of this workspace are being stored: send fewer at a time",

@@ -61,7 +61,7 @@ const TIMING: RunnerTiming = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_0
 /** Pause before Graphile is restarted after it has ended, such as after a long outage of the database. */
 const RESTART_MS = 1_000;
 
-/** Starts a runner. The schema of the queue must exist (schema.ts). */
+/** Starts a runner. The schema of the queue must exist (migrate-schema.ts). */
 export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
   const { database, dataDir, log, handlers, uninterrupted = [], onEnded } = options;
   const timing = { ...TIMING, ...options.timing };

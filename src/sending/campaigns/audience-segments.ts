@@ -16,7 +16,7 @@ export function segmentsOf(campaign: AudienceOf): string[] {
   return conditions === null ? [] : [...new Set(referencesIn(conditions, "segment").map(({ id }) => id))];
 }
 
-/** The conditions of a custom audience, which read-campaign.ts has checked; null for other audiences. */
+/** The conditions of a custom audience, which read-campaign-body.ts has checked; null for other audiences. */
 export function conditionsOf({ recipient_type, segment_conditions }: AudienceOf): Conditions | null {
   return recipient_type === "custom" ? (segment_conditions as unknown as Conditions) : null;
 }

@@ -6,7 +6,7 @@
  * To add a field:
  * 1. add the column in a new migration;
  * 2. add a row here;
- * 3. give its value in `readCampaign` (lifecycle/read-campaign.ts), which does not compile without it;
+ * 3. give its value in `readCampaign` (lifecycle/read-campaign-body.ts), which does not compile without it;
  * 4. use it where mail is made (mail/presend-store.ts, mail/mail-content.ts), and run `npm run generate`.
  * campaign-fields.test.ts checks that every row is accepted, stored, shown, replaced and duplicated.
  *

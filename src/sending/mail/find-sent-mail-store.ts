@@ -8,7 +8,7 @@ export interface SentMail {
   readonly campaign_id: string;
   /** The recipient's address, as the message log has it. */
   readonly address: string;
-  /** The values that the mail showed, as JSON (shown-values.ts); null where the log keeps none. */
+  /** The values that the mail showed, as JSON (web-view-values.ts); null where the log keeps none. */
   readonly shown: string | null;
   /** The recipient's present values; null when the subscriber was deleted. */
   readonly email: string | null;

@@ -1,6 +1,6 @@
 /**
  * The web view ("view in browser") of a campaign's or an autoresponder's mail: rendered from the same content, with the
- * values that the mail showed, which come from its link or from the message log (shown-values.ts). For mail sent before
+ * values that the mail showed, which come from its link or from the message log (web-view-values.ts). For mail sent before
  * either kept them, the recipient's present values are used.
  */
 

@@ -477,7 +477,7 @@ describe("over HTTP", () => {
     expect(failed?.error_message).toBe("Receipt: blocked");
   });
 
-  /** As the receipt page keeps it (receipt-page.ts). */
+  /** As the receipt page keeps it (receive-delivery-receipts.ts). */
   const tell = (
     messageId: string,
     status: "delivered" | "failed",

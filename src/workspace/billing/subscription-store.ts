@@ -40,7 +40,7 @@ export async function listSubscriptions(
   return new Map(rows.map((row) => [row.workspace_id, row]));
 }
 
-/** How many workspaces have each plan in force (account.ts), most first, and the name of one of them. */
+/** How many workspaces have each plan in force (plan-of-account.ts), most first, and the name of one of them. */
 export function countPlansInForce(
   db: Queryable,
   now: Date,

@@ -1,6 +1,6 @@
 /**
  * The words by which other programs and people say that an address gets no mail: names of columns, and values. This is
- * data; columns.ts uses it. Words are in lower case, without accents.
+ * data; find-columns.ts uses it. Words are in lower case, without accents.
  */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 

@@ -1,6 +1,6 @@
 /**
  * What a name of several words says about wanting mail: "Toestemming nieuwsbrief", "Hat sich abgemeldet", "メルマガ希望".
- * Each word has one kind (vocabulary.ts); the kinds together give the meaning.
+ * Each word has one kind (phrase-vocabulary.ts); the kinds together give the meaning.
  */
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { foldedWords, meanings, moments } from "./known-names-and-values.ts";

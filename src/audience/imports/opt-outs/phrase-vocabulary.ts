@@ -1,6 +1,6 @@
 /**
  * The words in names of columns that say who wants mail and who does not, by kind, in about thirty languages. This is
- * data for phrases.ts. A star stands for any ending.
+ * data for phrase-meaning.ts. A star stands for any ending.
  */
 
 export type WordKind =

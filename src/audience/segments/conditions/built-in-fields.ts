@@ -1,6 +1,6 @@
 /**
  * The built-in fields of rules: the kind of each, its SQL, and how it is read from a person. A new field is a new
- * entry. All other names are custom fields (custom-field.ts).
+ * entry. All other names are custom fields (custom-fields.ts).
  */
 import sql, { type Sql } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";

@@ -11,7 +11,7 @@ export type Reads = "person" | "membership" | "status";
 export interface ValueTest<Held, Source> {
   /** What it reads, if other than its field. */
   readonly reads?: readonly Reads[];
-  /** As in Rule (rule.ts). */
+  /** As in Rule (bound-rule.ts). */
   readonly isBroken?: boolean;
   /** The condition on the value in the row; false or null if the value is missing. */
   sql(source: Source): Predicate;

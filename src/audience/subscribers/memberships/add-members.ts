@@ -1,6 +1,6 @@
 /**
  * Adds people to a list: people who are new to the workspace get a row and their first membership, known people are
- * merged with what is given (people-to-add.ts) and get a membership.
+ * merged with what is given (merge-people-to-add.ts) and get a membership.
  */
 import sql, { type Sql } from "sql-template-tag";
 import { isDuplicate, type Queryable } from "#platform/database/pool.ts";

@@ -7,7 +7,7 @@ import type { DoneBatch } from "./store.ts";
 /** The totals over the batches of a bulk validation. */
 export class BatchTotals {
   readonly #batches = new Map<number, DoneBatch>();
-  /** By counter name (stats.ts). */
+  /** By counter name (counts-by-day.ts). */
   readonly #counts = Object.fromEntries(Object.values(counterNames).map((name) => [name, 0]));
   #answered = 0;
   #stoppedBy: LimitReason | null = null;

@@ -69,7 +69,7 @@ interface SharedParts {
  * record that it is done are written in one transaction. A job that was killed continues with the next batch and charges
  * nothing twice; one that reaches a limit has answered exactly what was covered.
  *
- * Addresses that the rate limit of their provider or the hourly cap leaves out are retried in another round (rounds.ts),
+ * Addresses that the rate limit of their provider or the hourly cap leaves out are retried in another round (divide-into-rounds.ts),
  * addresses whose server greylists in the last one. A job that runs long, or has to wait, gives up its slot (PutBack).
  */
 class BulkRun {

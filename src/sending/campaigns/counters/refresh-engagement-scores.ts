@@ -1,6 +1,6 @@
 /**
  * Recalculates engagement scores once a day, because a score falls when a person does not open new messages. An open or
- * click updates the score at once (engagement.ts).
+ * click updates the score at once (count-engagement.ts).
  */
 import { listScored, updateScores } from "#audience/subscribers/engagement-store.ts";
 import type { Clock } from "#platform/clock.ts";
