@@ -264,7 +264,7 @@ test("a newer list of disposable domains is taken, and a page is not", async () 
   expect((await refresh(list)).stdout).toBe("The list of disposable domains has 150 domains.\n");
   expect(await refresh(page)).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/^error: The list was not taken: .+\n$/),
+    stderr: expect.stringMatching(/^error: The list was not replaced: .+\n$/),
   });
 });
 

@@ -248,7 +248,7 @@ const rows: Readonly<Record<string, readonly (readonly [string, FakeMxOptions, R
     ],
   ],
   "sends octets that TLS finds changed": [
-    ["a bad record", insteadOfTls(distorted), /TLS handshake failed: .*changed on the way/],
+    ["a bad record", insteadOfTls(distorted), /TLS handshake failed: .*corrupted in transit/],
   ],
   "hangs up under TLS before its first answer": [
     ["at EHLO", underTls(DROP), /EHLO under TLS failed: the server (?:closed|reset) the connection/],

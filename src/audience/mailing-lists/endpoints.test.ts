@@ -59,7 +59,7 @@ test("an update changes the fields given and keeps the rest; null clears", async
   const tagged = await put({ from_name: "Shop of {{ city }}" });
   expect([tagged.status, tagged.body.error]).toEqual([
     400,
-    "from_name: merge tags are not replaced here; write the name as everybody is to read it",
+    "from_name: merge tags are not replaced here; write the name as recipients should see it",
   ]);
   const changed = await put({ from_name: null, enable_open_tracking: false, subscriber_count: 7 });
   expect(changed.body.data).toEqual({

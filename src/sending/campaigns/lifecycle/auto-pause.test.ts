@@ -44,5 +44,5 @@ test("the operator's limits are what stops", () => {
 test.each(["0", "101", "-1", "a tenth", "1e1", ""])("a share of %j is refused, or the default", (text) => {
   const read = () => readConfig({ BRAKE_BOUNCE_PERCENT: text }).BRAKE_BOUNCE_PERCENT;
   if (text === "") expect(read()).toBe(10);
-  else expect(read).toThrow("BRAKE_BOUNCE_PERCENT must be a share");
+  else expect(read).toThrow("BRAKE_BOUNCE_PERCENT must be a percentage");
 });
