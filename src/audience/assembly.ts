@@ -24,7 +24,7 @@ import { removeOldRefusedSignups } from "./signup-forms/refused-signups-store.ts
 import { registerSignupPages, type SignupPageDeps } from "./signup-forms/serve-pages.ts";
 import { removeLapsedRequests } from "./signup-forms/store.ts";
 import { subscriberEndpoints } from "./subscribers/endpoints.ts";
-import { subscribers } from "./subscribers/resource.ts";
+import { subscribers } from "./subscribers/permission-resource.ts";
 import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
 import type { OnSubscriberEvent } from "./subscribers/subscriber-events.ts";
 import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";

@@ -3,7 +3,7 @@
  * record" is an answer, everything that leaves the question open is a failure.
  */
 import { lookUpsOfProcess } from "./client/cached-look-ups.ts";
-import { dnsName, type RecordType, readServer, SystemServers } from "./client/question.ts";
+import { dnsName, type RecordType, readServer, SystemServers } from "./client/question-and-reply.ts";
 import type { Lookup, LookupOptions, MxRecord } from "./resolver-interface.ts";
 
 export interface DnsOptions {

@@ -10,7 +10,7 @@ import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { mailLinkKeys } from "#tracking/link-tokens.ts";
-import type { OnUnsubscribed } from "#tracking/unsubscribe.ts";
+import type { OnUnsubscribed } from "#tracking/unsubscribe-and-undo.ts";
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
@@ -23,8 +23,8 @@ import { NetworkLog } from "./listener/rate-limited-log.ts";
 import { createMailParser } from "./parsing/parse-mail-in-threads.ts";
 import { LARGEST_MAIL, ReturnsConversation, type ReturnsDeps } from "./returns/conversation.ts";
 import { startProcessing } from "./returns/process-stored-mail.ts";
-import { createSubmission } from "./submission/conversation.ts";
 import { createLogins } from "./submission/login.ts";
+import { createSubmission } from "./submission/login-and-accept.ts";
 import { SubmissionReader } from "./submission/read-large-in-thread.ts";
 
 const SUBMISSION = {

@@ -14,7 +14,7 @@ import { refundUnsent } from "#sending/acceptance/refund-store.ts";
 import { countEngaged } from "#sending/campaigns/counters/count-engagement.ts";
 import { countMoved, countRecipients, holdDays } from "#sending/campaigns/counters/count-outcomes-store.ts";
 import { countUnsubscribed } from "#sending/campaigns/counters/engagement-store.ts";
-import type { OnResubscribed, OnUnsubscribed } from "#tracking/unsubscribe.ts";
+import type { OnResubscribed, OnUnsubscribed } from "#tracking/unsubscribe-and-undo.ts";
 import { announceEngaged, announceMoved } from "#webhooks/events/announce-message-events.ts";
 import { announceSubscriber } from "#webhooks/events/announce-non-message-events.ts";
 

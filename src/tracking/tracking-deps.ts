@@ -7,7 +7,7 @@ import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { machineSign } from "./bot-detection.ts";
 import type { EngagementRecorder } from "./engagement-recorder.ts";
 import { type LinkPurpose, type MailLinks, mailLinks, readToken, type TrackedMail } from "./link-tokens.ts";
-import type { OnResubscribed, OnUnsubscribed } from "./unsubscribe.ts";
+import type { OnResubscribed, OnUnsubscribed } from "./unsubscribe-and-undo.ts";
 
 /**
  * Renders a mail again as its recipient got it, except for its links and its own images, which are at the address of the

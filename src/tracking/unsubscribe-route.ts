@@ -3,7 +3,7 @@ import { paths, TEST_TOKEN } from "./link-tokens.ts";
 import { sendTestUnsubscribe } from "./test-mail-page.ts";
 import { findRecipient, type MailRecipient } from "./tracked-mail-store.ts";
 import { mailOf, type TokenPath, type TrackingDeps, uncached } from "./tracking-deps.ts";
-import { mayUndo, undoUnsubscribe, unsubscribe } from "./unsubscribe.ts";
+import { mayUndo, undoUnsubscribe, unsubscribe } from "./unsubscribe-and-undo.ts";
 import {
   sendInvalidLink,
   sendResubscribed,

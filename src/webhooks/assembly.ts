@@ -4,7 +4,10 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { startSender, type WebhookSender } from "./deliveries/sender.ts";
-import { removeOldWebhookDeliveries, switchOffOverfullWebhooks } from "./deliveries/switch-off-and-remove.ts";
+import {
+  removeOldWebhookDeliveries,
+  switchOffOverfullWebhooks,
+} from "./deliveries/switch-off-overfull-and-remove-old.ts";
 import { webhookEndpoints } from "./endpoints.ts";
 import { createReceiver } from "./post-to-receiver.ts";
 

@@ -2,7 +2,7 @@
 
 import { Type } from "typebox";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
-import { findDefinition } from "#audience/segments/conditions/referenced-objects-store.ts";
+import { findDefinition } from "#audience/segments/conditions/load-references-store.ts";
 import {
   type FieldUse,
   requireFieldUnused,

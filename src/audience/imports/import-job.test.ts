@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql, { raw, type Sql } from "sql-template-tag";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
-import { subscribers } from "#audience/subscribers/resource.ts";
+import { subscribers } from "#audience/subscribers/permission-resource.ts";
 import { systemClock } from "#platform/clock.ts";
 import { need } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";

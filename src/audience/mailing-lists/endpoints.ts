@@ -25,7 +25,7 @@ import {
   NewMailingList,
   readMailingListSettings,
 } from "./mailing-list.ts";
-import { mailingLists } from "./resource.ts";
+import { mailingLists } from "./permission-resource.ts";
 import {
   findMailingList,
   insertMailingList,

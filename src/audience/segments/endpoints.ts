@@ -1,9 +1,9 @@
 /** Endpoints of segments: saved conditions on the people of a list, and the people who meet them. */
 import { Type } from "typebox";
 import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";
-import { subscribers } from "#audience/subscribers/resource.ts";
+import { subscribers } from "#audience/subscribers/permission-resource.ts";
 import { listMembers } from "#audience/subscribers/store.ts";
-import { Member } from "#audience/subscribers/subscriber.ts";
+import { Member } from "#audience/subscribers/subscriber-shapes.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";

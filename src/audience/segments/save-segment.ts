@@ -8,7 +8,7 @@ import { ApiError, required } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { checkConditions } from "./conditions/check-conditions.ts";
-import { listReferences } from "./conditions/referenced-objects-store.ts";
+import { listReferences } from "./conditions/load-references-store.ts";
 import { countSaved } from "./member-counts.ts";
 import type { NewSegment, Segment, SegmentChanges } from "./segment.ts";
 import {

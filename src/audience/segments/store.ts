@@ -5,7 +5,7 @@ import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { lockRowLimit, type WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Reference } from "./conditions/referenced-objects-store.ts";
+import type { Reference } from "./conditions/load-references-store.ts";
 import { foldText } from "./conditions/text-kind.ts";
 import type { Segment } from "./segment.ts";
 

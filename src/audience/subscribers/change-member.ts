@@ -23,9 +23,9 @@ import {
   lockSubscriberByEmail,
   updateSubscriber,
 } from "./store.ts";
-import type { Member, MemberWithWarnings } from "./subscriber.ts";
 import { eventOfChange, type OnSubscriberEvent, subscriberEvent } from "./subscriber-events.ts";
 import { type MemberChanges, type NewMemberInput, readEmail, readNameField } from "./subscriber-input.ts";
+import type { Member, MemberWithWarnings } from "./subscriber-shapes.ts";
 
 interface Dependencies extends StorageDeps {
   readonly db: Database;

@@ -12,15 +12,15 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
+import { findSubscriberPage } from "./find-subscriber-page.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
+import { subscribers } from "./permission-resource.ts";
 import { removeAllMembers } from "./remove-all-members.ts";
-import { subscribers } from "./resource.ts";
 import { listMembers, listSummaries } from "./store.ts";
-import { Member, MemberWithWarnings, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
 import type { OnSubscriberEvent } from "./subscriber-events.ts";
 import { MemberChanges, NewMemberInput, StatusInput } from "./subscriber-input.ts";
-import { findSubscriberPage } from "./subscriber-pages.ts";
+import { Member, MemberWithWarnings, SubscriberDetail, SubscriberSummary } from "./subscriber-shapes.ts";
 
 const search = textField(
   200,

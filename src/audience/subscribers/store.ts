@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { withWorkspace } from "./memberships/planner-hints.ts";
-import type { Member, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
+import type { Member, SubscriberDetail, SubscriberSummary } from "./subscriber-shapes.ts";
 
 const member = sql`
   membership_id(m.mailing_list_id, m.subscriber_id) as id, m.subscriber_id, m.mailing_list_id, s.email,

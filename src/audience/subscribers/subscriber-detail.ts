@@ -4,7 +4,7 @@ import { required } from "#platform/errors.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findSubscriber, listMemberships, type SubscriberRow } from "./store.ts";
-import type { History, SubscriberDetail } from "./subscriber.ts";
+import type { History, SubscriberDetail } from "./subscriber-shapes.ts";
 
 /** Activity, bounces and suppressions of a person. Injected, because later wings know them. */
 export type HistoryOf = (

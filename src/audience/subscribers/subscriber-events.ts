@@ -1,7 +1,7 @@
 /** Events about single subscribers, for webhooks. Imports and bulk changes cause none. */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Member } from "./subscriber.ts";
+import type { Member } from "./subscriber-shapes.ts";
 
 export interface SubscriberEvent {
   readonly workspaceId: WorkspaceId;

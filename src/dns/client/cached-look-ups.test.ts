@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { createResolver } from "#dns/network-resolver.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { LookUps } from "./cached-look-ups.ts";
-import { type Question, readServer } from "./question.ts";
+import { type Question, readServer } from "./question-and-reply.ts";
 
 const dns = await startFakeDns();
 let nowMs = 0;

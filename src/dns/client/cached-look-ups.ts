@@ -4,7 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { ExpiringMap } from "#platform/cache.ts";
-import type { DnsReply, Question } from "./question.ts";
+import type { DnsReply, Question } from "./question-and-reply.ts";
 
 export interface LookUpRequest {
   readonly id: number;

@@ -5,7 +5,7 @@ import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, streamEn
 import { expect, onTestFinished, test } from "vitest";
 import { startBusyDns } from "#test/support/busy-dns.ts";
 import { DnsClient } from "./client.ts";
-import { type Question, readServer, type Server } from "./question.ts";
+import { type Question, readServer, type Server } from "./question-and-reply.ts";
 
 /** The reply of a scripted server to a question; null for no answer. */
 type Script = (

@@ -5,7 +5,7 @@
 import { limits } from "#platform/limits/limits.ts";
 import { AdaptiveLimit } from "./adaptive-limit.ts";
 import { LookUp } from "./ask-in-rounds.ts";
-import type { DnsReply, Question } from "./question.ts";
+import type { DnsReply, Question } from "./question-and-reply.ts";
 import { serverKey, Upstreams } from "./upstreams.ts";
 
 /** Look-ups whose servers do not answer (quiet ones) give up their slot, up to this number. */

@@ -5,7 +5,7 @@
 import { randomInt } from "node:crypto";
 import { connect } from "node:net";
 import { type DecodedPacket, DNSSEC_OK, decode, encode, type Packet, RECURSION_DESIRED } from "dns-packet";
-import type { DnsReply, Question, Server } from "./question.ts";
+import type { DnsReply, Question, Server } from "./question-and-reply.ts";
 import { failedReply, readReply } from "./read-reply.ts";
 import { codeOf, type UdpPorts } from "./udp-ports.ts";
 

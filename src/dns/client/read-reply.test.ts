@@ -1,6 +1,6 @@
 import { type Answer, decode, encode, type Packet } from "dns-packet";
 import { expect, test } from "vitest";
-import type { RecordType } from "./question.ts";
+import type { RecordType } from "./question-and-reply.ts";
 import { readReply } from "./read-reply.ts";
 
 const read = (name: string, type: RecordType, packet: Partial<Packet>) =>

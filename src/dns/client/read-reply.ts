@@ -1,6 +1,6 @@
 /** Reads a DNS message as the reply to a question: records, no such record, or a failure of the server. */
 import type { Answer, DecodedPacket } from "dns-packet";
-import type { DnsReply, RecordType } from "./question.ts";
+import type { DnsReply, RecordType } from "./question-and-reply.ts";
 
 /** RFC 1035 section 4.1.1. */
 const [NOERROR, NXDOMAIN] = [0, 3];

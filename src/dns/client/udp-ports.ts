@@ -5,7 +5,7 @@
 import { randomInt } from "node:crypto";
 import { createSocket, type Socket } from "node:dgram";
 import { isIP } from "node:net";
-import type { Server } from "./question.ts";
+import type { Server } from "./question-and-reply.ts";
 
 const MOST_PORTS = 16;
 const QUESTIONS_PER_PORT = 100;

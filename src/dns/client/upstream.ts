@@ -1,6 +1,6 @@
 /** One DNS server: its sockets, and whether it has answered lately. */
 import { type ExchangeEvents, exchange } from "./exchange.ts";
-import type { Question, Server } from "./question.ts";
+import type { Question, Server } from "./question-and-reply.ts";
 import { UdpPorts } from "./udp-ports.ts";
 
 /** A server counts as silent after this many packets in a row without an answer. */

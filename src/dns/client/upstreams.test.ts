@@ -1,7 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import type { Server } from "./question.ts";
+import type { Server } from "./question-and-reply.ts";
 import { Upstreams } from "./upstreams.ts";
 
 const server = (at: number): Server => ({ host: `127.0.${at >> 8}.${at & 0xff}`, port: 5_353 });

@@ -1,5 +1,5 @@
 /** All DNS servers that this process has asked, with their state. */
-import type { Server } from "./question.ts";
+import type { Server } from "./question-and-reply.ts";
 import { Upstream } from "./upstream.ts";
 
 /** Idle servers that are remembered. */

@@ -1,6 +1,6 @@
 /** Endpoints of the DMARC and TLS reports about a sending domain. */
 import { Type } from "typebox";
-import { sendingDomains } from "#identity/sending-domains/resource.ts";
+import { sendingDomains } from "#identity/sending-domains/permission-resource.ts";
 import { findSendingDomain } from "#identity/sending-domains/store.ts";
 import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Clock } from "#platform/clock.ts";

@@ -3,7 +3,7 @@ import type { MailParser, ParsedNotice } from "#inbound/parsing/parse-mail-in-th
 import { refuseUnreadable, storeReports } from "#inbound/reports/store-reports.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { type OnUnsubscribed, unsubscribe } from "#tracking/unsubscribe.ts";
+import { type OnUnsubscribed, unsubscribe } from "#tracking/unsubscribe-and-undo.ts";
 import { applyBounce, type OutcomeDeps } from "./apply-bounce.ts";
 import { applyComplaint, complainedMessage } from "./apply-complaint.ts";
 import { type InboundAddressDeps, resolveInboundAddress, signedMessage } from "./resolve-inbound-address.ts";

@@ -37,7 +37,7 @@ export class SubmissionReader {
   readonly #thread: WorkerThread<GivenSubmission, ReadAnswer>;
 
   constructor(limits: WorkerThreadLimits = LIMITS) {
-    this.#thread = createWorkerThread(new URL("submission-thread.ts", import.meta.url), limits);
+    this.#thread = createWorkerThread(new URL("parse-large-thread.ts", import.meta.url), limits);
   }
 
   /** @throws SmtpReply that says what is wrong with the message; 451 when reading takes too long */

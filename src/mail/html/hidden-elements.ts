@@ -10,7 +10,7 @@ import {
   noSize,
   type StyleSheets,
   styleSheetsOf,
-} from "./visibility-rules.ts";
+} from "./read-visibility-styles.ts";
 
 /** `text`: a font size of zero, which hides neither pictures nor elements with a font size of their own. */
 export type Hiding = "all" | "text" | null;

@@ -14,7 +14,7 @@ import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { MOST_FAILURES, RETRY_AFTER_MS, sendDue, startSender } from "./sender.ts";
 import { leaseDeliveries, updateSettled } from "./store.ts";
-import { removeOld, switchOffOverfull } from "./switch-off-and-remove.ts";
+import { removeOld, switchOffOverfull } from "./switch-off-overfull-and-remove-old.ts";
 
 const service = await startService({ env: { ALLOW_PRIVATE_WEBHOOKS: "true" } });
 const { database: db, clock } = service;

@@ -10,8 +10,8 @@ import { builtInFields } from "./built-in-fields.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
 import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-elsewhere-store.ts";
 import { type ListConditions, openBinder, referencesIn } from "./load-and-bind.ts";
+import { listNameable, listReferences, type Reference } from "./load-references-store.ts";
 import { referenceFault } from "./reference-limits.ts";
-import { listNameable, listReferences, type Reference } from "./referenced-objects-store.ts";
 
 /** Limit of faults in one answer. */
 const MOST_FAULTS = 10;

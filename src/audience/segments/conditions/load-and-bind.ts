@@ -9,8 +9,8 @@ import type { BindingScope, FieldDefinition } from "./binding-scope.ts";
 import type { Segmentation } from "./bound-rule.ts";
 import { type Conditions, eachCondition } from "./conditions.ts";
 import { listSparse } from "./list-sizes-store.ts";
+import { listConditionsOf, listDefinitions, type StoredConditions } from "./load-references-store.ts";
 import { readIdValue } from "./reference-kinds.ts";
-import { listConditionsOf, listDefinitions, type StoredConditions } from "./referenced-objects-store.ts";
 
 /** Maximum depth of references. Saving enforces it; here it stops a circle. */
 export const DEEPEST_REFERENCE = 10;

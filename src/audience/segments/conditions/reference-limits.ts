@@ -1,7 +1,7 @@
 /** Limits of references among segments: no circles, a maximum depth, and a maximum number of conditions in total. */
 
 import { DEEPEST_REFERENCE } from "./load-and-bind.ts";
-import type { Reference } from "./referenced-objects-store.ts";
+import type { Reference } from "./load-references-store.ts";
 
 /** Limit of conditions of a segment, including those of the segments that it refers to, each time that it does. */
 export const MOST_RULES_IN_ALL = 1_000;

@@ -1,6 +1,6 @@
 /** One subscriber's recent activity and bounces, over the mail of campaigns and autoresponders. */
 import sql from "sql-template-tag";
-import type { History } from "#audience/subscribers/subscriber.ts";
+import type { History } from "#audience/subscribers/subscriber-shapes.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type ActivityEvent, describeActivity, shownTypes } from "./describe-activity.ts";

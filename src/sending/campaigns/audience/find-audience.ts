@@ -4,7 +4,7 @@ import type { Sql } from "sql-template-tag";
 import { listMailingLists } from "#audience/mailing-lists/store.ts";
 import { type Conditions, eachCondition } from "#audience/segments/conditions/conditions.ts";
 import { referencesIn } from "#audience/segments/conditions/load-and-bind.ts";
-import { listConditionsOf } from "#audience/segments/conditions/referenced-objects-store.ts";
+import { listConditionsOf } from "#audience/segments/conditions/load-references-store.ts";
 import { membersOf, membersOfWorkspace } from "#audience/segments/members-as-relation.ts";
 import { countMembersIn, withDeadline, withTimeLimit } from "#audience/segments/members-store.ts";
 import { findSegment } from "#audience/segments/store.ts";
