@@ -4,6 +4,7 @@ import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_MS, HOUR_SECONDS } from "#platform/time-units.ts";
 import { removeOldRefusedReports } from "./reports/refused-store.ts";
 import {
   removeOldDmarcRecords,
@@ -15,8 +16,6 @@ import {
 import { removeOlderMails, removeProcessedMails } from "./returns/store.ts";
 import { removeOldSoftBounces } from "./soft-bounces/store.ts";
 
-const HOUR_SECONDS = 3_600;
-const DAY_MS = 86_400_000;
 const KEPT_DAYS = { processed: 7, softBounces: 90, reports: 400 };
 /** The newest mails that are kept in quarantine, and for the operator. */
 const MOST_LISTED = 1_000;

@@ -5,9 +5,8 @@
 import sql, { raw } from "sql-template-tag";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { firstIdAt } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { LOCK_TIMEOUT, type PartitionedTable } from "./create-partitions.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Days for which mail is kept; null: forever. */
 export interface Retention {

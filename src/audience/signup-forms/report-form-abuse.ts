@@ -4,6 +4,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { takeQuota, useOf } from "#platform/limits/quota-store.ts";
 import type { Log } from "#platform/log/log.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import {
   countRefusedSignups,
   findAbuse,
@@ -14,7 +15,6 @@ import {
 
 export type { SignupLimit };
 
-const HOUR_MS = 3_600_000;
 /** How long the flag stays after the last refused sign-up that set it. */
 const MARK_MS = 24 * HOUR_MS;
 /** A single network over its limit may be an office, or a person who tries again. */

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 
@@ -7,7 +8,6 @@ const service = await startService({
   env: { PLATFORM_FROM: "hello@posthaste.test", TRUSTED_PROXIES: "127.0.0.1" },
 });
 const { database: db, clock } = service;
-const HOUR = 3_600_000;
 
 beforeAll(() => verifyShop(db, service.workspaceId));
 
@@ -301,8 +301,8 @@ const use = (limit: string, holder: string, used: number, per: "hour" | "day") =
     insert into quota_uses (limit_name, holder, ends_at, used)
     values (${limit}, ${holder}, date_trunc(${per}, ${clock.now()}::timestamptz, 'UTC') + ('1 ' || ${per})::interval, ${used})
     on conflict (limit_name, holder, ends_at) do update set used = excluded.used`);
-const nextHour = () => clock.advance(HOUR - (clock.now().getTime() % HOUR));
-const nextDay = () => clock.advance(24 * HOUR - (clock.now().getTime() % (24 * HOUR)));
+const nextHour = () => clock.advance(HOUR_MS - (clock.now().getTime() % HOUR_MS));
+const nextDay = () => clock.advance(24 * HOUR_MS - (clock.now().getTime() % (24 * HOUR_MS)));
 
 describe("mailboxes are protected from floods", () => {
   test("an address gets one mail a day from a workspace, however it is spelled and for whatever list", async () => {
@@ -315,12 +315,12 @@ describe("mailboxes are protected from floods", () => {
     for (const spelling of spellings) await ask(url, { email: spelling });
     await ask(otherUrl);
     for (let hour = 1; hour <= 3; hour++) {
-      clock.advance(HOUR);
+      clock.advance(HOUR_MS);
       await ask(url);
     }
     expect(await mailsTo(email)).toHaveLength(1);
     expect(await mailsTo(`${local}+x@${domain}`)).toEqual([]);
-    clock.advance(24 * HOUR);
+    clock.advance(24 * HOUR_MS);
     await ask(url);
     expect(await mailsTo(email)).toHaveLength(2);
   });
@@ -482,7 +482,7 @@ describe("a post without the page it was served in", () => {
     const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
     const otherUrl = (await form("PUT", { is_active: true }, other)).body.data.url;
     await post(otherUrl, { email, page });
-    clock.advance(12 * HOUR);
+    clock.advance(12 * HOUR_MS);
     await post(url, { email, page });
     expect(await mailsTo(email)).toEqual([]);
   });
@@ -540,7 +540,7 @@ describe("the owner of an abused form", () => {
     await ask(url, {}, networkNumber(20_009));
     expect(await events()).toHaveLength(2);
     expect((await abuseOf()).since).toBe(since);
-    clock.advance(24 * HOUR);
+    clock.advance(24 * HOUR_MS);
     expect(await abuseOf()).toBeNull();
   });
 
@@ -674,7 +674,7 @@ describe("a link", () => {
     const url = await openForm();
     await ask(url);
     const link = await linkTo();
-    clock.advance(48 * HOUR);
+    clock.advance(48 * HOUR_MS);
     expect((await fetch(link)).status).toBe(404);
     expect((await post(link)).status).toBe(404);
     expect(await member()).toBeUndefined();

@@ -7,6 +7,7 @@ import { argument } from "#cli/command/option-parsers.ts";
 import { json, table } from "#cli/command/output.ts";
 import { parseDomain } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { findMiscounts } from "./counters.ts";
 import { examine } from "./run-checks.ts";
 
@@ -22,7 +23,6 @@ const counterColumns = [
 const findingColumns = ["status", "check", "message"] as const;
 
 /** The whole log is read, which can have millions of rows. */
-const HOUR_MS = 3_600_000;
 const patient = { statementMs: HOUR_MS, answerMs: HOUR_MS };
 
 interface DoctorOptions {

@@ -11,12 +11,12 @@ import {
 } from "#platform/secrets/key-fingerprints-store.ts";
 import { countSealed } from "#platform/secrets/reseal-store.ts";
 import { shortFingerprint } from "#platform/secrets/secrets.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import type { MachineKeys } from "./machine-keys.ts";
 import { sealedColumns } from "./sealed-columns.ts";
 
 /** Digits of a fingerprint that name a key, so that a typing error does not name another key. */
 const LEAST_DIGITS = 8;
-const DAY_MS = 86_400_000;
 
 /**
  * @param isSure if false, throws an Error that says what would be lost, and changes nothing

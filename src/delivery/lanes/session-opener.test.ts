@@ -1,5 +1,6 @@
 /** How a host is treated after a TLS failure: the cases below the table of docs/delivery.md. */
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { MINUTE_MS } from "#platform/time-units.ts";
 import { standardDeadlines } from "#smtp-client/deadlines.ts";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { DROP, type Stage } from "#test/support/fake-mx-scripts.ts";
@@ -26,7 +27,6 @@ async function startOpener(mxOptions: FakeMxOptions, options: SessionSettings["o
   return { mx, open };
 }
 
-const MINUTE = 60_000;
 const isAskedForTls = (commands: readonly string[]) => commands.filter((line) => line === "STARTTLS").length;
 
 test("a host whose TLS failed is contacted in clear text for an hour, and then over TLS again", async () => {
@@ -36,11 +36,11 @@ test("a host whose TLS failed is contacted in clear text for an hour, and then o
   const clear = { protocol: "clear text", tlsFault: expect.stringMatching(/^STARTTLS failed: /) };
   expect(await open()).toEqual(clear);
   delete answers.starttls;
-  vi.advanceTimersByTime(59 * MINUTE);
+  vi.advanceTimersByTime(59 * MINUTE_MS);
   expect(await open()).toEqual(clear);
   expect(isAskedForTls(mx.commands)).toBe(1);
   // Sessions in between do not extend the hour.
-  vi.advanceTimersByTime(2 * MINUTE);
+  vi.advanceTimersByTime(2 * MINUTE_MS);
   expect(await open()).toEqual({ protocol: "TLSv1.3", tlsFault: null });
 });
 
@@ -50,10 +50,10 @@ test("a TLS handshake that timed out is remembered for ten minutes only: this ma
   const { mx, open } = await startOpener(stalled, { deadlines: { ...standardDeadlines, starttls: 200 } });
   const clear = { protocol: "clear text", tlsFault: expect.stringMatching(/in time/) };
   expect(await open()).toEqual(clear);
-  vi.advanceTimersByTime(9 * MINUTE);
+  vi.advanceTimersByTime(9 * MINUTE_MS);
   expect(await open()).toEqual(clear);
   expect(isAskedForTls(mx.commands)).toBe(1);
-  vi.advanceTimersByTime(2 * MINUTE);
+  vi.advanceTimersByTime(2 * MINUTE_MS);
   expect(await open()).toEqual(clear);
   expect(isAskedForTls(mx.commands)).toBe(2);
 });
@@ -66,7 +66,7 @@ test.each<[string, FakeMxOptions]>([
   const { mx, open } = await startOpener({ tls: "offered", ...busy });
   const clear = { protocol: "clear text", tlsFault: expect.stringMatching(/421 4\.3\.2 Too busy/) };
   expect(await open()).toEqual(clear);
-  vi.advanceTimersByTime(11 * MINUTE);
+  vi.advanceTimersByTime(11 * MINUTE_MS);
   expect(await open()).toEqual(clear);
   expect(isAskedForTls(mx.commands)).toBe(2);
 });

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { HOUR_MS, MINUTE_MS } from "#platform/time-units.ts";
 import { nextAttemptAt, type RetryQuestion } from "./retry-schedule.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 const acceptedAt = new Date("2026-11-20T12:00:00Z");
 
 const at = (ms: number) => new Date(acceptedAt.getTime() + ms);
 const ask = (question: Partial<RetryQuestion>) =>
-  nextAttemptAt({ attempts: 1, now: acceptedAt, expiresAt: at(72 * HOUR), random: 0.5, ...question });
+  nextAttemptAt({ attempts: 1, now: acceptedAt, expiresAt: at(72 * HOUR_MS), random: 0.5, ...question });
 const minutesUntil = (answer: Date | "expired", now = acceptedAt) =>
-  answer === "expired" ? answer : (answer.getTime() - now.getTime()) / MINUTE;
+  answer === "expired" ? answer : (answer.getTime() - now.getTime()) / MINUTE_MS;
 
 describe("the retry schedule", () => {
   test("waits grow from five minutes to a day", () => {
@@ -33,17 +32,17 @@ describe("the retry schedule", () => {
   });
 
   test("a wait beyond the expiry becomes one last attempt before it", () => {
-    const now = at(71 * HOUR);
+    const now = at(71 * HOUR_MS);
     expect(minutesUntil(ask({ attempts: 12, now, random: 0 }), now)).toBe(60);
     expect(minutesUntil(ask({ attempts: 12, now, random: 1 }), now)).toBeCloseTo(51);
   });
 
   test("an expired message fails", () => {
-    expect(ask({ attempts: 13, now: at(72 * HOUR) })).toBe("expired");
-    expect(ask({ attempts: 13, now: at(72 * HOUR - 1) })).toBe("expired");
-    expect(ask({ attempts: 99, now: at(200 * HOUR) })).toBe("expired");
-    expect(ask({ attempts: 1, now: at(HOUR), expiresAt: at(HOUR) })).toBe("expired");
-    expect(ask({ attempts: 1, now: at(HOUR), expiresAt: at(2 * HOUR) })).not.toBe("expired");
+    expect(ask({ attempts: 13, now: at(72 * HOUR_MS) })).toBe("expired");
+    expect(ask({ attempts: 13, now: at(72 * HOUR_MS - 1) })).toBe("expired");
+    expect(ask({ attempts: 99, now: at(200 * HOUR_MS) })).toBe("expired");
+    expect(ask({ attempts: 1, now: at(HOUR_MS), expiresAt: at(HOUR_MS) })).toBe("expired");
+    expect(ask({ attempts: 1, now: at(HOUR_MS), expiresAt: at(2 * HOUR_MS) })).not.toBe("expired");
   });
 
   test.each([0, 0.25, 0.5, 0.75, 0.999])("every message ends within 72 hours (random %d)", (random) => {
@@ -54,8 +53,8 @@ describe("the retry schedule", () => {
       now = next;
       attempts += 1;
     }
-    expect(now.getTime()).toBeLessThanOrEqual(at(72 * HOUR).getTime());
-    expect(now.getTime()).toBeGreaterThan(at(70 * HOUR).getTime());
+    expect(now.getTime()).toBeLessThanOrEqual(at(72 * HOUR_MS).getTime());
+    expect(now.getTime()).toBeGreaterThan(at(70 * HOUR_MS).getTime());
     expect(attempts).toBeLessThan(40);
   });
 });

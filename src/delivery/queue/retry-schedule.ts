@@ -1,4 +1,5 @@
 /** The retry schedule of deferred messages. */
+import { HOUR_MS } from "#platform/time-units.ts";
 
 /**
  * The waits after the first, second, … attempt, in minutes; the last one repeats. Greylists accept a retry after five to
@@ -7,7 +8,6 @@
 const WAITS_MINUTES = [5, 10, 20, 40, 80, 120, 240, 360, 480, 720, 720, 1_440];
 const JITTER = 0.15;
 const SHORTEST_MS = 60_000;
-const HOUR_MS = 3_600_000;
 const LONGEST_MS = 24 * HOUR_MS;
 
 /** When a message expires. */

@@ -5,6 +5,7 @@ import type { Priority } from "#delivery/message/message.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
@@ -12,7 +13,6 @@ import { createWorkspace } from "#workspace/create-workspace.ts";
 import { listWarmUpProgress } from "./progress.ts";
 import { type QuotaSlot, WarmUpQuotas } from "./reserve-quota.ts";
 
-const DAY_MS = 24 * 3_600_000;
 const db = await testDatabase();
 const clock = stubClock(new Date("2026-03-01T10:00:00Z"));
 const accepted: AttemptResult = { outcome: "accepted", code: 250, enhanced: null, text: "ok" };

@@ -2,6 +2,8 @@
  * The warm-up schedule of a new source address: a daily quota for each mailbox provider, which rises with each day on which mail
  * was sent. The day is repeated for a provider that defers too much of it. The figures follow SendGrid's published schedule.
  */
+import { DAY_MS } from "#platform/time-units.ts";
+
 const PLAN: readonly number[] = [
   50, 100, 250, 500, 1_000, 2_500, 5_000, 7_500, 10_000, 15_000, 20_000, 30_000, 40_000, 55_000, 70_000,
   100_000,
@@ -15,7 +17,6 @@ const MOST_DEFERRED = 0.05;
 const IDLE_DAYS = 30;
 /** The part of the quota that is reserved for transactional mail. */
 const TRANSACTIONAL_SHARE = 0.1;
-const DAY_MS = 24 * 3_600_000;
 
 /** The progress of one address with one lane. */
 export interface LaneWarmUp {

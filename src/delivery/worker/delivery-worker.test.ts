@@ -18,6 +18,7 @@ import { type Clock, systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
@@ -224,7 +225,6 @@ const composing = {
   findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.posthaste.test" }),
   returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
 };
-const DAY_MS = 86_400_000;
 const dateIn = (raw: Buffer | undefined) => Date.parse(/^Date: (.*)$/m.exec(String(raw))?.[1] ?? "");
 
 const hello = { subject: "Hi", html: null, text: "Hello", fromName: null, toName: null };

@@ -4,6 +4,7 @@ import type { Resolver } from "#dns/resolver-interface.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { createLog } from "#platform/log/log.ts";
+import { MINUTE_MS } from "#platform/time-units.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { apiCaller, type CallApi } from "#test/support/api-caller.ts";
 import { startService } from "#test/support/service.ts";
@@ -16,7 +17,6 @@ import { type ListingChange, type MonitorDeps, runDueMonitors } from "./run-moni
 import { readZones } from "./zones.ts";
 
 const IP = "8.4.2.1";
-const MINUTE = 60_000;
 const everything = { types: ["ip4", "ip6", "domain"], description: "A list", self_test: null };
 
 const service = await startService();
@@ -61,7 +61,7 @@ function depsOf(resolver: Pick<Resolver, "ipv4" | "txt"> = createZonesResolver([
 
 const runFor = (placeMs: number, deps = depsOf()) =>
   runDueMonitors(deps, new AbortController().signal, log, placeMs);
-const run = (deps = depsOf()) => runFor(60 * MINUTE, deps);
+const run = (deps = depsOf()) => runFor(60 * MINUTE_MS, deps);
 const watch = async (body: object = {}) =>
   (await call("POST", "/blacklist/monitors", { target: IP, frequency_minutes: 60, ...body })).body.data;
 const monitorOf = async (id: string) => (await call("GET", `/blacklist/monitors/${id}`)).body.data;
@@ -75,7 +75,7 @@ const subjects = async () =>
   ).map(({ subject }) => subject);
 const next = async (listing: string[], silent: string[] = []) => {
   list(listing, silent);
-  clock.advance(60 * MINUTE);
+  clock.advance(60 * MINUTE_MS);
   expect(await run()).toBe(1);
 };
 
@@ -87,7 +87,7 @@ test("a new monitor runs at once, is charged and recorded, and is due again by i
   expect(await run()).toBe(1);
   expect(await monitorOf(id)).toMatchObject({
     last_checked_at: clock.now().toISOString(),
-    next_run_at: new Date(created.getTime() + 60 * MINUTE).toISOString(),
+    next_run_at: new Date(created.getTime() + 60 * MINUTE_MS).toISOString(),
     last_listed_count: 1,
     last_listed_zones: ["b.test"],
     last_error: null,
@@ -101,10 +101,10 @@ test("a new monitor runs at once, is charged and recorded, and is due again by i
 
 test("missed runs are made up for once, and do not shift the schedule", async () => {
   const { id, next_run_at } = await watch();
-  clock.advance(1_000 * MINUTE);
+  clock.advance(1_000 * MINUTE_MS);
   expect(await run()).toBe(1);
   const begin = new Date(next_run_at).getTime();
-  expect(new Date((await monitorOf(id)).next_run_at).getTime()).toBe(begin + 17 * 60 * MINUTE);
+  expect(new Date((await monitorOf(id)).next_run_at).getTime()).toBe(begin + 17 * 60 * MINUTE_MS);
 });
 
 test("a notice is sent only when the zones that list the target change", async () => {
@@ -204,10 +204,10 @@ test("paused monitors, and those of suspended workspaces, are not run", async ()
 
 test("a killed run is repeated when its lease expires, and charged once", async () => {
   await watch();
-  const until = new Date(clock.now().getTime() + MINUTE);
+  const until = new Date(clock.now().getTime() + MINUTE_MS);
   expect(await leaseDueMonitor(db, clock.now(), until)).toMatchObject({ target: IP });
   expect(await run()).toBe(0);
-  clock.advance(MINUTE);
+  clock.advance(MINUTE_MS);
   expect(await run()).toBe(1);
   expect(await history()).toHaveLength(1);
 });
@@ -231,7 +231,7 @@ function depsWhile(meanwhile: () => Promise<unknown>): MonitorDeps {
 test("a run with an expired lease writes and charges nothing", async () => {
   const { id } = await watch();
   const overtaken = depsWhile(async () => {
-    clock.advance(2 * MINUTE);
+    clock.advance(2 * MINUTE_MS);
     expect(await run()).toBe(1);
   });
   await run(overtaken);

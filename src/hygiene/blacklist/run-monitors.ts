@@ -10,6 +10,7 @@ import { PutBack } from "#platform/jobs/attempt.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
+import { DAY_SECONDS } from "#platform/time-units.ts";
 import type { SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { type CheckDeps, chargeCheck, findCheckRefusal, outcomeOf } from "./charge-and-record-check.ts";
@@ -34,7 +35,6 @@ const AT_ONCE = 10;
 const SLOT_MS = 20_000;
 /** Well above the six seconds that a check takes at most. */
 const LEASE_MS = 60_000;
-const DAY_SECONDS = 86_400;
 const HISTORY_DAYS = 400;
 
 /** The zones that list a monitored target have changed. */

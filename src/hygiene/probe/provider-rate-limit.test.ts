@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { ProbeDeadline } from "./probe-deadline.ts";
 import { ProviderRateLimit } from "./provider-rate-limit.ts";
 
@@ -9,7 +10,6 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const HOUR_MS = 3_600_000;
 const inAnHour = () => new ProbeDeadline(HOUR_MS);
 
 /** A session that ends on request; it adds its name to `begun`. */

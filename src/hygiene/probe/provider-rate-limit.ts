@@ -1,6 +1,5 @@
+import { MINUTE_MS } from "#platform/time-units.ts";
 import type { ProbeDeadline } from "./probe-deadline.ts";
-
-const MINUTE_MS = 60_000;
 
 export interface RateLimits {
   /** Sessions begun with one provider within any minute. */

@@ -1,7 +1,7 @@
 /** Counts of validation results by day (UTC). */
-import type { ValidationStatus } from "./score.ts";
 
-const DAY_MS = 86_400_000;
+import { DAY_MS } from "#platform/time-units.ts";
+import type { ValidationStatus } from "./score.ts";
 
 /** The field of the statistics that counts a status. */
 export const counterNames = {

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { createResolver } from "#dns/network-resolver.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { createDomainAges } from "./domain-age.ts";
 
-const DAY = 86_400_000;
 const clock = stubClock();
 const dns = await startFakeDns();
 const resolver = createResolver({ servers: [dns.address], timeoutMs: 500, tries: 1 });
@@ -30,7 +30,7 @@ const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const ages = (options: { readonly allowPrivate?: boolean } = {}) =>
   createDomainAges({ base: new URL(`${origin}/rdap`), clock, resolver, ...options });
 const registered = (daysAgo: number) => {
-  const eventDate = new Date(clock.now().getTime() - daysAgo * DAY).toISOString();
+  const eventDate = new Date(clock.now().getTime() - daysAgo * DAY_MS).toISOString();
   answer = (_, response) =>
     response.end(
       JSON.stringify({

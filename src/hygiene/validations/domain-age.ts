@@ -4,9 +4,9 @@ import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { createLimiter } from "#platform/concurrency.ts";
 import { getPublic } from "#platform/network/public-get.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 
 const NEW_DAYS = 30;
-const DAY_MS = 86_400_000;
 /** For one look-up with its redirects, the wait for a free slot included. */
 const DEADLINE_MS = 5_000;
 /** Registries limit the rate of their clients. */

@@ -1,10 +1,10 @@
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_SECONDS } from "#platform/time-units.ts";
 import { removeOldValidations } from "./store.ts";
 
 const KEPT_DAYS = 365;
-const DAY_SECONDS = 86_400;
 /** Rows per statement, which locks them until its end. */
 const BATCH = 5_000;
 

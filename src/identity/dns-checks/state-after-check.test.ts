@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { HOUR_MS } from "#platform/time-units.ts";
 import type { CheckStatus } from "./dns-check.ts";
 import { stateAfterRecheck, stateAfterRequest, type VerificationState } from "./state-after-check.ts";
 
-const HOUR = 60 * 60 * 1000;
 const start = Date.parse("2026-03-01T00:00:00Z");
 const unset: VerificationState = { verified: false, failures: null };
 const set: VerificationState = { verified: true, failures: null };
@@ -16,7 +16,7 @@ function recheck(
 ): VerificationState {
   return statuses.reduce(
     (current, status, index) =>
-      stateAfterRecheck(current, status, new Date(start + index * hoursApart * HOUR)),
+      stateAfterRecheck(current, status, new Date(start + index * hoursApart * HOUR_MS)),
     standing,
   );
 }

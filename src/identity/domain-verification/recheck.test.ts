@@ -6,13 +6,13 @@ import { findDomainHolder, findSendingDomain, insertSendingDomain } from "#ident
 import { dkimRecordValue } from "#mail/dkim/dkim.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import { type RecheckDeps, recheckDomains, type VerificationLoss } from "./recheck.ts";
 
-const HOUR = 60 * 60 * 1000;
 const secrets = createSecrets("a secret key that only tests use, ever");
 const db = await testDatabase();
 const clock = stubClock();
@@ -64,7 +64,7 @@ async function addDomain(domain: string, workspace = workspaceId) {
 async function verifiedDomain(domain: string) {
   const added = await addDomain(domain);
   dns.zone = { ...dns.zone, ...added.zone };
-  clock.advance(24 * HOUR);
+  clock.advance(24 * HOUR_MS);
   await recheck();
   expect(await added.read()).toMatchObject({
     is_verified: true,
@@ -77,7 +77,7 @@ async function verifiedDomain(domain: string) {
 
 test("a domain is due a day after it was added or checked, not before", async () => {
   const { read } = await addDomain("a.test");
-  clock.advance(24 * HOUR - 1);
+  clock.advance(24 * HOUR_MS - 1);
   expect(await recheck()).toBe(0);
   clock.advance(1);
   expect(await recheck()).toBe(1);
@@ -94,12 +94,12 @@ test("flags fall with the third failed check, once, and the loss is told", async
   const { id, read } = await verifiedDomain("a.test");
   dns.zone = { test: {} };
   for (const _ of [1, 2]) {
-    clock.advance(24 * HOUR);
+    clock.advance(24 * HOUR_MS);
     await recheck();
     expect(await read()).toMatchObject({ is_verified: true, dkim_verified: true });
   }
   expect(losses).toEqual([]);
-  clock.advance(24 * HOUR);
+  clock.advance(24 * HOUR_MS);
   await recheck();
   expect(await read()).toMatchObject({
     is_verified: false,
@@ -110,7 +110,7 @@ test("flags fall with the third failed check, once, and the loss is told", async
   const lost = ["is_verified", "spf_verified", "dkim_verified", "dmarc_verified"];
   expect(losses).toEqual([{ workspaceId, domainId: id, domain: "a.test", lost }]);
   expect(await findDomainHolder(db, "a.test")).toBeUndefined();
-  clock.advance(24 * HOUR);
+  clock.advance(24 * HOUR_MS);
   await recheck();
   expect(losses).toHaveLength(1);
 });
@@ -119,7 +119,7 @@ test("a flapping zone loses nothing", async () => {
   const { zone, read } = await verifiedDomain("a.test");
   for (let day = 0; day < 9; day += 1) {
     dns.zone = day % 3 === 2 ? { test: {}, ...zone } : { test: {} };
-    clock.advance(24 * HOUR);
+    clock.advance(24 * HOUR_MS);
     await recheck();
   }
   expect(await read()).toMatchObject({ is_verified: true, dkim_verified: true, failed_checks: {} });
@@ -131,7 +131,7 @@ test.each(["servfail", "timeout"] as const)(
     const { zone, read } = await verifiedDomain("a.test");
     dns.zone = Object.fromEntries(Object.keys(zone).map((name) => [name, fault]));
     for (let day = 0; day < 7; day += 1) {
-      clock.advance(24 * HOUR);
+      clock.advance(24 * HOUR_MS);
       await recheck();
     }
     expect(await read()).toMatchObject({ is_verified: true, dkim_verified: true, failed_checks: {} });
@@ -143,7 +143,7 @@ test("only the flag whose record is gone falls", async () => {
   const { "ph1._domainkey.a.test": _, ...rest } = zone;
   dns.zone = { test: {}, ...rest };
   for (const _day of [1, 2, 3]) {
-    clock.advance(24 * HOUR);
+    clock.advance(24 * HOUR_MS);
     await recheck();
   }
   expect(await read()).toMatchObject({ is_verified: true, spf_verified: true, dkim_verified: false });
@@ -156,7 +156,7 @@ test("a domain that another workspace holds is not taken from it", async () => {
   const other = await newWorkspace();
   const theirs = await addDomain("a.test", other);
   dns.zone = { test: {}, ...theirs.zone };
-  clock.advance(24 * HOUR);
+  clock.advance(24 * HOUR_MS);
   await recheck();
   expect((await theirs.read())?.is_verified).toBe(false);
   expect(await findDomainHolder(db, "a.test")).toBe(workspaceId);
@@ -168,7 +168,7 @@ test("several machines share the work and check no domain twice", async () => {
      select $1, gen_random_uuid(), 'd' || n || '.test', '', '', $2 from generate_series(1, 90) as n`,
     [workspaceId, clock.now()],
   );
-  clock.advance(24 * HOUR);
+  clock.advance(24 * HOUR_MS);
   dns.questions.length = 0;
   const counts = await Promise.all([recheck(), recheck(), recheck()]);
   expect(counts.reduce((sum, count) => sum + count)).toBe(90);
@@ -179,6 +179,6 @@ test("several machines share the work and check no domain twice", async () => {
 
 test("it stops between batches when told to", async () => {
   await addDomain("a.test");
-  clock.advance(24 * HOUR);
+  clock.advance(24 * HOUR_MS);
   expect(await recheckDomains(deps, AbortSignal.abort())).toBe(0);
 });

@@ -7,9 +7,8 @@ import { mailboxOf } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { insertConfirmationMail, lockConfirmationMails } from "./store.ts";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Notes one more mail, or refuses it. The transaction holds a lock of the workspace's confirmation mails until its end.

@@ -2,14 +2,13 @@ import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { createSecrets } from "#platform/secrets/secrets.ts";
+import { HOUR_MS, MINUTE_MS } from "#platform/time-units.ts";
 import { statusesOf } from "#test/support/api-caller.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 import { senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
 
 const service = await startService({ env: { PUBLIC_URL: "https://mail.example.test/post/" } });
-const MINUTE = 60 * 1000;
-const HOUR = 60 * MINUTE;
 let count = 0;
 let email: string;
 
@@ -59,7 +58,7 @@ describe("adding a sender", () => {
       from_name: "Ada",
       is_verified: false,
       verified_at: null,
-      token_expires_at: new Date(service.clock.now().getTime() + 48 * HOUR).toISOString(),
+      token_expires_at: new Date(service.clock.now().getTime() + 48 * HOUR_MS).toISOString(),
       created_at: service.clock.now().toISOString(),
       warnings: [],
     });
@@ -159,7 +158,7 @@ describe("the confirmation page", () => {
     const last = link.endsWith("A") ? "B" : "A";
     const expired = (await create({ email: `late${count}@example.test` })).body.data;
     const expiredLink = await linkTo(expired.email);
-    service.clock.advance(48 * HOUR);
+    service.clock.advance(48 * HOUR_MS);
     const { id: freshId } = (await create({ email: `fresh${count}@example.test` })).body.data;
     const stolenKey = senderLinkKeys(createSecrets("a key that is not the service's own key")).signing;
     const forged = signSenderLink(
@@ -167,7 +166,7 @@ describe("the confirmation page", () => {
         workspaceId: service.workspaceId,
         senderId: freshId,
         number: 1,
-        expiresAt: new Date(Date.now() + 96 * HOUR),
+        expiresAt: new Date(Date.now() + 96 * HOUR_MS),
       },
       stolenKey,
     );
@@ -205,11 +204,11 @@ describe("sending the link again", () => {
   test("ends the link before and renews the expiry", async () => {
     const { id } = (await create()).body.data;
     const first = await linkTo(email);
-    service.clock.advance(2 * MINUTE);
+    service.clock.advance(2 * MINUTE_MS);
     const { status, body } = await resend(id);
     expect(status).toBe(200);
     expect(body.data.token_expires_at).toBe(
-      new Date(service.clock.now().getTime() + 48 * HOUR).toISOString(),
+      new Date(service.clock.now().getTime() + 48 * HOUR_MS).toISOString(),
     );
     const second = await linkTo(email);
     expect(second).not.toBe(first);
@@ -222,7 +221,7 @@ describe("sending the link again", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => resend(id)));
     expect(statusesOf(answers)).toEqual([200, ...Array(19).fill(429)]);
     expect(await mailsTo(email)).toHaveLength(2);
-    service.clock.advance(MINUTE - 1);
+    service.clock.advance(MINUTE_MS - 1);
     const early = await resend(id);
     expect([early.body.code, early.headers.get("retry-after")]).toEqual(["RATE_LIMIT_EXCEEDED", "1"]);
     service.clock.advance(1);
@@ -247,7 +246,7 @@ describe("a stranger's mailbox", () => {
 
   test("gets no second mail at once because its sender was deleted and added again", async () => {
     await remove((await create()).body.data.id);
-    service.clock.advance(MINUTE - 1);
+    service.clock.advance(MINUTE_MS - 1);
     const early = await create();
     expect(refusalOf(early)).toEqual([429, "RATE_LIMIT_EXCEEDED", "1"]);
     expect(early.body.error).toBe(
@@ -264,7 +263,7 @@ describe("a stranger's mailbox", () => {
     const tagged = (tag: string) => `${name}+${tag}@${host}`;
     for (const tag of ["a", "b", "c"]) {
       expect((await create({ email: tagged(tag) })).status).toBe(201);
-      service.clock.advance(MINUTE);
+      service.clock.advance(MINUTE_MS);
     }
     const { id } = (await create()).body.data;
     const other = await service.newWorkspace();
@@ -273,7 +272,7 @@ describe("a stranger's mailbox", () => {
     const nextDay = String(86_400 - (Math.floor(service.clock.now().getTime() / 1_000) % 86_400));
     expect(refusalOf(await create({ email }, third.key))).toEqual([429, "RATE_LIMIT_EXCEEDED", nextDay]);
     expect(refusalOf(await resend(id))).toEqual([429, "RATE_LIMIT_EXCEEDED", nextDay]);
-    service.clock.advance(24 * HOUR);
+    service.clock.advance(24 * HOUR_MS);
     expect((await create({ email }, third.key)).status).toBe(201);
     expect((await resend(id)).status).toBe(200);
   });
@@ -285,7 +284,7 @@ describe("a stranger's mailbox", () => {
     expect(statuses.filter((status) => status === 201)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(10);
     expect(await list(key)).toHaveLength(100);
-    service.clock.advance(24 * HOUR);
+    service.clock.advance(24 * HOUR_MS);
     expect((await create({ email: `late@many${count}.test` }, key)).status).toBe(201);
   });
 });

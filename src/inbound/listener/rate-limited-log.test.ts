@@ -1,8 +1,7 @@
 import { pino } from "pino";
 import { expect, test } from "vitest";
+import { MINUTE_MS } from "#platform/time-units.ts";
 import { NetworkLog } from "./rate-limited-log.ts";
-
-const MINUTE_MS = 60_000;
 
 /** A network log on a clock that the test moves, and the lines it has written. */
 function openLog() {

@@ -1,6 +1,6 @@
 import type { Log } from "#platform/log/log.ts";
+import { MINUTE_MS } from "#platform/time-units.ts";
 
-const MINUTE_MS = 60_000;
 /** Lines per minute of all networks together. */
 const MOST_LINES = 60;
 

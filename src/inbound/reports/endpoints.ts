@@ -12,6 +12,7 @@ import { offsetOf, Pagination, pagination } from "#platform/http/response/pagina
 import type { WorkspaceId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { type ReportRefusalReason, refusalSentences } from "./refusal-reasons.ts";
 import { listRefusedReports, type RefusedReportRow } from "./refused-store.ts";
 import {
@@ -25,7 +26,6 @@ import {
 } from "./store.ts";
 
 const MOST_DAYS = 365;
-const DAY_MS = 86_400_000;
 /** Sources and refused reports shown, and records read for the sources, which take up to half a second. */
 const MOST = { sources: 100, records: 150_000, refused: 50 };
 

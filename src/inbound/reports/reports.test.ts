@@ -4,6 +4,7 @@ import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
 import { newId } from "#platform/ids.ts";
+import { DAY_SECONDS } from "#platform/time-units.ts";
 import { BOUNCE_DOMAIN, startReturns } from "#test/support/returns.ts";
 import { insertRefusedReports } from "./refused-store.ts";
 
@@ -13,7 +14,6 @@ const address = `d-${"0123456789abcdef".repeat(2)}@${BOUNCE_DOMAIN}`;
 const { body } = await call("GET", "/sending-domains");
 const domainId: string = body.data[0].id;
 const path = `/sending-domains/${domainId}`;
-const DAY_SECONDS = 86_400;
 
 interface Record {
   readonly ip: string;

@@ -10,13 +10,13 @@ import type { ParsedReports, StorableReport } from "#inbound/parsing/parse-mail-
 import { storable } from "#inbound/parsing/storable-text.ts";
 import { organisationalDomain } from "#mail/dns/dmarc-policy.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import type { ReportRefusalReason } from "./refusal-reasons.ts";
 import { insertRefusedReports, type NewRefusal } from "./refused-store.ts";
 import { countNewRecords, insertDmarcReport, insertTlsReport } from "./store.ts";
 
 /** Limits per domain and day, because the address is public in the DNS. */
 const MOST_A_DAY = { reports: 500, records: 20_000 };
-const DAY_MS = 86_400_000;
 /** Allows for wrong clocks. A report that ends later would be in every time window, and never be removed. */
 const MOST_AHEAD_MS = DAY_MS;
 

@@ -1,13 +1,12 @@
 /** Which message and which mailbox a returned mail is about, tested through the SMTP port. */
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { deliveryReport, startReturns } from "#test/support/returns.ts";
 
 const returns = await startReturns();
 const { service, deliver, returnPath, token, receive, message } = returns;
 const { database, workspaceId, call, clock } = service;
-
-const HOUR_MS = 3_600_000;
 
 async function suppressedFor(address: string): Promise<string | undefined> {
   const row = await database.row<{ reason: string }>(sql`

@@ -8,6 +8,7 @@ import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { PurposeKeys } from "#platform/secrets/secrets.ts";
+import { DAY_MS, MINUTE_MS } from "#platform/time-units.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
@@ -24,8 +25,6 @@ import {
 const db = await testDatabase();
 const clock = stubClock();
 const BOUNCE_DOMAIN = "bounce.posthaste.test";
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 const plenty = { waiting: 100_000, bytes: 1_000_000_000 };
 const backlog: Backlog = { signed: plenty, open: plenty, network: plenty, address: 20 };
 const log = createLog("silent");

@@ -7,6 +7,7 @@ import { settleLeases } from "#delivery/queue/settle-leases-store.ts";
 import { createMailParser } from "#inbound/parsing/parse-mail-in-threads.ts";
 import { createLog } from "#platform/log/log.ts";
 import { PurposeKeys } from "#platform/secrets/secrets.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { BOUNCE_DOMAIN, complaintReport, deliveryReport, startReturns } from "#test/support/returns.ts";
 import { linkKey, sentCampaign } from "#test/support/tracked-campaign.ts";
@@ -17,8 +18,6 @@ const { service, deliver, settle, returnPath, token, receive, message } = return
 const { database, workspaceId, call, clock } = service;
 const parser = createMailParser();
 afterAll(() => parser.close());
-
-const DAY_MS = 86_400_000;
 
 const isQueued = async (id: string) =>
   (await database.rows(sql`select from delivery_queue where message_id = ${id}`)).length > 0;

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { type MovedMessage, unclassified } from "#messages/message/outcome.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { deliveryReport, startReturns } from "#test/support/returns.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
 import { countSoftBounces } from "./store.ts";
@@ -10,7 +11,6 @@ import { countSoftBounces } from "./store.ts";
 const returns = await startReturns();
 const { service, deliver, returnPath, receive, settle } = returns;
 const { database, workspaceId, call, clock } = service;
-const DAY_MS = 86_400_000;
 
 async function send(to: string): Promise<string> {
   const email = { to, from_email: "orders@shop.test", subject: "Your order", body: "<p>Thanks</p>" };

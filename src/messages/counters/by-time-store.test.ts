@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
+import { MINUTE_MS } from "#platform/time-units.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { applyDeltas } from "./apply-deltas-store.ts";
 import { countedByTimeSql, dayStartsSql } from "./by-time-store.ts";
 
 const db = await testDatabase();
-const MINUTE_MS = 60_000;
 /** Clocks change within the forty days that follow: in New York, and on Lord Howe Island by half an hour. */
 const begin = Date.UTC(2026, 9, 1);
 const zones = [

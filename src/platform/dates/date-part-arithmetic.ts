@@ -1,11 +1,10 @@
 /** Arithmetic on the parts of a date: year, month and day, the time of day, offsets from UTC. */
+
+import { HOUR_MS, MINUTE_MS } from "#platform/time-units.ts";
 import { namedOffsets } from "./date-words.ts";
 
 /** Year, month, day; the year may be shortened to two digits. */
 export type DateParts = readonly [year: number, month: number, day: number];
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The offset or name of a time zone after a time: "utc", "+02:00", "gmt+2". */
 export const zoneOffset = new RegExp(

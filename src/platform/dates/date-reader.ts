@@ -5,6 +5,7 @@
  */
 
 import { isNoValue } from "#platform/missing-value-words.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import {
   type DateParts,
   isZero,
@@ -54,7 +55,6 @@ export interface DateRules {
   readonly orderElsewhere?: DateOrder | undefined;
 }
 
-const DAY_MS = 86_400_000;
 const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 /** Characters; no date is longer. It bounds the time of the regular expressions. */
 const LONGEST = 100;

@@ -1,7 +1,7 @@
 /** Converts local times of one time zone to moments. */
 import { Temporal } from "temporal-polyfill";
+import { DAY_MS } from "#platform/time-units.ts";
 
-const DAY_MS = 86_400_000;
 /** Days that are cached: more than a century. */
 const MOST_DAYS = 40_000;
 

@@ -3,12 +3,12 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeOldKeys } from "#platform/http/idempotency/idempotency.ts";
 import { removeEndedQuotas } from "#platform/limits/quota-store.ts";
+import { HOUR_SECONDS } from "#platform/time-units.ts";
 import { removePartsOver } from "./file-store.ts";
 import { removeInBatches } from "./remove-in-batches.ts";
 import type { Recurring } from "./schedule.ts";
 import { removeJobsOver } from "./store.ts";
 
-const HOUR_SECONDS = 3_600;
 /** Parts of files that one statement deletes: some hundred MiB. */
 const PARTS_BATCH = 200;
 

@@ -5,8 +5,8 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "#platform/log/log.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 
-const HOUR_MS = 3_600_000;
 /** Far longer than any process of this machine uses a temporary file. */
 const UNTOUCHED_MS = 24 * HOUR_MS;
 

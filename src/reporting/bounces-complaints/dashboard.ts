@@ -7,12 +7,12 @@ import { messageSources } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { totalsEver } from "#reporting/counters/by-origin-store.ts";
 import { attemptedOf, bouncesOf, deliveredOf, percentOf } from "#reporting/counters/rates.ts";
 import { totals } from "#reporting/counters/totals-store.ts";
 import { countEvents, type EventDay, listBouncingDomains, listEventDays } from "./event-counts-store.ts";
 
-const DAY_MS = 86_400_000;
 const MOST_DOMAINS = 10;
 /** In days. */
 const SPANS = [1, 7, 30];

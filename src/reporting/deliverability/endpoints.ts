@@ -6,12 +6,12 @@ import { reports } from "#messages/permission-resource.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { countsByDomain, totalsOfDays } from "#reporting/counters/breakdowns-store.ts";
 import { deliveredOf } from "#reporting/counters/rates.ts";
 import { type DeliverabilityDeps, deliverabilityOf } from "./report.ts";
 import { Deliverability } from "./shapes.ts";
 
-const DAY_MS = 86_400_000;
 const MOST_DAYS = 90;
 
 export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {

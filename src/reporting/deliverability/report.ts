@@ -6,6 +6,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import {
   countSources,
   countsByCategory,
@@ -18,7 +19,6 @@ import { googlePostmasterOf } from "#reporting/google-postmaster/report.ts";
 import { scoreOf } from "#reporting/sending/health.ts";
 import type { Deliverability } from "./shapes.ts";
 
-const DAY_MS = 86_400_000;
 /** Addresses, and domains, in one report: those with the most messages. */
 const MOST_REPUTATIONS = { limit: 100, offset: 0 };
 

@@ -5,6 +5,7 @@
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import { readResponseText } from "#platform/network/fetch-response.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import type { GoogleCredentials } from "./credentials.ts";
 
 const API_URL = new URL("https://gmailpostmastertools.googleapis.com");
@@ -13,7 +14,6 @@ const LONGEST_ANSWER = 1_048_576;
 const LONGEST_REASON = 300;
 /** Google's figures are some days late, and days without enough mail are missing. */
 const DAYS = 30;
-const DAY_MS = 86_400_000;
 /** The maximum of the API; six figures of thirty days fit. */
 const PAGE_SIZE = 200;
 /** The API may return smaller pages than requested. */

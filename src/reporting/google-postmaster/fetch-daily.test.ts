@@ -9,6 +9,7 @@ import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { insertSendingDomain, updateDomainVerification } from "#identity/sending-domains/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { answerWith, type Misbehaviour, refuseWith, startFakeGoogle } from "#test/support/fake-google.ts";
 import { startService } from "#test/support/service.ts";
@@ -24,7 +25,6 @@ await writeFile(file, JSON.stringify(google.serviceAccount));
 const service = await startService({ env: { GOOGLE_POSTMASTER_CREDENTIALS: file } });
 const { clock, database, workspaceId, url } = service;
 
-const HOUR_MS = 3_600_000;
 const all = {
   SPAM_RATE: 0.001,
   'AUTH_SUCCESS_RATE auth_type = "spf"': 1,

@@ -7,12 +7,12 @@ import type { Database } from "#platform/database/pool.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { type GoogleApi, type GoogleDomainStats, NotAuthorised, type PostmasterAccount } from "./api.ts";
 import { type DueDomain, listDueDomains, saveAuthorisation, saveStats, updateDueAt } from "./store.ts";
 
 /** How often due domains are looked for, and the credentials checked. */
 const SECONDS = 3_600;
-const HOUR_MS = 3_600_000;
 /** Less than a day, so that the hour of a domain does not drift. */
 const ASK_AGAIN_MS = 24 * HOUR_MS - HOUR_MS / 2;
 const AFTER_FAULT_MS = HOUR_MS / 2;

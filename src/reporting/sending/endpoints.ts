@@ -5,11 +5,11 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { countsByDay, totals } from "#reporting/counters/totals-store.ts";
 import { ChartDay, chartOf, daysOf } from "./chart.ts";
 import { Health, healthOf } from "./health.ts";
 
-const DAY_MS = 86_400_000;
 const HEALTH_DAYS = 30;
 const day = dayField("YYYY-MM-DD, inclusive, in the workspace's time zone.");
 

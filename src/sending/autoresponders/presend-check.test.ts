@@ -10,6 +10,7 @@ import { unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { createReactions } from "#processes/reactions.ts";
 import { findListMiscounts } from "#reporting/counters/list-miscounts-store.ts";
 import { findOriginMiscounts } from "#sending/campaigns/counters/miscounts-store.ts";
@@ -34,7 +35,6 @@ const examine = createAutoresponderMail({
   linkBase: async () => service.url,
   linksOf: (mail, base) => mailLinks(mail, base, linkKey),
 });
-const HOUR = 3_600_000;
 
 let list: string;
 let series: string;
@@ -166,7 +166,7 @@ test("a mail has its list's name and reply-to where the autoresponder has none",
 test("what was sent is counted, opened, clicked, seen in the browser and left by", async () => {
   const message = await leaseOne();
   await deliver(message);
-  clock.advance(HOUR);
+  clock.advance(HOUR_MS);
   const links = mailLinks({ workspaceId, messageId: message.message_id }, service.url, linkKey);
   expect((await visit(links.pixel)).status).toBe(200);
   expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");
@@ -210,7 +210,7 @@ test("the outcome of a mail is in its recipient's history and counts", async () 
   const message = await leaseOne();
   const message_id = message.message_id;
   await deliver(message);
-  clock.advance(HOUR);
+  clock.advance(HOUR_MS);
   const links = mailLinks({ workspaceId, messageId: message_id }, service.url, linkKey);
   await visit(links.pixel);
   await visit(links.tracked(0));
@@ -245,7 +245,7 @@ test.each(["deleted", "given another list"])(
   async (fate) => {
     const message = await leaseOne();
     await deliver(message);
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     if (fate === "deleted")
       expect((await service.call("DELETE", `/autoresponders/${series}`)).status).toBe(200);
     else
@@ -272,7 +272,7 @@ test("a subscriber who left after the mail was made gets nothing", async () => {
     status: "suppressed",
     detail: "The subscriber is unsubscribed",
   });
-  clock.advance(HOUR);
+  clock.advance(HOUR_MS);
   await setStatus("active");
   expect(await findingOf(message)).toMatchObject({ kind: "end", status: "suppressed" });
 });

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { createLog } from "#platform/log/log.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
@@ -11,7 +12,6 @@ import { purgeAutoresponders } from "./purge.ts";
 const service = await startService();
 const { database: db, workspaceId, clock } = service;
 await verifyShop(db, workspaceId);
-const DAY = 86_400_000;
 const welcome = { subject: "Welcome", html_content: '<a href="https://a.test/">x</a>' };
 const tips = { ...welcome, delay: { days: 1 }, subject: "Tips" };
 
@@ -64,7 +64,7 @@ test("runs of a deleted autoresponder are purged in the background, its mails wh
 });
 
 test("nothing of an existing autoresponder is purged while the log has it or a run is unfinished", async () => {
-  clock.advance(10 * DAY);
+  clock.advance(10 * DAY_MS);
   await forget();
   await emptyLog();
   await forget();
@@ -72,13 +72,13 @@ test("nothing of an existing autoresponder is purged while the log has it or a r
 });
 
 test("finished runs of an existing autoresponder are purged, and do not start again", async () => {
-  clock.advance(DAY);
+  clock.advance(DAY_MS);
   await work();
   expect(await rows()).toEqual([5, 10, 2, 2, 1]);
   await emptyLog();
   await forget();
   expect(await rows()).toEqual([5, 0, 2, 2, 1]);
-  clock.advance(3 * DAY);
+  clock.advance(3 * DAY_MS);
   await work();
   await forget();
   expect(await rows()).toEqual([0, 0, 2, 2, 1]);
@@ -93,19 +93,19 @@ test("finished runs of a date trigger are purged, and do not start again", async
     field_label: "Day",
     field_type: "date",
   });
-  const day = new Date(clock.now().getTime() + DAY).toISOString().slice(0, 10);
+  const day = new Date(clock.now().getTime() + DAY_MS).toISOString().slice(0, 10);
   await db.run(sql`update subscribers set custom_fields = ${JSON.stringify({ day })}`);
   const dated = { ...body([welcome]), trigger: { type: "date", field: "day", at: "00:00" } };
   const { id } = (await service.call("POST", "/autoresponders", dated)).body.data;
   await service.call("POST", `/autoresponders/${id}/activate`);
   const runs = async () =>
     (await db.rows(sql`select from autoresponder_runs where autoresponder_id = ${id}`)).length;
-  clock.advance(DAY);
+  clock.advance(DAY_MS);
   await work();
   await emptyLog();
   await forget();
   expect(await runs()).toBe(5);
-  clock.advance(4 * DAY);
+  clock.advance(4 * DAY_MS);
   await forget();
   expect(await runs()).toBe(0);
   await work();
@@ -114,7 +114,7 @@ test("finished runs of a date trigger are purged, and do not start again", async
 
 test("what a step said goes with the last mail that said it", async () => {
   await service.call("PUT", `/autoresponders/${series}`, body([{ ...welcome, subject: "Hello" }]));
-  clock.advance(DAY);
+  clock.advance(DAY_MS);
   await work();
   await forget();
   // Of three contents the one of the removed step was never sent.

@@ -7,6 +7,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_SECONDS } from "#platform/time-units.ts";
 import {
   listPurgeableAutoresponders,
   removeCountersOfDeleted,
@@ -16,8 +17,6 @@ import {
   removeUnusedContents,
 } from "./purge-store.ts";
 import type { RunPage } from "./runs-store.ts";
-
-const DAY_SECONDS = 24 * 3_600;
 
 export interface PurgeDeps {
   readonly db: Database;

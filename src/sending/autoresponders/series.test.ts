@@ -4,6 +4,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { createLog } from "#platform/log/log.ts";
+import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
@@ -19,8 +20,6 @@ const service = await startService();
 const { database: db, workspaceId, clock } = service;
 await verifyShop(db, workspaceId);
 const log = createLog("silent");
-const HOUR = 3_600_000;
-const DAY = 24 * HOUR;
 const welcome = { subject: "Welcome", html_content: "<p>Hello {{ first_name }}</p>" };
 const tips = { delay: { days: 1 }, subject: "Tips", html_content: "<p>Tips</p>" };
 const offer = { delay: { days: 2 }, subject: "Offer", html_content: "<p>Offer</p>" };
@@ -78,12 +77,12 @@ describe("a series that joining begins", () => {
     await act("activate", second);
     await work();
     expect(await mails()).toEqual(["ada Welcome"]);
-    await later(DAY - 1);
+    await later(DAY_MS - 1);
     expect(await mails()).toEqual(["ada Welcome"]);
     await later(1);
     expect(await mails()).toEqual(["ada Welcome", "ada Tips"]);
-    await later(2 * DAY);
-    await later(100 * DAY);
+    await later(2 * DAY_MS);
+    await later(100 * DAY_MS);
     expect(await mails()).toEqual(["ada Welcome", "ada Tips", "ada Offer"]);
     expect(await mails(second)).toEqual([]);
   });
@@ -100,7 +99,7 @@ describe("a series that joining begins", () => {
     await join("eve@example.test", { status: "unsubscribed" });
     await work();
     expect(await mails()).toEqual([]);
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await join("ada@example.test", {}, { resubscribe: true });
     await join("eve@example.test", {}, { resubscribe: true, isQuiet: true });
     await work();
@@ -116,7 +115,7 @@ describe("a series that joining begins", () => {
     await db.run(
       sql`delete from memberships where subscriber_id in (select id from subscribers where email like 'kim@%')`,
     );
-    await later(DAY);
+    await later(DAY_MS);
     expect((await mails()).slice(5)).toEqual(["sue Tips"]);
   });
 
@@ -129,7 +128,7 @@ describe("a series that joining begins", () => {
     });
     await service.call("POST", `/suppression-lists/${body.data.id}/entries`, { entries: "ada@blocked.test" });
     await work();
-    await later(DAY);
+    await later(DAY_MS);
     expect(await mails()).toEqual([]);
     await service.call("DELETE", `/suppression-lists/${body.data.id}`);
   });
@@ -138,11 +137,11 @@ describe("a series that joining begins", () => {
     await join("ada@example.test");
     await work();
     await leave("ada@example.test");
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await leave("ada@example.test", "active");
     await work();
     expect(await mails()).toEqual(["ada Welcome", "ada Welcome"]);
-    await later(DAY);
+    await later(DAY_MS);
     expect(await mails()).toEqual(["ada Welcome", "ada Welcome", "ada Tips"]);
   });
 
@@ -152,11 +151,11 @@ describe("a series that joining begins", () => {
     const message = await db.row<{ id: string }>(sql`select id from messages where origin_id = ${series}`);
     const mail = { workspaceId, messageId: message?.id ?? "" };
     const { unsubscribe } = mailLinks(mail, service.url, linkKey);
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await post(unsubscribe);
-    await later(HOUR / 2);
+    await later(HOUR_MS / 2);
     expect(await (await post(unsubscribe, "take_back=yes")).text()).toContain("You are subscribed");
-    await later(DAY - 1.5 * HOUR);
+    await later(DAY_MS - 1.5 * HOUR_MS);
     expect(await mails()).toEqual(["liz Welcome", "liz Tips"]);
   });
 
@@ -173,14 +172,14 @@ describe("a series that is deactivated", () => {
   test("stops at once, and goes on where it stopped without a backlog", async () => {
     await join("ada@example.test");
     await work();
-    await later(DAY / 2);
+    await later(DAY_MS / 2);
     await act("deactivate");
-    await later(30 * DAY);
+    await later(30 * DAY_MS);
     expect(await mails()).toEqual(["ada Welcome"]);
     await act("activate");
     await work();
     expect(await mails()).toEqual(["ada Welcome"]);
-    await later(DAY / 2 - 1);
+    await later(DAY_MS / 2 - 1);
     expect(await mails()).toEqual(["ada Welcome"]);
     await later(1);
     expect(await mails()).toEqual(["ada Welcome", "ada Tips"]);
@@ -188,11 +187,11 @@ describe("a series that is deactivated", () => {
 
   test("leaves out who joined meanwhile", async () => {
     await act("deactivate");
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await join("ada@example.test");
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await act("activate");
-    await later(DAY);
+    await later(DAY_MS);
     expect(await mails()).toEqual([]);
   });
 
@@ -200,13 +199,13 @@ describe("a series that is deactivated", () => {
     await join("ada@example.test");
     await work();
     await leave("ada@example.test");
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await leave("ada@example.test", "active");
     await join("mia@example.test");
     await act("deactivate");
     clock.advance(1);
     await join("leo@example.test");
-    await later(30 * DAY);
+    await later(30 * DAY_MS);
     expect(await mails()).toEqual(["ada Welcome"]);
     await act("activate");
     await join("zoe@example.test");
@@ -214,7 +213,7 @@ describe("a series that is deactivated", () => {
     await work();
     const begun = ["ada Welcome", "ada Welcome", "mia Welcome", "zoe Welcome"];
     expect((await mails()).toSorted()).toEqual(begun);
-    await later(DAY);
+    await later(DAY_MS);
     expect((await mails()).slice(4).toSorted()).toEqual(["ada Tips", "mia Tips", "zoe Tips"]);
   });
 
@@ -238,11 +237,11 @@ describe("a series that is deactivated", () => {
     series = await create({ steps: [tips] });
     await act("activate");
     await join("ada@example.test");
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await act("deactivate");
-    clock.advance(30 * DAY);
+    clock.advance(30 * DAY_MS);
     await act("activate");
-    await later(DAY - HOUR - 1);
+    await later(DAY_MS - HOUR_MS - 1);
     expect(await mails()).toEqual([]);
     await later(1);
     expect(await mails()).toEqual(["ada Tips"]);
@@ -251,11 +250,11 @@ describe("a series that is deactivated", () => {
   test("does not go on with another list", async () => {
     await join("ada@example.test");
     await act("deactivate");
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     list = await newList(db, workspaceId);
     await service.call("PUT", `/autoresponders/${series}`, body());
     await join("mia@example.test");
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await act("activate");
     await join("leo@example.test");
     await work();
@@ -362,7 +361,7 @@ describe("with many people", () => {
     await act("activate");
     await crowd(list, 3_000);
     await work();
-    await later(DAY / 2);
+    await later(DAY_MS / 2);
     expect(await readForTheLook("autoresponder_runs")).toBeLessThan(100);
     await db.run(sql`analyze autoresponder_runs`);
     expect(await readForTheLook("autoresponder_runs")).toBeLessThan(100);
@@ -435,7 +434,7 @@ describe("with many people", () => {
       ],
     };
     await service.call("PUT", `/autoresponders/${series}`, body(change));
-    clock.advance(DAY);
+    clock.advance(DAY_MS);
     const waiting = async () =>
       (
         await db.row<{ n: number }>(sql`
@@ -473,7 +472,7 @@ describe("with many people", () => {
         select subscriber_id from memberships where workspace_id = ${of} limit 300)`);
     await work();
     await db.run(sql`analyze autoresponder_runs`);
-    clock.advance(DAY);
+    clock.advance(DAY_MS);
     const looked = await readByWork();
     expect(await mails(made.body.data.id)).toHaveLength(300);
     expect(looked).toBeLessThan(8_000);
@@ -482,9 +481,9 @@ describe("with many people", () => {
   test("those who joined while it was inactive are not looked through", async () => {
     await join("ida@example.test");
     await act("deactivate");
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await crowd(list, 3_000);
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await act("activate");
     await db.run(sql`analyze memberships`);
     const looked = await readByWork();
@@ -510,7 +509,7 @@ describe("what the account does not cover", () => {
     expect(await reason()).toBeNull();
     await work();
     expect([await reason(), (await mails(id)).length]).toEqual(["hourly_cap", 1]);
-    await later(HOUR);
+    await later(HOUR_MS);
     expect([await reason(), (await mails(id)).length]).toEqual([null, 2]);
   });
 });
@@ -529,7 +528,7 @@ describe("steps that change while people are in the middle", () => {
 
   test("are sent as they are written when their time comes", async () => {
     await put([welcome, { ...tips, subject: "Better tips" }, offer]);
-    await later(DAY);
+    await later(DAY_MS);
     expect(await mails()).toEqual(["ada Welcome", "ada Better tips"]);
   });
 
@@ -545,7 +544,7 @@ describe("steps that change while people are in the middle", () => {
       { ...welcome, id: first.id },
       { ...offer, id: third.id },
     ]);
-    await later(DAY);
+    await later(DAY_MS);
     expect(await mails()).toEqual(["ada Welcome", "ada Offer"]);
   });
 
@@ -553,19 +552,19 @@ describe("steps that change while people are in the middle", () => {
     const [first, second, third] = await steps();
     const early = { subject: "Early", html_content: "<p>Early</p>" };
     await put([early, { ...tips, id: second.id }, { ...offer, id: third.id }, { ...welcome, id: first.id }]);
-    await later(DAY);
-    await later(2 * DAY);
-    await later(DAY);
+    await later(DAY_MS);
+    await later(2 * DAY_MS);
+    await later(DAY_MS);
     expect(await mails()).toEqual(["ada Welcome", "ada Tips", "ada Offer"]);
   });
 
   test("end with the series when list or trigger change", async () => {
     list = await newList(db, workspaceId);
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await put([welcome, tips]);
     await join("ada@example.test");
     await work();
-    await later(DAY);
+    await later(DAY_MS);
     expect(await mails()).toEqual(["ada Welcome", "ada Welcome", "ada Tips"]);
   });
 });
@@ -684,9 +683,9 @@ describe("workspaces", () => {
     await join("ada@example.test");
     await setSuspended(true);
     await work();
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     await join("mia@example.test");
-    await later(HOUR);
+    await later(HOUR_MS);
     expect(await mails()).toEqual([]);
     await setSuspended(false);
     await work();
@@ -696,7 +695,7 @@ describe("workspaces", () => {
   test("a workspace that is resumed during a scan loses no member", async () => {
     await join("ada@example.test");
     await setSuspended(true);
-    clock.advance(HOUR);
+    clock.advance(HOUR_MS);
     const resumed: Database = {
       ...db,
       rows: async (statement, name) => {
@@ -706,7 +705,7 @@ describe("workspaces", () => {
       },
     };
     await work({ db: resumed });
-    await later(HOUR);
+    await later(HOUR_MS);
     expect(await mails()).toEqual(["ada Welcome"]);
   });
 });

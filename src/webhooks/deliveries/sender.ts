@@ -8,30 +8,29 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
+import { HOUR_MS, MINUTE_MS } from "#platform/time-units.ts";
 import type { PostResult, PostToReceiver } from "#webhooks/post-to-receiver.ts";
 import { secretContext, signatureHeaders } from "#webhooks/signature.ts";
 import { recordFailure, recordSuccess } from "#webhooks/store.ts";
 import { type LeasedDelivery, leaseDeliveries, type SettledAttempt, updateSettled } from "./store.ts";
 
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 /** The pause before each retry. A delivery is given up when the last retry fails. */
 export const RETRY_AFTER_MS = [
-  MINUTE / 2,
-  MINUTE,
-  2 * MINUTE,
-  5 * MINUTE,
-  15 * MINUTE,
-  30 * MINUTE,
-  HOUR,
-  2 * HOUR,
-  6 * HOUR,
-  24 * HOUR,
+  MINUTE_MS / 2,
+  MINUTE_MS,
+  2 * MINUTE_MS,
+  5 * MINUTE_MS,
+  15 * MINUTE_MS,
+  30 * MINUTE_MS,
+  HOUR_MS,
+  2 * HOUR_MS,
+  6 * HOUR_MS,
+  24 * HOUR_MS,
 ];
 /** The number of deliveries given up in a row that switches a webhook off. */
 export const MOST_FAILURES = 30;
 /** Well above the ten seconds of an attempt. */
-const LEASE_MS = MINUTE;
+const LEASE_MS = MINUTE_MS;
 /** Attempts at a time in this process. */
 const MOST_ATTEMPTS = 100;
 /** Attempts at a time of all machines. */

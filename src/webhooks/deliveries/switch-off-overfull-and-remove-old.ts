@@ -3,12 +3,10 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_MS, HOUR_MS, HOUR_SECONDS } from "#platform/time-units.ts";
 import { listDeletedWebhooks, removeDeletedWebhook, switchOff } from "#webhooks/store.ts";
 import { listOverfull, type OverfullBounds, removeDeliveriesOf, removeOldDeliveries } from "./store.ts";
 
-const HOUR_SECONDS = 3_600;
-const HOUR_MS = HOUR_SECONDS * 1_000;
-const DAY_MS = 24 * HOUR_MS;
 /** A large campaign may fill the queue of a working receiver for some hours; no receiver may let it grow without end. */
 const BOUNDS: OverfullBounds = { most: 1_000_000, mostOverdue: 100_000, overdueMs: 6 * HOUR_MS };
 /**

@@ -1,5 +1,6 @@
 /** What the meter of a workspace says, and what it says after some usage: arithmetic, without a database. */
 import { Big } from "big.js";
+import { HOUR_MS } from "#platform/time-units.ts";
 import type { DailyCharge } from "./ledger-store.ts";
 import {
   capacityOf,
@@ -59,8 +60,6 @@ export function hourOf(time: Date): Date {
 export function nextHour(time: Date): Date {
   return new Date(hourOf(time).getTime() + HOUR_MS);
 }
-
-const HOUR_MS = 3_600_000;
 
 function byKind<Value>(of: (kind: MeterKind) => Value): Record<MeterKind, Value> {
   return { email: of("email"), validation: of("validation"), blacklist_check: of("blacklist_check") };

@@ -3,11 +3,11 @@
  * subscription and its price; nothing here writes.
  */
 import { Big } from "big.js";
+import { DAY_MS } from "#platform/time-units.ts";
 import { type BillingInterval, periodAt } from "./periods.ts";
 import type { Subscription } from "./plan-of-account.ts";
 import type { Plan } from "./plans.ts";
 
-const DAY_MS = 24 * 3_600_000;
 /** A renewal that the balance did not cover is retried daily for this long. */
 const PAST_DUE_DAYS = 7;
 

@@ -2,6 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { Temporal } from "temporal-polyfill";
 import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { and, type Predicate } from "./combine-predicates.ts";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
 
@@ -18,7 +19,6 @@ export type DateSource = (range: TimeRange) => Predicate;
 
 type DateOperator = Operator<Date, DateSource>;
 
-const DAY_MS = 86_400_000;
 /** The first date that can be stored has the year 0001. */
 const BEFORE_ALL = new Date("0000-01-01T00:00:00Z");
 /** A century. */

@@ -1,7 +1,8 @@
 /** The counts of a campaign hour by hour, cumulative. */
+
+import { HOUR_MS } from "#platform/time-units.ts";
 import type { CampaignHour } from "./store.ts";
 
-const HOUR_MS = 3_600_000;
 /** The series ends after 30 days. */
 const MOST_HOURS = 30 * 24;
 
