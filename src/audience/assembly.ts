@@ -13,7 +13,7 @@ import { usedByImports } from "./imports/blocking-imports-store.ts";
 import { importEndpoints } from "./imports/endpoints.ts";
 import { IMPORT_JOB, importHandler } from "./imports/import-job.ts";
 import { mailingListEndpoints } from "./mailing-lists/endpoints.ts";
-import type { ListCampaigns } from "./mailing-lists/list-stats.ts";
+import type { ListCampaigns } from "./mailing-lists/stats-from-daily-counters.ts";
 import { segmentEndpoints } from "./segments/endpoints.ts";
 import { recountActiveSegments } from "./segments/member-counts.ts";
 import type { FieldUse } from "./segments/refuse-used-field-changes.ts";
@@ -24,7 +24,7 @@ import { removeOldRefusedSignups } from "./signup-forms/refused-signups-store.ts
 import { registerSignupPages, type SignupPageDeps } from "./signup-forms/serve-pages.ts";
 import { removeLapsedRequests } from "./signup-forms/store.ts";
 import { subscriberEndpoints } from "./subscribers/endpoints.ts";
-import { subscribers } from "./subscribers/permission-resource.ts";
+import { subscribers } from "./subscribers/permission.ts";
 import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
 import type { OnSubscriberEvent } from "./subscribers/subscriber-events.ts";
 import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";

@@ -5,8 +5,8 @@
 import { ExpiringMap } from "#platform/cache.ts";
 import { siteName } from "#smtp-client/mx.ts";
 import type { ComposeOptions } from "./compose/compose-leased-message.ts";
-import { type Destination, laneKey } from "./lanes/find-lane.ts";
 import { LaneScheduler } from "./lanes/lane-scheduler.ts";
+import { type Destination, laneKey } from "./lanes/lanes-by-mx-host.ts";
 import type { SessionSettings } from "./lanes/session-opener.ts";
 import { FIRST_SHARE } from "./lanes/throttle.ts";
 import type { Ending, SmtpAttempt } from "./message/attempt.ts";

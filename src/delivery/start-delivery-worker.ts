@@ -16,7 +16,7 @@ import { CaptureTransport } from "./capture/transport.ts";
 import type { TrackHtml } from "./compose/assemble-mime.ts";
 import type { ComposeOptions, FindIdentity, SenderIdentity } from "./compose/compose-leased-message.ts";
 import { openAssemblyThread } from "./compose/open-assembly-thread.ts";
-import { type Lane, laneFor, mergeLanes } from "./lanes/find-lane.ts";
+import { type Lane, laneFor, mergeLanes } from "./lanes/lanes-by-mx-host.ts";
 import type { Transport, TransportEvents } from "./message/transport.ts";
 import { contentLoader } from "./queue/load-large-content-store.ts";
 import { MachineAddresses } from "./routes/announced-addresses.ts";

@@ -9,7 +9,7 @@ import { pageOf } from "#platform/http/response/pagination.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { findMessages, recipientField, SearchedSince } from "./find-messages.ts";
 import { messageSources, messageStatuses } from "./message/status.ts";
-import { reports } from "./permission-resource.ts";
+import { reports } from "./permission.ts";
 import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from "./store.ts";
 
 const MessageLogRow = Type.Object(

@@ -1,6 +1,6 @@
 /** Every endpoint of the API, from the assemblies of the wings. */
 import { audienceEndpoints, audienceJobs } from "#audience/assembly.ts";
-import { mergeLanes } from "#delivery/lanes/find-lane.ts";
+import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
 import { type HygieneParts, hygieneEndpoints, hygieneJobs } from "#hygiene/assembly.ts";
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";

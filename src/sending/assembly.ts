@@ -1,7 +1,7 @@
 /** Assembles the sending wing: transactional mail, campaigns, autoresponders, and what lower wings ask about them. */
 
 import type { FastifyInstance } from "fastify";
-import type { ListCampaigns } from "#audience/mailing-lists/list-stats.ts";
+import type { ListCampaigns } from "#audience/mailing-lists/stats-from-daily-counters.ts";
 import type { KeepSegmentName } from "#audience/segments/save-segment.ts";
 import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
 import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";

@@ -1,9 +1,9 @@
 /** Authentication at a smart host (RFC 4954): PLAIN (RFC 4616), or LOGIN if the server offers nothing better. */
 import { isLoopback } from "#platform/network/public-address.ts";
 import type { SmtpConnection } from "./connection.ts";
-import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
 import { type Greeted, type OpenFailure, openFailure } from "./greeting.ts";
 import type { SmtpFailure, SmtpRejection } from "./outcome.ts";
+import { smtpFailure, unexpectedReply } from "./unexpected-reply.ts";
 
 export interface SmtpCredentials {
   readonly user: string;

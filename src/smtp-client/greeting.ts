@@ -1,10 +1,10 @@
 /** Opens an SMTP session: banner, EHLO or HELO, STARTTLS, and EHLO again. */
 import type { SmtpConnection } from "./connection.ts";
-import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
 import { type Extensions, parseExtensions } from "./extensions.ts";
 import type { SmtpFailure, SmtpFault, SmtpRejection } from "./outcome.ts";
 import { quoteAnswer } from "./reply-reader.ts";
 import type { TlsOutcome, TlsTarget } from "./tls.ts";
+import { smtpFailure, unexpectedReply } from "./unexpected-reply.ts";
 
 /**
  * When to use STARTTLS: if offered (opportunistic), always (fails if not offered), or never; or implicit TLS, which

@@ -11,12 +11,12 @@ import { SmtpConnection, type TcpTarget } from "./connection.ts";
 import { type SmtpDeadlines, standardDeadlines, withOptionalTls } from "./deadlines.ts";
 import { dotStuff } from "./dot-stuffing.ts";
 import { composeEnvelope, type SmtpTransaction } from "./envelope-commands.ts";
-import { smtpFailure } from "./expected-reply.ts";
 import type { Extensions } from "./extensions.ts";
 import { type Greeted, type Greeting, greet, type OpenFailure } from "./greeting.ts";
 import type { NotStarted, TransactionResult, Withdrawn } from "./outcome.ts";
 import type { TlsDemand, TlsOutcome } from "./tls.ts";
 import { runTransaction } from "./transaction.ts";
+import { smtpFailure } from "./unexpected-reply.ts";
 
 /** Where to connect, and how to use TLS and authentication. */
 export interface SessionOptions extends TcpTarget, Greeting {

@@ -3,9 +3,9 @@
 import type { SmtpConnection } from "./connection.ts";
 import { endOfData } from "./dot-stuffing.ts";
 import type { EnvelopeCommands } from "./envelope-commands.ts";
-import { smtpFailure, unexpectedReply } from "./expected-reply.ts";
 import type { SmtpFailure, SmtpFault, SmtpRejection, TransactionResult, Withdrawn } from "./outcome.ts";
 import { answerOf, quoteReply, type ServerReply } from "./reply-reader.ts";
+import { smtpFailure, unexpectedReply } from "./unexpected-reply.ts";
 
 /** Larger bodies are written in blocks, each with its own deadline. */
 const BLOCK = 262_144;

@@ -5,7 +5,7 @@ import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
 import { findSegment } from "#audience/segments/store.ts";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
-import { subscribers } from "#audience/subscribers/permission-resource.ts";
+import { subscribers } from "#audience/subscribers/permission.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";

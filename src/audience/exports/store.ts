@@ -1,7 +1,7 @@
 /** The SQL of exports: reads the subscribers of a list through a cursor, so that all rows belong to one snapshot. */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
-import { searchConditions } from "#audience/subscribers/search.ts";
+import { searchConditions } from "#audience/subscribers/search-conditions.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

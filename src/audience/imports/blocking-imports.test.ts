@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { lockMailingList, markBeingDeleted, removeMailingList } from "#audience/mailing-lists/store.ts";
-import { subscribers } from "#audience/subscribers/permission-resource.ts";
+import { subscribers } from "#audience/subscribers/permission.ts";
 import { need } from "#platform/http/endpoint.ts";
 import { startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { newList } from "#test/support/audience.ts";

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { lockListsForUse, requireMailingList } from "#audience/mailing-lists/store.ts";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
-import { subscribers } from "#audience/subscribers/permission-resource.ts";
+import { subscribers } from "#audience/subscribers/permission.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
 import { TooManyCells } from "#platform/csv/read.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";

@@ -17,7 +17,6 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { QueryField } from "#platform/http/request/query.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
-import { type ListCampaigns, ListStats, lastDays, listStats } from "./list-stats.ts";
 import {
   type ListSettings,
   MailingList,
@@ -25,7 +24,8 @@ import {
   NewMailingList,
   readMailingListSettings,
 } from "./mailing-list.ts";
-import { mailingLists } from "./permission-resource.ts";
+import { mailingLists } from "./permission.ts";
+import { type ListCampaigns, ListStats, lastDays, listStats } from "./stats-from-daily-counters.ts";
 import {
   findMailingList,
   insertMailingList,

@@ -1,7 +1,7 @@
 /** Endpoints of segments: saved conditions on the people of a list, and the people who meet them. */
 import { Type } from "typebox";
 import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";
-import { subscribers } from "#audience/subscribers/permission-resource.ts";
+import { subscribers } from "#audience/subscribers/permission.ts";
 import { listMembers } from "#audience/subscribers/store.ts";
 import { Member } from "#audience/subscribers/subscriber-shapes.ts";
 import type { Clock } from "#platform/clock.ts";

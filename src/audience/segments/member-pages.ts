@@ -6,7 +6,7 @@
 
 import { hash } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
-import { MOST_FOUND, searchConditions } from "#audience/subscribers/search.ts";
+import { MOST_FOUND, searchConditions } from "#audience/subscribers/search-conditions.ts";
 import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";

@@ -1,6 +1,6 @@
 /** The sign-up form of a list: whether it is open, and its URL. */
 import { Type } from "typebox";
-import { mailingLists } from "#audience/mailing-lists/permission-resource.ts";
+import { mailingLists } from "#audience/mailing-lists/permission.ts";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";

@@ -14,7 +14,7 @@ import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
 import { findSubscriberPage } from "./find-subscriber-page.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
-import { subscribers } from "./permission-resource.ts";
+import { subscribers } from "./permission.ts";
 import { removeAllMembers } from "./remove-all-members.ts";
 import { listMembers, listSummaries } from "./store.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";

@@ -8,7 +8,7 @@ import { type PageStart, STRIDE } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SubscriberStatus } from "./memberships/status.ts";
-import { MOST_FOUND, searchConditions } from "./search.ts";
+import { MOST_FOUND, searchConditions } from "./search-conditions.ts";
 
 /** Which people to page through. */
 export interface SubscriberFilter {

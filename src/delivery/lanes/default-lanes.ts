@@ -3,7 +3,7 @@
  * are the figures of KumoMTA's shaping rules (August 2026). Lanes group hosts by MX and not by recipient domain, because the
  * business customers of a provider share its limits.
  *
- * The field names are those of LANES_FILE, with which an operator overrides or adds lanes (find-lane.ts).
+ * The field names are those of LANES_FILE, with which an operator overrides or adds lanes (lanes-by-mx-host.ts).
  */
 
 /** Null lifts a limit. */

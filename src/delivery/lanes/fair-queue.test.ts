@@ -3,7 +3,7 @@ import type { Priority } from "#delivery/message/message.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { FairQueue } from "./fair-queue.ts";
-import type { Destination } from "./find-lane.ts";
+import type { Destination } from "./lanes-by-mx-host.ts";
 
 const [a, b, c] = [asWorkspaceId(newId()), asWorkspaceId(newId()), asWorkspaceId(newId())];
 const to = (site: string) => ({ site }) as Destination;

@@ -5,7 +5,7 @@
 
 import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Destination } from "./find-lane.ts";
+import type { Destination } from "./lanes-by-mx-host.ts";
 
 /** A message and its destination. */
 export interface RoutedMessage {

@@ -15,7 +15,7 @@ import type { TransportEvents } from "#delivery/message/transport.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { tlsNote } from "#smtp-client/tls.ts";
 import { FairQueue, type RoutedMessage } from "./fair-queue.ts";
-import type { Lane } from "./find-lane.ts";
+import type { Lane } from "./lanes-by-mx-host.ts";
 import type { SessionSettings } from "./session-opener.ts";
 import { type Cooling, type PooledSession, SessionPool } from "./session-pool.ts";
 import { LaneThrottle } from "./throttle.ts";

@@ -6,13 +6,13 @@ import { isIP } from "node:net";
 import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
 import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import { ExpiringMap } from "#platform/cache.ts";
-import { smtpFailure } from "#smtp-client/expected-reply.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { SmtpSession } from "#smtp-client/session.ts";
 import { tlsNote } from "#smtp-client/tls.ts";
 import { demandsTls } from "#smtp-client/tls-required-reply.ts";
-import type { Destination, Lane } from "./find-lane.ts";
+import { smtpFailure } from "#smtp-client/unexpected-reply.ts";
+import type { Destination, Lane } from "./lanes-by-mx-host.ts";
 import { SessionOpener, type SessionSettings } from "./session-opener.ts";
 
 /** An idle session is closed after this time. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { defaultLane, type Lane } from "./default-lanes.ts";
-import { laneFor, mergeLanes } from "./find-lane.ts";
+import { laneFor, mergeLanes } from "./lanes-by-mx-host.ts";
 import { FIRST_SHARE, LANE_SHARE, LaneThrottle } from "./throttle.ts";
 
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
 import { builtInLanes, defaultLane } from "#delivery/lanes/default-lanes.ts";
-import type { Destination } from "#delivery/lanes/find-lane.ts";
+import type { Destination } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { WarmUpQuotas } from "#delivery/warm-up/reserve-quota.ts";
 import { ceilingOf, dayOf } from "#delivery/warm-up/schedule.ts";
 import type { Resolver } from "#dns/resolver-interface.ts";

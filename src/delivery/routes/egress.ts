@@ -3,7 +3,7 @@
  * Mail of all other workspaces takes the default path and is not decided here.
  */
 
-import type { Destination } from "#delivery/lanes/find-lane.ts";
+import type { Destination } from "#delivery/lanes/lanes-by-mx-host.ts";
 import type { SessionSettings } from "#delivery/lanes/session-opener.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { QuotaSlot, WarmUpQuotas } from "#delivery/warm-up/reserve-quota.ts";

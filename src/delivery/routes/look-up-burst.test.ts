@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeLanes } from "#delivery/lanes/find-lane.ts";
+import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import { type BusyDns, startBusyDns } from "#test/support/busy-dns.ts";
 import { routeByMx } from "./find-destination.ts";

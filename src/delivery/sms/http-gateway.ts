@@ -4,7 +4,7 @@
  * gateway can recognize a repetition.
  */
 import type { SmsResult } from "#delivery/message/attempt.ts";
-import { fetchFault, readResponseText } from "#platform/network/fetch-response.ts";
+import { fetchFault, readResponseText } from "#platform/network/read-response.ts";
 import { declined, type ShortMessage, type SmsGateway } from "./gateway.ts";
 import type { HttpSettings } from "./gateway-settings.ts";
 import { encodeSmsText, MOST_PARTS } from "./sms-encoding.ts";

@@ -2,11 +2,11 @@ import type { SecureContext } from "node:tls";
 import { SmtpConnection, type TcpTarget } from "#smtp-client/connection.ts";
 import type { SmtpDeadlines } from "#smtp-client/deadlines.ts";
 import { fitsCommand } from "#smtp-client/envelope-commands.ts";
-import { unexpectedReply } from "#smtp-client/expected-reply.ts";
 import type { Extensions } from "#smtp-client/extensions.ts";
 import { greet, type OpenFailure, type TlsMode, tlsFaultOf } from "#smtp-client/greeting.ts";
 import type { SmtpFault, SmtpStage } from "#smtp-client/outcome.ts";
 import { answerOf } from "#smtp-client/reply-reader.ts";
+import { unexpectedReply } from "#smtp-client/unexpected-reply.ts";
 import type { ProbeDeadline } from "./probe-deadline.ts";
 import { type ReplyResult, resultOfFault, resultOfReply, unanswered } from "./reply-result.ts";
 

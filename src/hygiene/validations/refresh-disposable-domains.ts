@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { parseDomain } from "#mail/address.ts";
 import { ApiError } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
-import { fetchFault, readResponseText } from "#platform/network/fetch-response.ts";
+import { fetchFault, readResponseText } from "#platform/network/read-response.ts";
 import { disposableFile, entriesOf } from "./disposable-and-role-lists.ts";
 
 const FETCH_MS = 30_000;

@@ -18,7 +18,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted, Id, NullableTimestamp, Timestamp } from "#platform/shapes.ts";
 import { readSendingDomain } from "./domain-name.ts";
-import { sendingDomains } from "./permission-resource.ts";
+import { sendingDomains } from "./permission.ts";
 import {
   type CheckedDomain,
   findSendingDomain,

@@ -1,6 +1,6 @@
 /** Endpoints of the DMARC and TLS reports about a sending domain. */
 import { Type } from "typebox";
-import { sendingDomains } from "#identity/sending-domains/permission-resource.ts";
+import { sendingDomains } from "#identity/sending-domains/permission.ts";
 import { findSendingDomain } from "#identity/sending-domains/store.ts";
 import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -13,8 +13,8 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
-import { type ReportRefusalReason, refusalSentences } from "./refusal-reasons.ts";
 import { listRefusedReports, type RefusedReportRow } from "./refused-store.ts";
+import { type ReportRefusalReason, refusalSentences } from "./report-refusal-sentences.ts";
 import {
   countDmarcReports,
   listDmarcReports,

@@ -6,7 +6,7 @@ import type { ReportKind } from "#mail/reports/report-documents.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
-import type { ReportRefusalReason } from "./refusal-reasons.ts";
+import type { ReportRefusalReason } from "./report-refusal-sentences.ts";
 import type { ReportScope } from "./store.ts";
 
 export interface NewRefusal {

@@ -11,8 +11,8 @@ import { storable } from "#inbound/parsing/storable-text.ts";
 import { organisationalDomain } from "#mail/dns/dmarc-policy.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { DAY_MS } from "#platform/time-units.ts";
-import type { ReportRefusalReason } from "./refusal-reasons.ts";
 import { insertRefusedReports, type NewRefusal } from "./refused-store.ts";
+import type { ReportRefusalReason } from "./report-refusal-sentences.ts";
 import { countNewRecords, insertDmarcReport, insertTlsReport } from "./store.ts";
 
 /** Limits per domain and day, because the address is public in the DNS. */

@@ -7,7 +7,7 @@ import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import type { ReportRefusalReason } from "./refusal-reasons.ts";
+import type { ReportRefusalReason } from "./report-refusal-sentences.ts";
 
 const storableOrNull = (text: string | null): string | null => (text === null ? null : storable(text));
 

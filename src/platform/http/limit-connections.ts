@@ -6,8 +6,8 @@
  */
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { type Held, HeldShares } from "#platform/limits/held-shares.ts";
 import type { HttpLimits } from "#platform/limits/http-limits.ts";
+import { type Held, HeldShares } from "#platform/limits/in-process-shares.ts";
 import { networkOf } from "./auth/source-network.ts";
 
 /** Idle time before a connection may be closed for a new one: its client may be about to use it. */

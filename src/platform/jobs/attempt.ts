@@ -22,7 +22,7 @@ import {
   updateJobPutBack,
   updateJobRequeued,
   updateJobWaiting,
-} from "./store.ts";
+} from "./job-record-store.ts";
 
 /** The argument of a job handler. */
 export interface JobContext<Input> {

@@ -26,8 +26,8 @@ import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts"
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";
+import { countJobs, findJob, type JobRow, jobStatuses, listJobs } from "./job-record-store.ts";
 import { cancelJob } from "./start-or-cancel-job.ts";
-import { countJobs, findJob, type JobRow, jobStatuses, listJobs } from "./store.ts";
 
 const jobs: Resource = { name: "jobs", label: "Background jobs", group: "Account" };
 

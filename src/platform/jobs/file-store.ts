@@ -11,7 +11,7 @@ import {
 } from "#platform/database/binary-copy.ts";
 import type { Queryable, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { isOver } from "./store.ts";
+import { isOver } from "./job-record-store.ts";
 
 /** Identifies a file of a job. */
 export interface FileKey {

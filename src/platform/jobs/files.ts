@@ -11,7 +11,7 @@ import { type Database, isDuplicate, type Queryable, type Transaction } from "#p
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { tempFolder } from "#platform/process/temp-files.ts";
 import { type FileKey, findOctets, findSize, insertPart, readParts } from "./file-store.ts";
-import { updateInputBytes } from "./store.ts";
+import { updateInputBytes } from "./job-record-store.ts";
 import { queueTurn } from "./turns-store.ts";
 
 /** The name of the upload among the files of its job. */

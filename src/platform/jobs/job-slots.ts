@@ -8,7 +8,7 @@ import { type Database, listen } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
 import { attemptJob, type JobHandler, type Workplace } from "./attempt.ts";
-import { delayJob } from "./store.ts";
+import { delayJob } from "./job-record-store.ts";
 import {
   endTurn,
   findNextJob,

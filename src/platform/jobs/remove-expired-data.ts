@@ -5,9 +5,9 @@ import { removeOldKeys } from "#platform/http/idempotency/idempotency.ts";
 import { removeEndedQuotas } from "#platform/limits/quota-store.ts";
 import { HOUR_SECONDS } from "#platform/time-units.ts";
 import { removePartsOver } from "./file-store.ts";
+import { removeJobsOver } from "./job-record-store.ts";
 import { removeInBatches } from "./remove-in-batches.ts";
 import type { Recurring } from "./schedule.ts";
-import { removeJobsOver } from "./store.ts";
 
 /** Parts of files that one statement deletes: some hundred MiB. */
 const PARTS_BATCH = 200;

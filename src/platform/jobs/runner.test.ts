@@ -13,12 +13,12 @@ import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { readJobFile } from "#test/support/job-files.ts";
 import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "./attempt.ts";
+import { findJob, type JobRow } from "./job-record-store.ts";
 import { JobLineFile } from "./line-file.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
 import { removeSilentRunners } from "./runners-store.ts";
 import { hasten } from "./schedule.ts";
 import { cancelJob, startJob } from "./start-or-cancel-job.ts";
-import { findJob, type JobRow } from "./store.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();

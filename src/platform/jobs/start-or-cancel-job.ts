@@ -5,7 +5,7 @@ import { ApiError } from "#platform/errors.ts";
 import { type Need, permissionOf } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { Id } from "#platform/shapes.ts";
-import { countOpenJobs, insertJob, type JobRow, lockStart, updateJobToCancel } from "./store.ts";
+import { countOpenJobs, insertJob, type JobRow, lockStart, updateJobToCancel } from "./job-record-store.ts";
 import { queueTurn } from "./turns-store.ts";
 
 /** Open jobs of one type and workspace; each may have an upload. */

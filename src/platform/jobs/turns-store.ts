@@ -6,7 +6,7 @@
 import sql from "sql-template-tag";
 import type { Queryable, Transaction } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { isOpen } from "./store.ts";
+import { isOpen } from "./job-record-store.ts";
 
 /** NOTIFY channel that tells idle runners of a due turn. */
 export const TURNS_CHANNEL = "posthaste_job_turns";

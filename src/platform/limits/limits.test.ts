@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { testDatabase } from "#test/support/database.ts";
-import { HeldShares } from "./held-shares.ts";
+import { HeldShares } from "./in-process-shares.ts";
 import type { Limit } from "./limit.ts";
 import { limitRefusal } from "./limit-errors.ts";
 import { giveBackQuota, removeEndedQuotas, takeQuota, takeQuotas, usedOfQuota } from "./quota-store.ts";

@@ -1,6 +1,6 @@
 /**
  * The table of all limits on requests, connections, bodies, jobs and platform mail; docs/limits.md is generated from it.
- * `HeldShares` (held-shares.ts) counts what one process holds now, `takeQuota` (quota-store.ts) what all machines have
+ * `HeldShares` (in-process-shares.ts) counts what one process holds now, `takeQuota` (quota-store.ts) what all machines have
  * used in an hour or a day.
  */
 import { httpLimits } from "./http-limits.ts";

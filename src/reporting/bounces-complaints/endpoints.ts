@@ -1,7 +1,7 @@
 /** Bounces and complaints over HTTP: one row for each message that bounced or was complained about, and a dashboard. */
 import { Type } from "typebox";
 import { messageSources } from "#messages/message/status.ts";
-import { reports } from "#messages/permission-resource.ts";
+import { reports } from "#messages/permission.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";

@@ -2,7 +2,7 @@
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
 import type { Counts } from "#messages/counters/counters.ts";
-import { reports } from "#messages/permission-resource.ts";
+import { reports } from "#messages/permission.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import type { MessageStatusCounts } from "#messages/counters/counters.ts";
 import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats-shape.ts";
-import { reports } from "#messages/permission-resource.ts";
+import { reports } from "#messages/permission.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";

@@ -1,6 +1,6 @@
 /** The deliverability report: rates of a window, reputation of each sending address and domain, bounces by category. */
 import type { Static } from "typebox";
-import { PAUSED_AT } from "#audience/mailing-lists/list-stats.ts";
+import { PAUSED_AT } from "#audience/mailing-lists/stats-from-daily-counters.ts";
 import type { Counts, MessageStatusCounts } from "#messages/counters/counters.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";

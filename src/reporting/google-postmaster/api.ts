@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import { readResponseText } from "#platform/network/fetch-response.ts";
+import { readResponseText } from "#platform/network/read-response.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import type { GoogleCredentials } from "./credentials.ts";
 

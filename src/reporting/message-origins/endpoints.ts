@@ -1,7 +1,7 @@
 /** Statistics of all time for each campaign, autoresponder, API key and SMTP credential. */
 import { Type } from "typebox";
 import type { Counts } from "#messages/counters/counters.ts";
-import { reports } from "#messages/permission-resource.ts";
+import { reports } from "#messages/permission.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";

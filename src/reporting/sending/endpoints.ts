@@ -1,6 +1,6 @@
 /** Daily figures and the sending health over HTTP. */
 import { Type } from "typebox";
-import { reports } from "#messages/permission-resource.ts";
+import { reports } from "#messages/permission.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";

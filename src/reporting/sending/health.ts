@@ -3,7 +3,7 @@
  * pauses accounts.
  */
 import { type Static, Type } from "typebox";
-import { healthScore, PAUSED_AT } from "#audience/mailing-lists/list-stats.ts";
+import { healthScore, PAUSED_AT } from "#audience/mailing-lists/stats-from-daily-counters.ts";
 import type { Counts } from "#messages/counters/counters.ts";
 import { fraction } from "#platform/fraction.ts";
 import { Timestamp } from "#platform/shapes.ts";
@@ -69,7 +69,7 @@ export function healthOf(counts: Counts, window_days: number, updated_at: Date):
   };
 }
 
-/** The score of a mailing list (list-stats.ts), for these counts; 100 when nothing was sent. */
+/** The score of a mailing list (stats-from-daily-counters.ts), for these counts; 100 when nothing was sent. */
 export function scoreOf(counts: Counts): number {
   const sent = attemptedOf(counts);
   const delivered = deliveredOf(counts);

@@ -3,7 +3,7 @@
  * campaign uses a list, segment, sender or domain is in in-use-store.ts.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import type { LastCampaign } from "#audience/mailing-lists/list-stats.ts";
+import type { LastCampaign } from "#audience/mailing-lists/stats-from-daily-counters.ts";
 import { type DeletedOrigin, insertOriginName } from "#messages/deleted-origins-store.ts";
 import { attachmentsJson } from "#messages/message/attachment.ts";
 import type { Page } from "#platform/database/page.ts";

@@ -14,7 +14,7 @@ import { formatMoney } from "./format-money.ts";
 import { gateways, transactionStatuses } from "./ledger-store.ts";
 import { getMeterReading, settleAccount } from "./meter.ts";
 import { capacityOf, remainingOf } from "./meter-arithmetic.ts";
-import { billing } from "./permission-resource.ts";
+import { billing } from "./permission.ts";
 import type { CanceledSubscription, Subscription } from "./plan-of-account.ts";
 import { offeredPlans, type Plans } from "./plans.ts";
 import { countTransactions, listCharges, listTransactions, spentSince } from "./read-ledger-store.ts";

@@ -13,7 +13,7 @@ import type { Membership, Person } from "./person.ts";
 import { mailingListKind, segmentKind } from "./reference-kinds.ts";
 import { statusKind } from "./status-kind.ts";
 import { foldCase, foldText, type TextForms, textKind } from "./text-kind.ts";
-import { foldedText, textInColumn } from "./text-sql.ts";
+import { foldedText, textInColumn } from "./text-prechecks-sql.ts";
 
 const asItIs = (scope: BindingScope) => scope;
 const candidate = (one: EvaluatedMember) => one;

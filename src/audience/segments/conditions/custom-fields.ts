@@ -10,7 +10,7 @@ import { customDates, dateKind, heldDate } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { customNumbers, numberKind } from "./number-kind.ts";
 import { foldText, textKind } from "./text-kind.ts";
-import { textInJson } from "./text-sql.ts";
+import { textInJson } from "./text-prechecks-sql.ts";
 
 /** Makes a field from a name and its definition. */
 type MakeField = (name: string, definition?: FieldDefinition) => Field;

@@ -2,7 +2,7 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence, type ValueTest } from "./operator.ts";
 import { readRuleText, readRuleTexts } from "./read-rule-value.ts";
-import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-sql.ts";
+import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-prechecks-sql.ts";
 
 export interface TextForms {
   /** The form in which the field's values are stored and compared. */

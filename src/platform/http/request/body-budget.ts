@@ -10,8 +10,8 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
-import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
 import type { HttpLimits } from "#platform/limits/http-limits.ts";
+import { type Held, HeldShares, type Share } from "#platform/limits/in-process-shares.ts";
 import type { Limit } from "#platform/limits/limit.ts";
 import { bytesText, shareRefusal } from "#platform/limits/limit-errors.ts";
 

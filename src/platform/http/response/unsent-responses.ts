@@ -11,8 +11,8 @@ import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { networkOf } from "#platform/http/auth/source-network.ts";
-import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
 import type { HttpLimits } from "#platform/limits/http-limits.ts";
+import { type Held, HeldShares, type Share } from "#platform/limits/in-process-shares.ts";
 import type { Limit } from "#platform/limits/limit.ts";
 import { shareRefusal } from "#platform/limits/limit-errors.ts";
 

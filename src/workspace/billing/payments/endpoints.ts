@@ -5,7 +5,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { Log } from "#platform/log/log.ts";
-import { billing } from "#workspace/billing/permission-resource.ts";
+import { billing } from "#workspace/billing/permission.ts";
 import { getTransaction } from "#workspace/billing/read-ledger-store.ts";
 import { shownTransaction, TransactionShape } from "#workspace/billing/shapes.ts";
 import { beginCardTopUp } from "./card-top-up.ts";

@@ -8,7 +8,7 @@ import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Config } from "#platform/config/config.ts";
 import { asWorkspaceId, isUuid } from "#platform/ids.ts";
-import { readResponseText } from "#platform/network/fetch-response.ts";
+import { readResponseText } from "#platform/network/read-response.ts";
 import type { PaymentEvent, PaymentGateway, TopUpOrder } from "./gateway.ts";
 
 /** The version of the API that has the shapes below. */

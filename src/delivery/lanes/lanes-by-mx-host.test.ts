@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { laneFor, laneKey, mergeLanes } from "./find-lane.ts";
+import { laneFor, laneKey, mergeLanes } from "./lanes-by-mx-host.ts";
 
 const lanes = mergeLanes(null);
 const change = (...list: unknown[]) => mergeLanes({ lanes: list });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fetchFault, readResponseText } from "./fetch-response.ts";
+import { fetchFault, readResponseText } from "./read-response.ts";
 
 /** A response in chunks; `seen` tells whether reading was cancelled, `left` holds the chunks that were not read. */
 function answerOf(...pieces: string[]) {

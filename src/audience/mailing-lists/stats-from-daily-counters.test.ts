@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { healthScore, lastDays, listStats } from "./list-stats.ts";
+import { healthScore, lastDays, listStats } from "./stats-from-daily-counters.ts";
 import type { ListDay } from "./store.ts";
 
 const day = (date: string, changes: Partial<ListDay> = {}): ListDay => ({
