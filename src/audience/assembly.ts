@@ -39,7 +39,7 @@ export interface AudienceParts extends ProcessContext {
   readonly publicUrl: () => string;
 }
 
-/** The other wings' share in these endpoints: what uses lists, segments and fields, and what follows from a change. */
+/** Functions of other wings: they find the users of lists, segments and fields, and react to changes. */
 export interface AudienceHooks {
   readonly campaigns: ListCampaigns;
   readonly segmentUses: readonly SegmentUse[];

@@ -46,7 +46,7 @@ export function addDomainCommands(program: Command, { stdout, environment }: Cli
   }
 }
 
-/** Printed because the domain may be misspelled. */
+/** The count is printed because the domain may be misspelled. */
 function unknownDomain(domain: string): string {
   return `No workspace has the sending domain ${domain} now. The switch applies to workspaces that add it later, and to verified senders.\n`;
 }

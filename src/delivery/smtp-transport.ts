@@ -23,7 +23,10 @@ const MOST_DESTINATIONS = 10_000;
 /** How long a campaign is left to the machines that have its source address. */
 const FOREIGN_MS = 5_000;
 const MOST_FOREIGN = 1_000;
-/** Until a message is tried again whose look-up failed, or whose domain has too many messages waiting for a look-up. */
+/**
+ * The delay before a message is tried again after a failed look-up, or because too many messages of its domain wait for
+ * one.
+ */
 const ROUTE_AGAIN_SECONDS = 5;
 
 export interface SmtpTransportOptions {
@@ -146,7 +149,8 @@ export class SmtpTransport implements Transport {
   }
 
   #schedulerOf({ lane, hosts }: Destination, path: EgressPath | null): LaneScheduler {
-    // Without the TLS demands of the hosts: these separate sessions, but share the lane's limits.
+    // Omits the TLS demands of the hosts: sessions with different demands are separate, but share the limits of the
+    // lane.
     const own = laneKey(lane, siteName(hosts.map(({ name }) => name)));
     const key = path === null ? own : `${own} ${path.key}`;
     const known = this.#lanes.get(key);

@@ -1,6 +1,6 @@
 /**
- * Checks that this machine has the secret keys that the database needs. With other keys everything seems to work, but
- * links in sent mail fail and sealed values cannot be opened. Also checks that the first key may be used: all running
+ * Checks that this machine has the secret keys that the database needs. With other keys the service starts, but links
+ * in sent mail fail and sealed values cannot be opened. Also checks that the first key may be used: all running
  * processes must be able to open what it seals.
  */
 import { hostname } from "node:os";
@@ -30,7 +30,8 @@ export async function secretKeyFault(db: Queryable, secrets: Secrets): Promise<E
   const [first, ...others] = secrets.fingerprints;
   const has = (fingerprint: Buffer) => secrets.fingerprints.some((own) => own.equals(fingerprint));
   if (needed.length === 0) {
-    // A new database, or one from before fingerprints were stored: the sealed DKIM keys tell.
+    // A new database, or one from before fingerprints were stored: the sealed DKIM keys show whether the secret key is
+    // right.
     return (await canOpenDkimKeys(db, secrets)) ? null : foreignKeyError();
   }
   const missing = needed.filter(({ fingerprint }) => !has(fingerprint));

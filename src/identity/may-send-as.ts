@@ -1,7 +1,7 @@
 /**
- * Who may be in From: an address on a domain whose ownership the workspace proved, or an address whose owner confirmed
- * it. The domain must match exactly: subdomains inherit nothing. A domain that the operator switched off also stops its
- * verified senders.
+ * Checks which addresses a workspace may use in From: an address on a domain whose ownership the workspace proved, or
+ * an address whose owner confirmed it. The domain must match exactly: subdomains inherit nothing. A domain that the
+ * operator switched off also stops its verified senders.
  */
 import type { Sql } from "sql-template-tag";
 import { parseAddress } from "#mail/address.ts";

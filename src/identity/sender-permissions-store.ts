@@ -1,5 +1,6 @@
 /**
- * SQL of who may send as which address: sending domains and verified senders together. It runs for each accepted batch.
+ * SQL that checks whether a workspace may send as an address, by its sending domains and verified senders. It runs for
+ * each accepted batch.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -42,7 +43,7 @@ export function listSenderPermissions(
   );
 }
 
-/** Those of the domains whose ownership the workspace has proved, and that are not switched off. */
+/** The given domains whose ownership the workspace has proved and that the operator has not switched off. */
 export async function listVerifiedDomains(
   db: Queryable,
   workspaceId: WorkspaceId,

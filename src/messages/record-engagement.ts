@@ -19,7 +19,7 @@ export interface Engagement {
   readonly linkIndex: number | null;
   /** Where the link led; null for an open. At most 500 characters are kept. */
   readonly target: string | null;
-  /** At most 200 characters are kept. */
+  /** The User-Agent; at most 200 characters are kept. */
   readonly userAgent: string;
   /** Why it is attributed to a program; null for a person. */
   readonly machineSign: string | null;

@@ -174,7 +174,7 @@ export interface DelayNotice {
   /** A UUID derived from the notice, so that a repeated notice writes one event. */
   readonly id: string;
   readonly time: Date;
-  /** At most 500 characters are kept. */
+  /** The text of the notice; at most 500 characters are kept. */
   readonly detail: string;
   readonly mxHost: string | null;
   readonly enhancedCode: string | null;

@@ -1,6 +1,6 @@
 /**
  * SQL of the message log. Rows are written here at acceptance (and with the values of web views), and by
- * record-outcomes.ts and record-engagement.ts; nowhere else.
+ * record-outcomes.ts and record-engagement.ts; no other file writes them.
  */
 
 import sql, { empty, type Sql } from "sql-template-tag";

@@ -1,9 +1,9 @@
 /**
  * Caches in memory whose entries expire and whose size is bounded.
  *
- * These are not built on lru-cache. It is about twice as fast (7 instead of 4 million reads a second), which no request
- * notices, but it allocates for its largest size at once: 0.5 MB for 10,000 entries, some 16 MB a process for our caches.
- * Its entries also live forever with a time of 0, and cannot be null.
+ * These are not built on lru-cache. It is about twice as fast (7 instead of 4 million reads a second), which makes no
+ * difference to a request, but it allocates for its largest size at once: 0.5 MB for 10,000 entries, some 16 MB a
+ * process for our caches. Its entries also live forever with a time of 0, and cannot be null.
  */
 
 /** A map whose entries expire. When it is full, the entry set longest ago is dropped. */

@@ -25,7 +25,10 @@ export function inTime<Result>(
   });
 }
 
-/** 503 without an answer from the database. Whether the work was done is unknown; the same Idempotency-Key tells. */
+/**
+ * 503 without an answer from the database. Whether the work was done is unknown; a retry with the same Idempotency-Key
+ * shows it.
+ */
 export function noAnswer(): ApiError {
   return new ApiError(
     "INTERNAL_ERROR",

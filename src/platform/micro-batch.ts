@@ -1,11 +1,11 @@
 /**
- * Micro-batches without a timer: a lone item is flushed at once, and items that arrive during a flush share the next
+ * Micro-batches without a timer: a single item is flushed at once, and items that arrive during a flush share the next
  * one. Acceptance, tracking and the results of the delivery worker are written this way.
  */
 
 export interface MicroBatchOptions<Item, Flushed> {
   /**
-   * Handles one batch, and its own failures: it must not reject. While a flush waits to try again, the items that arrive
+   * Handles one batch and all failures of it; must not reject. While a flush waits to try again, the items that arrive
    * wait behind it.
    */
   readonly flush: (batch: readonly Item[]) => Promise<Flushed>;
@@ -20,7 +20,7 @@ export interface MicroBatchOptions<Item, Flushed> {
   readonly minBeside?: number;
   /** Back pressure: `add` takes no more than this many waiting items. Unlimited unless given. */
   readonly maxWaiting?: number;
-  /** True: the first flush starts in the next turn of the event loop, and takes what else this turn adds. */
+  /** True: the first flush starts in the next turn of the event loop, and includes all items added in this turn. */
   readonly startsNextTurn?: boolean;
 }
 
@@ -41,7 +41,7 @@ export class MicroBatch<Item, Flushed = void> {
     return this.#waiting;
   }
 
-  /** False when as many items wait as may: the item was not taken. */
+  /** Adds an item. False when the maximum number of items waits; the item is then not added. */
   add(item: Item): boolean {
     const { maxWaiting = Number.POSITIVE_INFINITY, startsNextTurn = false } = this.#options;
     if (this.#waiting.length >= maxWaiting) return false;
@@ -51,7 +51,7 @@ export class MicroBatch<Item, Flushed = void> {
     return true;
   }
 
-  /** Takes items out that have not been flushed; all of them unless a condition is given. */
+  /** Removes items that no flush has taken: all of them, or those that meet the condition. */
   remove(isRemoved: (item: Item) => boolean = () => true): Item[] {
     const removed: Item[] = [];
     for (const item of this.#waiting.splice(0)) (isRemoved(item) ? removed : this.#waiting).push(item);

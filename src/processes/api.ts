@@ -172,7 +172,7 @@ export function createApi(
     server,
     countOutcome: metrics.counter("posthaste_message_outcomes_total", "Messages by outcome.", "status"),
     async stop() {
-      // SMTP sessions of address probes are closed at once: requests that wait for them end.
+      // Closes the SMTP sessions of address probes at once, so that the requests that wait for them end.
       await Promise.all([server.close(), prober?.close()]);
       await recorder.flush();
       await Promise.all([lastUsed.flush(), rateLimiter.close()]);

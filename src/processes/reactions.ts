@@ -19,9 +19,9 @@ import { announceEngaged, announceMoved } from "#webhooks/events/announce-messag
 import { announceSubscriber } from "#webhooks/events/announce-non-message-events.ts";
 
 /**
- * Soft bounces come first, because they tell which other recipients are unreachable. Then, in this order: people, days of
- * lists, memberships and their counters, counters of campaigns, meter entries (which take no lock), the suppression lists,
- * and at the end the outbox of webhooks, which is only appended to.
+ * Soft bounces come first, because they determine which further recipients are unreachable. Then, in this order:
+ * people, days of lists, memberships and their counters, counters of campaigns, meter entries (which take no lock), the
+ * suppression lists, and at the end the outbox of webhooks, which is only appended to.
  */
 export function createReactions(clock: Clock): OnMoved {
   return async (tx, moved) => {

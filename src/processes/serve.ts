@@ -29,7 +29,10 @@ import { startJobs } from "./jobs.ts";
 import type { Role } from "./roles.ts";
 import { firstKeyNotice, startNotice } from "./start-notice.ts";
 
-/** A component that is still running after this is ended by force. Work in flight is safe: leases and journals survive. */
+/**
+ * A component that is still running after this time is ended by force. Work in flight is not lost, because leases and
+ * journals survive.
+ */
 const STOP_MS = 30_000;
 /** How long a killed process may take to exit, and each database pool to close. */
 const KILL_MS = 1_000;
@@ -76,7 +79,10 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   process.exit(1);
 }
 
-/** Refuses a database that was used with another secret key, before this machine creates its first one. No key file is left then. */
+/**
+ * Refuses a database that was used with another secret key, before this machine creates its first one. In that case no
+ * key file is created.
+ */
 async function refuseFirstKey({ SECRET_KEY, DATA_DIR }: Config, url: string, log: Log): Promise<void> {
   const isMissing = () => findSecretKeys(SECRET_KEY, DATA_DIR) === undefined;
   if (!isMissing()) return;

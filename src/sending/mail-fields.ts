@@ -35,7 +35,7 @@ export const mailFields = {
   enable_click_tracking: omittable(Type.Boolean({ description: "Default: the list's setting." })),
 };
 
-/** Follows the name of a field whose address the workspace may not send as. */
+/** The error about an address that the workspace may not send as. It follows the name of the field. */
 export const NOT_VERIFIED =
   "is not on a verified sending domain and is no verified sender of this workspace: use an address there, or add and verify the domain (POST /sending-domains) or the address (POST /verified-senders)";
 

@@ -44,7 +44,8 @@ export interface HostProof {
 export interface Unroutable {
   readonly outcome: "unroutable";
   /**
-   * `bounced`: the address can never work. `failed`: our policy forbids the hosts. `deferred`: the DNS gave no result.
+   * `bounced`: the address cannot receive mail. `failed`: our policy forbids the hosts. `deferred`: the DNS gave no
+   * result.
    */
   readonly status: "bounced" | "failed" | "deferred";
   /** RFC 3463, with the additions of RFC 7505. */
@@ -229,7 +230,7 @@ function isAbsence(answer: MailHosts): boolean {
   return answer.outcome === "unroutable" && answer.enhanced === "5.1.2";
 }
 
-/** Prefers a failure without an answer: another look-up may succeed. */
+/** Chooses the failure to report. A failure without an answer is preferred, because another look-up may succeed. */
 export function preferredFailure<Failure extends Silence>(failures: readonly Failure[]): Failure | null {
   const unanswered = failures.filter(({ isUnanswered }) => isUnanswered);
   return unanswered.find(({ othersAnswered }) => !othersAnswered) ?? unanswered[0] ?? failures[0] ?? null;

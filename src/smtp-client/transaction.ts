@@ -131,7 +131,7 @@ async function sendBody(
 ): Promise<boolean> {
   let sent = 0;
   for (; body.length - sent > BLOCK; sent += BLOCK) {
-    // A server that has replied may have stopped reading, and then the block would never be taken.
+    // A server that has replied may have stopped reading; the kernel would then never take the block.
     await Promise.race([connection.writeBlock(body.subarray(sent, sent + BLOCK)), answer]);
     if (!connection.isOwedReply) return false;
   }

@@ -1,7 +1,7 @@
 /**
- * Tells programs from people among those who open a mail or follow its links. Events of programs are recorded with the sign that
- * gave them away, and counted separately. To take a person for a program loses one event; to take programs for people makes
- * the figures worthless. So a request that shows a sign of a program counts as one.
+ * Distinguishes programs from people among the requests for pixels and links. Events of programs are recorded with the
+ * sign by which they were recognized, and counted separately. A person who counts as a program costs one event;
+ * programs that count as people make the figures worthless. So every request with a sign of a program counts as one.
  */
 import { isbot } from "isbot";
 
@@ -18,7 +18,10 @@ export type MachineSign =
   /** Several links of one mail were followed at the same time. */
   | "sweep";
 
-/** Image proxies of Gmail, Yahoo and Outlook.com: isbot knows them as bots, but they fetch when a person opens the mail. */
+/**
+ * Image proxies of Gmail, Yahoo and Outlook.com: isbot lists them as bots, but they fetch an image only when a person
+ * opens the mail.
+ */
 const proxies = /GoogleImageProxy|YahooMailProxy|OutlookMobileImageProxy/;
 /**
  * The whole User-Agent of Apple's privacy proxy, which fetches the images of every mail, read or not; and the names of mail

@@ -29,7 +29,8 @@ export function isolateTrackingHosts(
     const host = request.hostname?.toLowerCase().replace(/\.$/, "") ?? "";
     if (own.has(host) || isIP(host) !== 0 || host.startsWith("[")) return;
     if (tracking.some((path) => request.url.startsWith(path))) return;
-    // No domain has a longer name. When the look-up fails the request goes on, so that /health works without the database.
+    // No domain has a longer name. When the look-up fails, the request continues, so that /healthz works without the
+    // database.
     if (host.length > LONGEST_HOST) return;
     if (await answers.get(host, () => isTrackingDomain(host)).catch(() => false)) throw notFound("Page");
   });

@@ -1,4 +1,4 @@
-/** What the routes of tracking need, and what they share. */
+/** The dependencies of the tracking routes, and the functions that the routes share. */
 import type { FastifyRequest } from "fastify";
 import type { Engagement } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";

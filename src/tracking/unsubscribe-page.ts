@@ -32,7 +32,9 @@ export const UNDO = "take_back=yes";
 const undo = html`<form method="post"><input type="hidden" name="take_back" value="yes"><button>Undo</button></form>
 `;
 
-/** The page for every recipient who is not subscribed, for whatever reason. The Undo button only if `mayUndo`. */
+/**
+ * The page for every recipient who is not subscribed, for whatever reason. It has the Undo button only if `mayUndo`.
+ */
 export function sendUnsubscribed(
   reply: FastifyReply,
   recipient: MailRecipient,

@@ -14,7 +14,7 @@ export function readFromName(text: string | null | undefined): string | null {
 }
 
 function fromNameFault(text: string): string | null {
-  // Merge tags are not replaced here: recipients would see the tag itself.
+  // A merge tag in this name would not be replaced, so recipients would see the tag itself.
   if (holdsMergeTag(text))
     return "merge tags are not replaced here; write the name as recipients should see it";
   return headerTextFault(text);

@@ -20,7 +20,7 @@ export const IMPORT_JOB = "subscriber_import";
 /** The parameters of the job. */
 export interface ImportInput extends ReadOptions {
   readonly mailing_list_id: string;
-  /** As the sender named it. */
+  /** The file name that the sender gave. */
   readonly file_name: string;
   readonly update_existing: boolean;
   readonly resubscribe: boolean;

@@ -65,7 +65,7 @@ export async function writePeople(
   const isDone = new Set(done.map(({ batch }) => batch));
   const left = [...plan.batches.keys()].filter((at) => !isDone.has(at));
   if (left.length > 0) await writeLeft(writing, plan, left, sumOf(done));
-  // Counted again: another run of the job, which was presumed dead, may have written batches.
+  // The batches are counted again, because another run of the job, which was presumed dead, may have written some.
   const settled = await listDurableBatches(db, workspaceId, jobId);
   const isWhole = settled.length === plan.batches.length;
   if (!isWhole && !signal.aborted) {
@@ -94,7 +94,7 @@ async function writeLeft(
       const written = await takeTurn(async () =>
         (await hasToEnd()) ? nothing : writeBatch(writing, plan, batch, { people, room }),
       );
-      // Added only now: another batch may have been added while this one was written.
+      // The counts are added after the write, because another batch may have been added meanwhile.
       sum = sumOf([sum, written]);
       onWritten(sum);
       if (left.length > 0) requireTurn();

@@ -119,7 +119,7 @@ export function healthScore(
   );
 }
 
-/** What the sending wing knows about the campaigns and autoresponders of a list. */
+/** The campaigns and autoresponders of lists, as the sending wing provides them. */
 export interface ListCampaigns {
   /** The newest sent campaign of each list, by the id of the list. */
   latest(db: Queryable, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, LastCampaign>>;

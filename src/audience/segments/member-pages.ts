@@ -1,7 +1,7 @@
 /**
  * Pages of the members of a segment. On a small list each page is computed directly. On a large list, counting and deep
- * pages mean looking at everyone: the total, and ids where pages start, are cached for some seconds, until a person
- * joins or leaves a list. The people shown are members at the time of the request.
+ * pages read all members, so the total, and ids where pages start, are cached for some seconds, until a person joins or
+ * leaves a list. The people shown are members at the time of the request.
  */
 
 import { hash } from "node:crypto";

@@ -1,6 +1,6 @@
 /**
- * The members of a segment as a relation: the one place where conditions become SQL. The preview, the members of a
- * segment, the segments of a subscriber and the audience of a campaign all use it, so that they agree.
+ * The members of a segment as a relation: the only file that turns conditions into SQL statements. The preview, the
+ * members of a segment, the segments of a subscriber and the audience of a campaign all use it, so that they agree.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";

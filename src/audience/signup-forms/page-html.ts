@@ -69,7 +69,7 @@ export function sendLimitReached(
   return sendBusy(reply, full[reason], seconds);
 }
 
-/** The same page for every address. */
+/** Sends the page after a sign-up. It is the same for every address. */
 export function sendCheckMailbox(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
   return sendPage(
     reply,

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Whose rate limit was reached. */
+/** The holder of the rate limit that was reached. */
 export type SignupLimit = "network" | "list" | "workspace";
 
 const STRETCH_MS = 300_000;

@@ -3,7 +3,7 @@
  * a prefix (a last word of one or two letters must match whole), and people whose address or domain starts with the
  * text. A part with `_` must occur literally. It does not find the middle of a word: a trigram index would, but costs
  * an import 17 microseconds a row, more than everything else. Each condition on the table of subscribers (`s`) has its
- * own index. They must be run apart: with `or` PostgreSQL would read all people.
+ * own index. They must run as separate queries: joined with `or`, PostgreSQL would read all people.
  */
 import sql, { join, type Sql } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";

@@ -80,7 +80,7 @@ export class EntryTally {
     return this.#invalid > 0 ? `${sentence}: ${this.#invalidNamed()}` : sentence;
   }
 
-  /** How many values have been read and not taken. */
+  /** The number of distinct values read since the last call of takeValues. */
   get waiting(): number {
     return this.#values.size;
   }

@@ -124,7 +124,7 @@ export interface SuppressingEntry {
   readonly created_at: Date;
 }
 
-/** Who adds the entries, and when. */
+/** The creator of the entries, and the time. */
 export interface EntryOrigin {
   readonly createdBy: string;
   readonly createdAt: Date;

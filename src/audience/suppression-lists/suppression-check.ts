@@ -1,6 +1,6 @@
 /**
- * The suppression check: the one relation that says who is suppressed. Acceptance, campaigns that choose recipients,
- * the delivery process and the test endpoint all use it, so that they agree.
+ * The suppression check: the only relation that determines which recipients are suppressed. Acceptance, campaigns that
+ * choose recipients, the delivery process and the test endpoint all use it, so that they agree.
  *
  * An entry counts when its list is active and its scope applies: `global` to every message, `mailing_list` to campaigns
  * and autoresponders for that list, `segment` to campaigns to that segment. The service's own mail (confirmation links)

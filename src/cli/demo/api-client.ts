@@ -9,7 +9,7 @@ export interface DemoApi {
   readonly key: string;
   /** Opens the local inbox. */
   readonly inboxToken: string;
-  /** Gives the answer's data. @throws with the service's words when it refuses */
+  /** Gives the answer's data. @throws an Error with the service's message when the service refuses the call */
   readonly ask: (method: string, path: string, body?: object) => Promise<Data>;
   /** All rows of a list that comes in pages. */
   readonly askAll: (path: string, rows: string) => Promise<Data[]>;

@@ -9,8 +9,8 @@ const cities = ["Berlin", "Lisboa", "Nairobi", "Ōsaka", "Paris", "São Paulo"];
 const domains = ["example.com", "example.net", "example.org", "mail.example"];
 
 /**
- * How the addresses of some are steered in the local inbox (delivery/capture/simulated-replies.ts): of the customers 25 do not
- * exist, 10 have a full mailbox, and 8 are to be tried again.
+ * The tags that make the local inbox refuse some addresses (delivery/capture/simulated-replies.ts): of the customers 25
+ * do not exist, 10 have a full mailbox, and 8 are deferred.
  */
 function steering(at: number): string {
   if (at % 40 === 7) return "+bounce";

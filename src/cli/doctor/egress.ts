@@ -40,7 +40,7 @@ export async function checkDirectWay(
   const path = { port: SMTP_PORT, ehloName: MAIL_HOSTNAME, tls: "opportunistic" } as const;
   return findingOf(say, await tryHosts(elsewhere, path), {
     silence: "Many networks block this port: ask your provider to open it, or send with MAIL_MODE=relay.",
-    // Other hosts may accept mail from this machine.
+    // A warning only, because other hosts may accept mail from this machine.
     refused: "warning",
     refusal: "",
   });
@@ -76,9 +76,9 @@ function addressesBy(resolver: NetworkResolver): Parameters<typeof lookUpHost>[0
 }
 
 interface Advice {
-  /** What to do if no host answers. */
+  /** The advice if no host answers. */
   readonly silence: string;
-  /** The status of a refusal, and what to do then. */
+  /** The status of a refusal, and the advice for it. */
   readonly refused: FindingStatus;
   readonly refusal: string;
 }

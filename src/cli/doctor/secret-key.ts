@@ -74,7 +74,7 @@ async function rotationState(db: Database, secrets: Secrets): Promise<string | n
     : `${counted(left, "value")} ${left === 1 ? "is" : "are"} still sealed with an earlier key: ${ROTATE} seals again.`;
 }
 
-/** Whether the database knows one key since later than another. */
+/** Whether one key was added to the database later than another. */
 function isLater(known: readonly KnownKey[], one: Buffer, other: Buffer): boolean {
   const at = (key: Buffer) => known.findIndex(({ fingerprint }) => fingerprint.equals(key));
   return at(one) > at(other);

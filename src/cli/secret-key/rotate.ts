@@ -1,12 +1,12 @@
 /**
- * `posthaste secret-key rotate`: one step at a time, the next one that loses nothing. No key seals or signs before every
- * running process can open what it seals, so a rotation is:
+ * `posthaste secret-key rotate`: takes the next safe step of a rotation. No key seals or signs before every running
+ * process can open what it seals, so a rotation is:
  *
  * 1. a new key behind the one in use, on every machine;
  * 2. the new key first, and everything sealed again with it;
  * 3. when the old key is no longer needed, `secret-key retire`.
  *
- * Each run looks how far the rotation is. It may be broken off anywhere and run again.
+ * Each run determines the next step from the database. It may be interrupted at any point and repeated.
  */
 import {
   processesWithout,
@@ -29,7 +29,7 @@ const AGAIN = "npm run -s posthaste -- secret-key rotate";
  * Takes the next step and says what is done and what comes next.
  *
  * @param beginsAnother begins a rotation although keys of earlier ones are still in use
- * @throws an Error for the operator where a step has to be taken elsewhere first
+ * @throws an Error for the operator when a step on another machine has to come first
  */
 export async function rotate(db: Database, keys: MachineKeys, beginsAnother: boolean): Promise<string> {
   const before = await listSecretKeys(db);
@@ -92,7 +92,7 @@ async function promote(db: Database, keys: MachineKeys, position: number): Promi
   return seal(db, keys.write([key, ...keys.ring.filter((other) => other !== key)]));
 }
 
-/** The rest of step 2: the first key is in use, and what others have sealed is sealed again with it. */
+/** The rest of step 2: marks the first key as in use, and seals the values of other keys again with it. */
 async function seal(db: Database, keys: MachineKeys): Promise<string> {
   await db.transaction((tx) => requireUsableKeys(tx, keys.secrets));
   const resealed = await resealAll(db, keys.secrets, sealedColumns);
@@ -102,7 +102,7 @@ async function seal(db: Database, keys: MachineKeys): Promise<string> {
   return `${counted(resealed, "sealed value")} ${again}, with ${name}.\n${await remaining(db, keys, unopened)}`;
 }
 
-/** Everything is sealed with the first key: says which restart is left, or that the rotation is complete. */
+/** After all values are sealed with the first key: says which restart remains, or that the rotation is complete. */
 async function remaining(db: Database, { secrets }: MachineKeys, unopened: number): Promise<string> {
   const [first, ...earlier] = secrets.fingerprints.map(shortFingerprint);
   const lost =

@@ -59,7 +59,7 @@ export function addSecretKeyCommands(program: Command, { stdout, environment }: 
     .description("make this machine's keys the database's, where the ones before are lost for good")
     .action(async () => {
       const { SECRET_KEY, DATA_DIR } = readConfig(environment);
-      // Where there is none it is made: the one before is lost.
+      // A missing key is created, because the earlier key is lost.
       const { fingerprints } = createSecrets(...loadSecretKeys(SECRET_KEY, DATA_DIR));
       await withDatabase(environment, (db) =>
         db.transaction(async (tx) => {

@@ -35,7 +35,7 @@ export class InboxAccess {
     const isApi = /^\/inbox\/messages(\/|$)/.test(pathname);
     if (this.#token.matches(searchParams.get("token") ?? "")) {
       if (isApi) return undefined;
-      // Removes it from the address, which is visible and may be shared.
+      // Redirects to the address without the token, because an address is visible and may be shared.
       searchParams.delete("token");
       const rest = searchParams.size > 0 ? `?${searchParams.toString()}` : "";
       return reply.header("Set-Cookie", this.#cookie(request)).redirect(`${pathname}${rest}`, 303);

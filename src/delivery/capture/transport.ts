@@ -13,7 +13,7 @@ import { captureReply } from "./simulated-replies.ts";
 import { insertCaptured, type NewCaptured } from "./store.ts";
 
 const BATCH = 100;
-/** Until a batch is retried that the database could not store. */
+/** The delay before a batch that the database could not store is retried. */
 const RETRY_SECONDS = 5;
 
 interface Captured {

@@ -68,14 +68,14 @@ export function returnPathKeys(secrets: Secrets): PurposeKeys {
 const SENDER_ID = "posthaste";
 
 /**
- * Messages composed and signed at the same time: enough to keep the signing threads busy. More would only hold their texts in
- * memory while they wait for a thread.
+ * Messages composed and signed at the same time: enough to keep the signing threads busy. Further messages would only
+ * keep their texts in memory while they wait for a thread.
  */
 const takeTurn = createLimiter(32);
 /** Large messages are loaded and assembled one at a time per workspace. */
 const takeTurnOf = createKeyedLimiter<WorkspaceId>(1);
 
-/** Until a message is leased again whose sender or content could not be looked up. */
+/** The delay before a message is leased again after the look-up of its sender or content failed. */
 const LOOK_UP_AGAIN_SECONDS = 5;
 
 /**
@@ -111,7 +111,7 @@ async function prepareLarge(
   options: ComposeOptions,
   events: TransportEvents,
 ): Promise<Composed | null> {
-  // It may have waited for a long time.
+  // The message may have waited for a long time.
   if (!events.mayStart(message)) {
     events.onEnd(message, { kind: "release" });
     return null;
@@ -183,7 +183,10 @@ function complaintFields(address: string | null, token: string): HeaderField[] {
   ];
 }
 
-/** The content: made by the pre-send check, or stored. With the host of its envelope sender, if it is a special one. */
+/**
+ * The content, made by the pre-send check or stored, and the host of the envelope sender if that is not the default
+ * host.
+ */
 function partsOf(message: ReadyMessage, stored: StoredContent, { tracking }: SenderIdentity) {
   const given = message.content?.();
   if (given !== undefined) {

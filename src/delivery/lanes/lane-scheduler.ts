@@ -246,7 +246,7 @@ export class LaneScheduler {
     return mayStart && !isPaused;
   }
 
-  /** Back to the waiting messages, for other sessions. */
+  /** Returns the messages to the queue of the lane, for other sessions. */
   async #putBack(messages: readonly ComposingMessage[]): Promise<void> {
     for (const { message, destination, composed } of messages) {
       if ((await composed) !== null) this.add({ message, destination });

@@ -35,7 +35,7 @@ export interface PooledSession {
   isOver: boolean;
 }
 
-/** The failure that counts for every message to the site. */
+/** The failure that ends the attempt of every message to the site. */
 export type OpenFailed = { readonly failure: SmtpAttempt };
 
 /** A site that is not tried until a time of performance.now(). */
@@ -157,7 +157,7 @@ export class SessionPool {
 
   #cool(site: string, failure: OpenFailed["failure"]): void {
     const rest = coolDownAfter(failure.result);
-    // If other sessions of the site are open, it only refused one connection more.
+    // If other sessions of the site are open, the site only refused one more connection.
     const isServed = [...this.#sessions].some((used) => used.site === site && used.session.isOpen);
     if (rest > 0 && !isServed) this.#cooling.set(site, { failure, until: performance.now() + rest }, rest);
   }

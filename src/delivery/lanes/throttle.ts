@@ -13,7 +13,10 @@ export const LANE_SHARE = 1_000;
 export const FIRST_SHARE = 250;
 /** A lane may hold as many messages as its rate limit allows in this time, and twice as many as it attempted in it. */
 const SHARE_MS = 5_000;
-/** The longest time after which a message beyond the share is leased again: the lane may be faster by then. */
+/**
+ * The longest time after which a message beyond the share is leased again: the lane may have become faster in the
+ * meantime.
+ */
 const LONGEST_RETURN_MS = 10 * 60_000;
 
 /** The pause after a reply that asks us to slow down and names no time. */

@@ -24,7 +24,7 @@ export type SmsResult =
   | {
       readonly outcome: "declined";
       readonly mayRetry: boolean;
-      /** Until the next attempt; null for the retry schedule. */
+      /** The wait before the next attempt; null to follow the retry schedule. */
       readonly waitSeconds: number | null;
       /** The gateway throttles us: no message is sent for a while. */
       readonly isThrottled: boolean;
@@ -60,5 +60,5 @@ export type Ending =
   | { readonly kind: "release"; readonly seconds?: number }
   /** Ended by the pre-send check without an attempt. */
   | { readonly kind: "end"; readonly status: "suppressed" | "cancelled"; readonly detail: string }
-  /** Its content cannot be composed. The message fails. */
+  /** The content of the message cannot be composed. The message fails. */
   | { readonly kind: "unsendable"; readonly error: unknown };

@@ -130,10 +130,10 @@ export function requeue(
 }
 
 /**
- * Back to the queue without an attempt, because the host failed for another message. No
- * event is recorded if it was deferred before or has expired; an expired message still gets one attempt.
+ * Back to the queue without an attempt, because the host failed for another message. No event is recorded if it was
+ * deferred before or has expired; an expired message still gets one attempt.
  *
- * @param why the result that the other message's failure would have for this one
+ * @param why the result that the other message's failure would give this message
  * @param seconds until the host is asked again
  */
 export function backOff(

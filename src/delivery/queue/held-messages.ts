@@ -23,7 +23,7 @@ export class HeldMessages {
     return this.#until.size;
   }
 
-  /** Of the content of all messages. */
+  /** The size of the content of all held messages. */
   get bytes(): number {
     return this.#bytes;
   }

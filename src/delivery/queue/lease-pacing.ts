@@ -46,9 +46,9 @@ export class Leasing {
   readonly #cursors: Readonly<Record<Priority, QueueCursor>> = { 0: new QueueCursor(), 1: new QueueCursor() };
   /** Whether the last scan left due messages because there was no room. */
   #leftSome = false;
-  /** Whether it leased messages although a lane was saturated: that lane will soon have room. */
+  /** Whether the last scan leased messages although a lane was saturated: that lane will soon take more messages. */
   #isBusy = false;
-  /** Its duration in the database. */
+  /** How long the last scan took in the database, in milliseconds. */
   #scanMs = 0;
   /** Workspaces of which the last scan skipped all messages, or the large ones. */
   #full: readonly WorkspaceId[] = [];

@@ -41,7 +41,7 @@ export interface LeaseOrder {
 export interface WorkspaceShare {
   readonly messages: number;
   readonly bytes: number;
-  /** What each workspace has under way already. */
+  /** The messages and bytes that the worker already holds for each workspace. */
   readonly held: readonly (Holding & { readonly workspaceId: WorkspaceId })[];
   /** Workspaces of which nothing more is leased. */
   readonly full: readonly WorkspaceId[];
@@ -235,7 +235,7 @@ function betweenTimes({ priority }: LeaseOrder, from: Sql, until: Sql): Sql {
 /** The order of the index; within one line by time. */
 const byLineAndTime = sql`order by q.priority, q.workspace_id, q.campaign_id, q.due_at`;
 
-/** The same key as destinationKey of smtp-transport.ts. */
+/** Computes the same key as destinationKey in smtp-transport.ts. */
 const place = sql`case when line.is_routed then q.workspace_id || ' ' || q.domain else q.domain end`;
 
 function mayLeave({ saturated, networks = [] }: LeaseOrder): Sql {
@@ -246,7 +246,7 @@ function mayLeave({ saturated, networks = [] }: LeaseOrder): Sql {
 
 /** The messages of a line before the first one that may be leased. */
 export interface PassedOver extends Line {
-  /** When that one was due; without one, SETTLING_SECONDS ago. */
+  /** When the first message that may be leased was due; SETTLING_SECONDS ago if there is none. */
   readonly ends_at: Date;
   /** How many messages are passed over. */
   readonly count: number;

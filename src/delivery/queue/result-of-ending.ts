@@ -49,7 +49,10 @@ function resultOfAttempt(
     : resultOfSmtp(message, attempt, now, random);
 }
 
-/** As the log of the message shows it. Details of internal errors are in the service's log only. */
+/**
+ * The result for an error of the service, as the message's log shows it. Details of internal errors appear only in the
+ * service's log.
+ */
 function internalError(error: unknown) {
   const reason = error instanceof UnfitValues ? error.message : "internal error";
   return { outcome: "unroutable", status: "failed", enhanced: OUR_FAULT, reason } as const;

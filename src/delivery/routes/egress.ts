@@ -31,7 +31,7 @@ const MOST_ROUTINGS = 1_000;
 const CHOICE_KEPT_MS = 5_000;
 const MOST_CHOICES = 10_000;
 const MOST_RELAYS = 1_000;
-/** Until an unavailable path is tried again. */
+/** The delay before an unavailable path is tried again. */
 const UNAVAILABLE_SECONDS = 300;
 /** Messages that wait for the next day's quota come back within the first quarter of an hour of that day. */
 const MORNING_MS = 15 * 60_000;

@@ -16,9 +16,9 @@ const MOST_DOMAINS = 10_000;
 /** RFC 8461 section 3.3 suggests limits of 64 KB and one minute; mail waits for the fetch, so the deadline is shorter here. */
 const MOST_BYTES = 64 * 1024;
 const DEADLINE_MS = 10_000;
-/** Until the DNS record is looked up again. */
+/** The delay before the DNS record is looked up again. */
 const RECORD_MS = 60 * 60_000;
-/** Until a failed fetch or look-up is tried again (section 3.3: five minutes or longer). */
+/** The delay before a failed fetch or look-up is tried again (section 3.3: five minutes or longer). */
 const FAULT_MS = 5 * 60_000;
 const REFRESH_MS = 24 * 60 * 60_000;
 

@@ -135,7 +135,7 @@ export class DeliveryReceipts {
     try {
       await this.#storeAll();
     } finally {
-      // Also after a failure: expired receipts would keep others from being applied.
+      // Expired receipts are deleted after a failure, too: they would keep others from being applied.
       if (this.#looks++ % EXPIRE_EVERY === 0) await expireReceipts(this.#deps);
     }
   }

@@ -17,7 +17,7 @@ const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 /** After a session that lasted longer than this, the next wait is the shortest again. */
 const STABLE_MS = 60_000;
-/** Until messages are tried again while there is no session. */
+/** The delay before messages are tried again while there is no session. */
 const AWAY_SECONDS = 15;
 /** SMPP 3.4 section 4.4.1: what a short_message of either alphabet holds without being divided. */
 const MOST_SHORT_OCTETS = { 0: 160, 8: 140 } as const;

@@ -8,7 +8,7 @@ import type { SmppSettings } from "./gateway-settings.ts";
 
 /** The deadline for the connection, the bind and each enquire_link. */
 const ANSWER_MS = 10_000;
-/** The deadline for a submit_sm. After it, it is unknown whether the SMS was taken. */
+/** The deadline for a submit_sm. After this deadline it is unknown whether the service centre accepted the SMS. */
 export const SUBMIT_MS = 30_000;
 const ENQUIRE_MS = 30_000;
 const UNBIND_MS = 2_000;

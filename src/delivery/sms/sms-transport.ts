@@ -9,7 +9,7 @@ import { declined, type SmsGateway } from "./gateway.ts";
 
 /** Held messages of a worker that may be SMS. */
 const SHARE = 500;
-/** Until an SMS beyond the share is leased again. */
+/** The delay before an SMS beyond the share is leased again. */
 const FULL_SECONDS = 5;
 const SHORTEST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;

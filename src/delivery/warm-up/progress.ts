@@ -7,7 +7,7 @@ import { listWarmUps } from "./store.ts";
 export interface ProviderWarmUp {
   /** Name of the lane. */
   readonly provider: string;
-  /** Of the schedule, from 1. */
+  /** The day of the schedule, counted from 1. */
   readonly day: number;
   readonly ceiling: number;
   readonly sent_today: number;

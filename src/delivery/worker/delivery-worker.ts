@@ -90,7 +90,7 @@ export class DeliveryWorker {
   readonly #lock: ProcessLock;
   /** Resolved when there may be something to lease. */
   #wake = Promise.withResolvers<void>();
-  /** As of the last lease. */
+  /** The halted campaigns, as of the last lease. */
   #halted: Halted = { paused: [], cancelled: [] };
   #haltedIds: ReadonlySet<string> = new Set();
   #working: Promise<void> = Promise.resolve();
@@ -132,7 +132,7 @@ export class DeliveryWorker {
   static async start(options: DeliveryWorkerOptions): Promise<DeliveryWorker> {
     const workerId = newId();
     let worker: DeliveryWorker | undefined;
-    // Before the journal is opened: a journal without a lock counts as that of a dead worker.
+    // The lock is taken before the journal is opened, because a journal without a lock counts as that of a dead worker.
     const lock = await holdWorkerLock(options.db, workerId, () => {
       if (worker !== undefined) worker.#doubtLeases();
     });
@@ -164,7 +164,8 @@ export class DeliveryWorker {
     }
     await this.#beating;
     await this.#lock.end();
-    // Only now: a lock that is held again recreates a removed journal.
+    // The journal is removed only after the lock is released: a lock that is held again would recreate a removed
+    // journal.
     if (isClean) this.#journal.remove();
   }
 

@@ -10,7 +10,7 @@ import type { SmsTransport } from "#delivery/sms/sms-transport.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Log } from "#platform/log/log.ts";
 
-/** Until messages are leased again whose pre-send check failed. */
+/** The delay before messages are leased again after a failed pre-send check. */
 const CHECK_AGAIN_SECONDS = 5;
 
 export interface DispatcherOptions {
@@ -75,7 +75,7 @@ export class Dispatcher {
     held.add(ready, until);
     if (smsTransport !== null) smsTransport.send(ready);
     else {
-      // Retried until it expires, like with a gateway that cannot be reached.
+      // The SMS is retried until it expires, as if the gateway could not be reached.
       const attempt = { result: declined("No SMS gateway is configured", true), gateway: null };
       onEnd(ready, { kind: "attempted", attempt });
     }

@@ -41,7 +41,7 @@ export class Heartbeat {
     }
   }
 
-  /** @throws what the database has against it; leases that are not extended by the next beat lapse */
+  /** @throws the error of the database; leases that the next beat does not extend either will lapse */
   async beat(): Promise<void> {
     const { db, workerId, held, writer, lock } = this.#options;
     const until = performance.now() + LEASE_SECONDS * 1000;

@@ -143,7 +143,7 @@ export async function* readJournal(folder: string, owner: JournalOwner): AsyncGe
     try {
       yield JSON.parse(line, reviveDate) as DeliveryResult;
     } catch {
-      // Not a whole line.
+      // A kill cut the line short.
     }
   }
 }

@@ -83,7 +83,7 @@ export class Recovery {
     for (const owner of listJournals(journalFolder)) {
       if (owner.workerId === workerId) continue;
       const state = await this.#stateOf(owner, before.get(owner.workerId));
-      // Before any replay: leases would lapse while a long journal is replayed.
+      // Leases are extended before any replay, because they would lapse while a long journal is replayed.
       if (state === "dead") await this.#extendLeases(owner);
       owners.push({ owner, state });
     }

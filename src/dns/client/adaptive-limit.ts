@@ -4,7 +4,7 @@
  * decrease, as in TCP).
  */
 
-/** No server refuses so few for their number, so the limit is never lower. */
+/** No server refuses this few concurrent look-ups, so the limit is never lower. */
 const FEWEST = 8;
 const SHRINK = 0.5;
 /** Shortest time between two steps down. Look-ups that are already under way were begun under the old limit. */

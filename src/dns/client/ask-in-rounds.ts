@@ -15,7 +15,7 @@ const MOST_FAILURES = 2;
 
 export interface LookUpEvents {
   onEnd(reply: DnsReply): void;
-  /** It continues, but puts no load on the servers: they do not answer, or it waits for the next round. */
+  /** The look-up continues without load on the servers: they do not answer, or it waits for the next round. */
   onQuiet(): void;
   /** Each server has answered REFUSED. @returns whether the look-up will be begun again later, because of high load */
   onRefused(): boolean;
@@ -64,7 +64,7 @@ export class LookUp {
     this.#plan = Array.from({ length: this.question.tries }, () => round).flat();
     if (this.#startedAt === null) {
       this.#startedAt = performance.now();
-      // Answers that have already arrived are read first: if this thread was busy, the servers are not to blame.
+      // Answers that have already arrived are read first: if this thread was busy, the delay is not the servers' fault.
       this.#deadline = setTimeout(() => setImmediate(() => this.giveUp()), this.question.timeoutMs);
     }
     this.#send();

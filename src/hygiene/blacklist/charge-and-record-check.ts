@@ -66,7 +66,8 @@ async function refusalOfCheck(
 }
 
 /**
- * Charges a check in the transaction that records it. Nothing is reserved before, so that a crash leaves nothing to refund.
+ * Charges a check in the transaction that records it. Nothing is reserved before the check, so a crash requires no
+ * refund.
  * @returns why it was not charged; null when it was
  */
 export async function chargeCheck(

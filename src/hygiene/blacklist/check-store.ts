@@ -77,7 +77,7 @@ export async function hasRuns(db: Queryable, workspaceId: WorkspaceId, monitorId
   return run !== undefined;
 }
 
-/** Removes up to `most` checks of before then. @returns how many */
+/** Removes up to `most` checks made before this time. @returns how many */
 export function removeOldChecks(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from blacklist_checks c using (

@@ -8,8 +8,9 @@ export interface ListedZones {
 }
 
 /**
- * Only an answer changes the state of a zone: after a timeout, an error or a failed self-test a zone keeps its state, so that a
- * missing answer never looks like a delisting. Zones that are no longer in the catalogue are left out of both lists.
+ * Only an answer changes the state of a zone: after a timeout, an error or a failed self-test a zone keeps its state,
+ * so that a missing answer is never reported as a delisting. Zones that are no longer in the catalogue are left out of
+ * both lists.
  */
 export function nextListedZones(
   previous: readonly string[],

@@ -18,8 +18,8 @@ export interface Unusable {
 export type SelfTest = (zone: Zone, kind: TargetKind) => Promise<Unusable | undefined>;
 
 /**
- * Tests whether a zone works: it lists its test points and not the whole world (RFC 5782 section 5), as abandoned zones do. The
- * result is cached for 30 minutes; concurrent calls share a test.
+ * Tests whether a zone works: it lists its test points and not every address (RFC 5782 section 5), as abandoned zones
+ * do. The result is cached for 30 minutes; concurrent calls share a test.
  * @param now milliseconds
  */
 export function createSelfTest(resolver: Pick<Resolver, "ipv4">, now: () => number): SelfTest {

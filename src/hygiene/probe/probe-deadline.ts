@@ -3,7 +3,7 @@ import type { SmtpFault } from "#smtp-client/outcome.ts";
 /** The longest part of a probe's time that is kept for QUIT and its reply. */
 const LONGEST_QUIT_MS = 500;
 
-/** The moment at which a probe has to return what it knows: its time is up, or the service stops. */
+/** The deadline at which a probe has to return its findings: its time has passed, or the service stops. */
 export class ProbeDeadline {
   /** All the time of the probe. */
   readonly totalMs: number;

@@ -22,8 +22,8 @@ interface Provider {
 }
 
 /**
- * Limits probes of one mailbox provider: one session at a time, and a number of sessions per minute. A provider that is
- * asked faster takes us for an address harvester, and blocks our mail.
+ * Limits probes of one mailbox provider: one session at a time, and a number of sessions per minute. A provider that
+ * gets more questions takes this service for an address harvester and blocks its mail.
  */
 export class ProviderRateLimit {
   readonly #limits: RateLimits;

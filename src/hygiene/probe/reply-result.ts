@@ -11,8 +11,8 @@ export type ReplyResult = Pick<
 >;
 
 /**
- * What the reply to RCPT, or a refusal at an earlier stage, says about the mailbox. Only a refusal that is certainly about
- * the address makes it `rejected`: a living address called dead does more harm than an unknown one.
+ * What the reply to RCPT, or a refusal at an earlier stage, says about the mailbox. Only a refusal that is certainly
+ * about the address makes it `rejected`: a wrong `rejected` does more harm than a wrong `unknown`.
  */
 export function resultOfReply(answer: SmtpAnswer, stage: ReplyStage): ReplyResult {
   const { code, enhanced, text } = answer;

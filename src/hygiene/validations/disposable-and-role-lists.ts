@@ -64,7 +64,7 @@ export function createAddressLists(dataDir: string, trapDomains: readonly string
       const isFreeProvider = isFreeMail(domain);
       const { roles } = builtInLists();
       return {
-        // Such lists sometimes contain a large provider, all of whose users would be called disposable.
+        // Such lists sometimes contain a large provider; all of its addresses would count as disposable.
         isDisposable: !isFreeProvider && isListed(await disposable(), domain),
         isRoleBased: roles.has(mailboxName(local)),
         isFreeProvider,

@@ -1,9 +1,9 @@
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 /** What the DNS says about a domain. */
 export type DomainFinding =
-  /** It accepts mail: `hosts` in the order to try them, the domain itself if there is no MX. */
+  /** The domain accepts mail. `hosts` are in the order to try them: the domain itself if there is no MX. */
   | { readonly outcome: "deliverable"; readonly hasMx: boolean; readonly hosts: readonly string[] }
-  /** It cannot accept mail, or only at private addresses. */
+  /** The domain cannot accept mail, or only at private addresses. */
   | (NoHosts & { readonly outcome: "undeliverable" })
   /** The DNS gave no answer. */
   | (NoHosts & { readonly outcome: "unknown" });

@@ -91,7 +91,7 @@ export function listDayCounts(
     where workspace_id = ${workspaceId} and day >= ${since}::date`);
 }
 
-/** Removes up to `most` rows of before then. @returns how many */
+/** Removes up to `most` rows created before this time. @returns how many */
 export function removeOldValidations(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from validations where (workspace_id, id) in (

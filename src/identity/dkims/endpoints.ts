@@ -226,14 +226,14 @@ async function deleteKey(db: Database, workspaceId: WorkspaceId, id: string): Pr
     const domain = await lockSendingDomain(tx, workspaceId, key.domain);
     const keys = await listDkimKeysOfDomain(tx, workspaceId, key.domain);
     const others = keys.filter((other) => other.id !== id);
-    // A verified key is needed: receivers would reject signatures of a key that is not published.
+    // A verified domain needs a published key: receivers would reject signatures of a key that is not published.
     const isNeeded =
       key.verified_at === null ? others.length === 0 : others.every((other) => !other.verified_at);
     if (domain?.is_verified && isNeeded) {
       throw new ApiError("CONFLICT", `${key.domain} needs this key: add and verify another one first`);
     }
     if (!(await removeDkimKey(tx, workspaceId, id))) throw notFound("DKIM key");
-    // `onVerification` is not called: the caller knows, and no check has lost the key.
+    // `onVerification` is not called, because the caller deletes the key and no check has failed.
     await updateDkimVerified(tx, workspaceId, key.domain);
   });
 }

@@ -1,7 +1,7 @@
 /**
  * How the result of a DNS check changes a flag. A failed look-up changes nothing. On request the flag becomes the
- * result. The automatic re-check clears a flag only when failures persist: records disappear for an hour while a zone
- * is edited, and mail must not stop because of it.
+ * result. The automatic re-check clears a flag only when failures persist: records can disappear for an hour while a
+ * zone is edited, and mail must not stop because of that.
  */
 import type { CheckStatus } from "./dns-check.ts";
 

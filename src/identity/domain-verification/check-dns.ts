@@ -15,7 +15,7 @@ import { checkDomainSpf, type SpfDnsCheck } from "./check-spf.ts";
 export interface PlatformDomains {
   readonly BOUNCE_DOMAIN: string;
   readonly PLATFORM_SPF_DOMAIN: string;
-  /** The machine's name when MAIL_HOSTNAME is not set and the name is not in public DNS. */
+  /** The machine's name if it is used because MAIL_HOSTNAME is not set, and is not in public DNS; otherwise null. */
   readonly PRIVATE_NAME?: string | null;
 }
 

@@ -65,7 +65,7 @@ async function recheck(
       await deps.onLoss(tx, { workspaceId, domainId: domain.id, domain: domain.domain, lost });
     });
   } catch (fault) {
-    // Another workspace has claimed the domain: nothing has changed, and no caller waits for an error.
+    // Another workspace has claimed the domain: nothing has changed, and there is no caller to report an error to.
     if (!(fault instanceof ApiError)) throw fault;
   }
 }

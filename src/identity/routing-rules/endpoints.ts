@@ -96,7 +96,7 @@ export interface RoutingRuleDeps extends Pick<ReaderOptions, "providers" | "allo
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** What uses the rule, so that it cannot be deleted. */
+  /** The campaign that uses the rule and keeps it from being deleted, as the beginning of a sentence. */
   readonly userOf: (db: Queryable, workspaceId: WorkspaceId, ruleId: string) => Promise<string | undefined>;
 }
 

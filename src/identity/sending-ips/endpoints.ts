@@ -97,9 +97,9 @@ export interface SendingIpDeps extends IpRules {
     ips: readonly SendingIpRow[],
     now: Date,
   ) => Promise<ReadonlyMap<string, WarmUpState>>;
-  /** What uses the address, so that it cannot be deleted. */
+  /** The campaign or rule that uses the address and keeps it from being deleted, as the beginning of a sentence. */
   readonly userOf: (db: Queryable, workspaceId: WorkspaceId, ip: SendingIpRow) => Promise<string | undefined>;
-  /** What sends from the pool, so that its last address cannot leave it. */
+  /** The rule that sends from the pool and keeps its last address from leaving it, as the beginning of a sentence. */
   readonly userOfPool: (
     db: Queryable,
     workspaceId: WorkspaceId,

@@ -9,7 +9,7 @@ export const LOCAL_ENDINGS =
 
 /**
  * Normalises a domain to lower-case A-labels.
- * @param ownHosts names of the service itself, which must keep working
+ * @param ownHosts host names of the service itself, which are refused
  * @throws ApiError VALIDATION_ERROR
  */
 export function readTrackingDomain(text: string, ownHosts: readonly string[]): string {

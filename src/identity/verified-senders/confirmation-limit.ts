@@ -1,7 +1,7 @@
 /**
- * How soon a workspace may have another confirmation mail sent to one mailbox. The pause knows mails and not senders:
- * deleting a sender and adding it again is no way around it. How many mails a day there may be is limited with all
- * platform mail.
+ * Limits how soon a workspace may send another confirmation mail to the same mailbox. The pause is counted by mailbox
+ * and not by sender, so deleting a sender and adding it again does not shorten it. The number of mails a day is limited
+ * together with all platform mail (platform-mail-limits.ts).
  */
 import { mailboxOf } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -11,8 +11,8 @@ import { DAY_MS } from "#platform/time-units.ts";
 import { insertConfirmationMail, lockConfirmationMails } from "./store.ts";
 
 /**
- * Notes one more mail, or refuses it. The transaction holds a lock of the workspace's confirmation mails until its end.
- * @param pauseMs how long the workspace's last mail to the same mailbox must be ago
+ * Records a confirmation mail, or refuses it. Locks the workspace's confirmation mails until the transaction ends.
+ * @param pauseMs the shortest time since the workspace's last mail to the same mailbox
  * @throws ApiError RATE_LIMIT_EXCEEDED
  */
 export async function noteConfirmationMail(

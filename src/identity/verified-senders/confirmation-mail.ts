@@ -1,14 +1,14 @@
 /**
- * The mail that asks whether a workspace may send as an address. Nothing in it is written by the caller, except the
- * address itself: a name of their choice would make this mail a way to send any text to any address. The workspace's
- * name is the operator's.
+ * The mail that asks whether a workspace may send as an address. The caller chooses nothing in it except the address:
+ * with a name of the caller's choice, this mail could be used to send any text to any address. The operator chooses the
+ * workspace's name.
  */
 import { withoutTag } from "#mail/address.ts";
 import { confirmationLetter } from "#platform/http/response/confirmation-mail-layout.ts";
 
 export type SenderConfirmationMail = ReturnType<typeof senderConfirmationMail>;
 
-/** @param link where the page with the button is. */
+/** @param link the URL of the page with the button */
 export function senderConfirmationMail(email: string, workspaceName: string, link: string) {
   return {
     kind: "sender_confirmation" as const,
@@ -17,7 +17,7 @@ export function senderConfirmationMail(email: string, workspaceName: string, lin
     write: (name: string) =>
       confirmationLetter({
         subject: "Confirm your sender address",
-        // Without its tag, where anything may be written.
+        // Without the tag after "+", which may contain any text.
         request: `${name} asks to send mail as ${withoutTag(email)}.`,
         link,
         otherwise:

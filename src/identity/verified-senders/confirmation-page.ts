@@ -1,7 +1,7 @@
 /**
- * /verify-sender/{token}: the page behind the link of the confirmation mail. Mail scanners open links, so looking at
- * it (GET, HEAD) changes nothing; the button (POST) confirms. A link that is wrong, expired, replaced or used gets
- * one and the same answer, which tells a guesser nothing.
+ * /verify-sender/{token}: the page behind the link of the confirmation mail. Mail scanners open links, so GET and HEAD
+ * change nothing; only the button (POST) confirms. A link that is wrong, expired, replaced or used gets the same
+ * answer, so the answer does not reveal whether a guessed link exists.
  */
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Clock } from "#platform/clock.ts";
@@ -15,7 +15,7 @@ import { findSenderOfLink, updateSenderVerified } from "./store.ts";
 
 const PATH = "/verify-sender/";
 
-/** Where the page of a token is, relative to PUBLIC_URL. */
+/** The path of the page for a token, relative to PUBLIC_URL. */
 export function confirmationPath(token: string): string {
   return PATH + token;
 }
@@ -31,9 +31,9 @@ export function registerConfirmationPage(
   const linkOf = (token: string, now: Date) => keys.read((key) => readSenderLink(token, key, now));
   server.register(async (pages) => {
     pages.setErrorHandler(sendErrorPage);
-    // The form sends nothing.
+    // The form has no fields.
     ignoreBodies(pages);
-    // A wildcard, because a parameter that is too long would be answered by the router and not by the page.
+    // A wildcard, because the router itself would answer a parameter that is too long.
     pages.get<Token>(`${PATH}*`, async ({ params }, reply) => {
       const link = linkOf(params["*"], deps.clock.now());
       const sender = link && (await findSenderOfLink(deps.db, link));

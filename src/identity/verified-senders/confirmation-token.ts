@@ -1,6 +1,7 @@
 /**
  * The token of a confirmation link: the sender, the number of the link, and when it expires, signed
- * (platform/secrets/signed-token.ts). That only the newest link works, and only once, is checked against the row (store.ts).
+ * (platform/secrets/signed-token.ts). store.ts checks against the sender's row that only the newest link works, and
+ * only once.
  *
  *     base64url( workspace id 16 | sender id 16 | link number 4 | expiry 4 | MAC 32 )   = 96 characters
  */
@@ -12,9 +13,9 @@ import { readSignedToken, signToken } from "#platform/secrets/signed-token.ts";
 export interface SenderLink {
   readonly workspaceId: WorkspaceId;
   readonly senderId: string;
-  /** Counts the links of one sender from 1. */
+  /** The number of the link among those of its sender, from 1. */
   readonly number: number;
-  /** To the second. */
+  /** Whole seconds; the token has no milliseconds. */
   readonly expiresAt: Date;
 }
 

@@ -76,15 +76,15 @@ export interface VerifiedSenderDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** PUBLIC_URL, or where the service listens; no slash at its end. */
+  /** PUBLIC_URL, or the address that the service listens on; without a trailing slash. */
   readonly publicUrl: () => string;
-  /** Accepts a mail of the service's own inside the transaction it is given, or says which limit is reached. */
+  /** Accepts a platform mail in the given transaction, or returns the limit that is reached. */
   readonly sendPlatformMail: (
     tx: Queryable,
     workspaceId: WorkspaceId,
     mail: SenderConfirmationMail,
   ) => Promise<Reached | null>;
-  /** The campaign that sends as the address and is scheduled, being sent or paused, as the beginning of a sentence. */
+  /** The scheduled, sending or paused campaign that sends as the address, as the beginning of a sentence. */
   readonly userOf: (tx: Queryable, workspaceId: WorkspaceId, email: string) => Promise<string | undefined>;
 }
 
@@ -166,7 +166,7 @@ async function resendLink(deps: VerifiedSenderDeps, workspaceId: WorkspaceId, id
     const renewed = await updateSenderLink(tx, workspaceId, id, link);
     if (renewed === undefined) throw await refusal(tx, workspaceId, id, now);
     const { token_number, ...sender } = renewed;
-    // The pause is the statement's own, and lets the first resend through at once.
+    // updateSenderLink has already checked the pause, which does not apply to the first resend.
     await noteConfirmationMail(tx, workspaceId, sender.email, now, 0);
     await sendLink(deps, tx, workspaceId, sender, token_number, now);
     return sender;
@@ -205,7 +205,7 @@ async function removeSender({ db, userOf }: VerifiedSenderDeps, workspaceId: Wor
     if (email === undefined) throw notFound("Verified sender");
     const user = await userOf(tx, workspaceId, email);
     if (user === undefined) return;
-    // A verified domain lets the campaign go on without it.
+    // If the domain is verified, the campaign can still send as the address.
     if ((await maySendAs(tx, workspaceId, email)).allowed) return;
     throw new ApiError("CONFLICT", `${user} sends as ${email}: cancel it first`);
   });

@@ -1,4 +1,4 @@
-/** The tables of verified senders and of the mails that ask them. */
+/** The tables of verified senders and of their confirmation mails. */
 import sql from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -17,14 +17,14 @@ export interface VerifiedSender {
   readonly created_at: Date;
 }
 
-/** A sender whose newest link has just been numbered. */
+/** A sender with the number of its newest link. */
 export interface LinkedSender extends VerifiedSender {
   readonly token_number: number;
 }
 
 const columns = sql`id, email, from_name, is_verified, verified_at, token_expires_at, created_at`;
 
-/** They are listed all at once. */
+/** Limited because the endpoint lists all verified senders at once. */
 export const verifiedSenderRoom: WorkspaceRowLimit = {
   table: sql`verified_senders`,
   what: "verified senders",
@@ -65,8 +65,9 @@ export function insertVerifiedSender(
 }
 
 /**
- * Numbers the next link, which ends the ones before. The guard is the statement's own, so that of many calls at once
- * one passes: undefined when the sender is not there, is verified, or had a link re-sent after `quietSince`.
+ * Assigns the number of the next link, which invalidates the earlier links. The statement itself checks the conditions,
+ * so that only one of several concurrent calls succeeds.
+ * @returns undefined when the sender does not exist, is verified, or had a link re-sent after `quietSince`
  */
 export function updateSenderLink(
   db: Queryable,
@@ -82,12 +83,12 @@ export function updateSenderLink(
     returning ${columns}, token_number`);
 }
 
-/** The sender whose newest, unused link this is. */
+/** The sender of this link; undefined unless it is the newest link and unused. */
 export function findSenderOfLink(db: Queryable, link: SenderLink): Promise<VerifiedSender | undefined> {
   return db.row(sql`select ${columns} from verified_senders where ${isOpen(link)}`);
 }
 
-/** Confirms by the newest, unused link; undefined when it is not that any more. */
+/** Verifies the sender of this link; undefined unless it is the newest link and unused. */
 export function updateSenderVerified(
   db: Queryable,
   link: SenderLink,
@@ -102,7 +103,7 @@ export function updateSenderVerified(
 const isOpen = ({ workspaceId, senderId, number }: SenderLink) => sql`
   workspace_id = ${workspaceId} and id = ${senderId} and token_number = ${number} and not is_verified`;
 
-/** Its address; undefined when it is not there. */
+/** Deletes the sender and returns its address; undefined when the sender does not exist. */
 export async function removeVerifiedSender(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -113,15 +114,18 @@ export async function removeVerifiedSender(
   return removed?.email;
 }
 
-/** So that of many calls at once only as many pass as may; they are few. */
+/**
+ * Serialises the confirmation mails of a workspace until the transaction ends, so that concurrent calls cannot exceed
+ * the limit together.
+ */
 export async function lockConfirmationMails(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`confirmation mails ${workspaceId}`)})`);
 }
 
 /**
- * Notes that a mail is sent to the mailbox now, unless the workspace's last one was sent after `quietSince`; forgets those
- * before `forgetBefore`. To be called under the lock.
- * @returns when that last one was sent; undefined when the mail was noted
+ * Records a mail to the mailbox, unless the workspace sent one to it after `quietSince`; deletes records from before
+ * `forgetBefore`. The caller holds the lock (lockConfirmationMails).
+ * @returns when the last mail was sent; undefined when the new mail was recorded
  */
 export async function insertConfirmationMail(
   tx: Queryable,

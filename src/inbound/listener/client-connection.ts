@@ -5,12 +5,12 @@ import type { Conversation } from "./conversation-interface.ts";
 import { type MessageMemory, withMessageData } from "./message-data.ts";
 import { answerSoon } from "./smtp-reply.ts";
 
-/** How long a client that is told to go may take to read why. */
+/** How long a client may take to read the reply that ends its session. */
 const FAREWELL_MS = 1_000;
 
 interface ClientOptions {
   readonly socket: Socket;
-  /** As peerOf gives it. */
+  /** The key of the client (peerOf). */
   readonly peer: string;
   readonly slot: SessionSlot;
   readonly conversation: Conversation;
@@ -62,7 +62,7 @@ export class ClientConnection {
     if (!this.#isReceiving) this.#sendStopping();
   }
 
-  /** The client is gone. */
+  /** The client has disconnected. */
   release(): void {
     clearTimeout(this.#deadline);
     this.#slot.leave();
@@ -121,13 +121,13 @@ export class ClientConnection {
   }
 }
 
-/** Says goodbye and closes the socket a second later, whatever the client does. */
+/** Calls `sayGoodbye` and closes the socket a second later, whatever the client does. */
 export function endConnection(socket: Socket, sayGoodbye: () => void): void {
   sayGoodbye();
   setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
 }
 
-/** Names a client by what both its TCP socket and smtp-server's session know of it. */
+/** A key of a client: its network and port, which both its TCP socket and smtp-server's session have. */
 export function peerOf(network: string, port: number | undefined): string {
   return `${network} ${port}`;
 }

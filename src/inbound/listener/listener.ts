@@ -65,7 +65,7 @@ export class SmtpListener {
   readonly #server = createServer((socket) => this.#accept(socket));
   readonly #unwatchCertificate: () => void;
   readonly #clients = new Set<ClientConnection>();
-  /** By peerOf. A client that is gone may be followed by another one from the same port. */
+  /** Keyed by peerOf. After a client has disconnected, another client may connect from the same port. */
   readonly #byPeer = new Map<string, ClientConnection>();
   #port: number;
 

@@ -16,7 +16,7 @@ export interface NewRefusal {
   /** The domain in the mail's From. */
   readonly sender: string | null;
   readonly reason: ReportRefusalReason;
-  /** What the reason is about, such as the name of the other domain. */
+  /** The value that the reason refers to, such as the name of the other domain. */
   readonly detail: string | null;
 }
 
@@ -70,7 +70,7 @@ export function listRefusedReports(
     order by id desc limit ${limits.refusedReportsPerDomain.most}`);
 }
 
-/** Removes up to `most` reports received before then. @returns how many */
+/** Removes up to `most` reports received before this time. @returns how many */
 export function removeOldRefusedReports(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from refused_reports where ctid = any(array(

@@ -20,7 +20,7 @@ const results = sql`
   coalesce(sum(count) filter (where disposition = 'reject'), 0)::bigint as rejected`;
 const sums = sql`coalesce(sum(count), 0)::bigint as messages, ${results}`;
 
-/** Counts the reports received since then, and their records. */
+/** Counts the reports received after `since`, and their records. */
 export async function countNewRecords(
   tx: Queryable,
   { workspace_id, id }: ReportedDomain,
@@ -91,7 +91,7 @@ export async function insertTlsReport(
   return inserted > 0;
 }
 
-/** Removes up to `most` records of reports whose time range ended before then. @returns how many */
+/** Removes up to `most` records of reports whose time range ended before this time. @returns how many */
 export function removeOldDmarcRecords(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from dmarc_records where ctid = any(array(
@@ -100,7 +100,7 @@ export function removeOldDmarcRecords(db: Queryable, before: Date, most: number)
       where r.ends_at < ${before} limit ${most}))`);
 }
 
-/** Removes up to `most` reports without records whose time range ended before then. @returns how many */
+/** Removes up to `most` reports without records whose time range ended before this time. @returns how many */
 export function removeOldDmarcReports(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from dmarc_reports where ctid = any(array(
@@ -153,7 +153,7 @@ export function removeSomeTlsReports(
       limit ${most.reports}))`);
 }
 
-/** The reports of a domain whose time range ended since then. */
+/** The reports of a domain whose time range ended after `since`. */
 export interface ReportScope extends ReportOwner {
   readonly since: Date;
 }

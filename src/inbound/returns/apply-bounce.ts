@@ -113,7 +113,7 @@ function classificationOf(verdict: BounceVerdict | null, isForward: boolean): Cl
   const { bounceClass = "soft", category = "Undetermined" } = verdict ?? {};
   // The mailbox that failed is not the recipient's, so the category of a hard bounce does not apply to the recipient.
   if (isForward) return { type: "soft", category: bounceClass === "hard" ? "General" : category };
-  // The receiver blames us: that is not a fault of the address.
+  // The receiver refuses this service: the address is not at fault.
   return { type: bounceClass === "ours" ? "soft" : bounceClass, category };
 }
 

@@ -27,7 +27,7 @@ import { findLastMove } from "./sent-message-store.ts";
 import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";
 
 const MOST_RECIPIENTS = 10;
-/** Refused recipients after which a connection is ended: its client is guessing. */
+/** Refused recipients after which a connection is ended, because its client probably guesses addresses. */
 const MOST_REFUSED = 50;
 /** A message with more Received fields is in a mail loop; Postfix has the same limit (hopcount_limit). */
 const MOST_RECEIVED = 50;

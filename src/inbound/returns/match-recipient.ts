@@ -38,7 +38,8 @@ export function matchRecipient(
     const unnamed = firstOf(named);
     return unnamed && { recipient: unnamed.recipient, forwardedTo: null };
   }
-  // A single other mailbox is where the one recipient forwards to. Several may have nothing to do with it.
+  // A single other mailbox is the one to which the recipient forwards. Several other mailboxes may be unrelated to the
+  // message.
   const mailboxes = new Set(named.map(({ names: [name = ""] }) => name.toLowerCase()));
   if (mailboxes.size > 1 && signedId === null) return undefined;
   const forward = firstOf(others);
@@ -47,7 +48,7 @@ export function matchRecipient(
 
 interface Named {
   readonly recipient: BounceRecipient;
-  /** Its names that are addresses; other names are ignored. */
+  /** The names in the report that are addresses; other names are ignored. */
   readonly names: readonly string[];
 }
 

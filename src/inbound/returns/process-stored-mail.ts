@@ -114,7 +114,7 @@ export function startProcessing(deps: ProcessingDeps): Processing {
   };
 }
 
-/** The workers of one class. A worker that finds a mail wakes another one, because there may be more. */
+/** The workers of one class. A worker that finds a mail starts another idle worker, because more mails may wait. */
 class ClassProcessing {
   readonly #deps: ProcessingDeps;
   readonly #mailClass: MailClass;

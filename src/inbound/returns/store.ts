@@ -177,7 +177,7 @@ export async function releaseInboundMail(
     where id = ${id} and lease_number = ${lease_number} and status = 'received'`);
 }
 
-/** Removes up to `most` mails that were processed before then. @returns how many */
+/** Removes up to `most` mails that were processed before this time. @returns how many */
 export function removeProcessedMails(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from inbound_mails where ctid = any(array(

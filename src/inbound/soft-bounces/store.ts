@@ -29,9 +29,11 @@ interface AddressOutcomes {
 }
 
 /**
- * Counts the outcomes of a batch. @returns the messages whose recipients have had enough soft bounces
+ * Counts the outcomes of a batch.
+ * @returns the messages whose recipients have reached the number of soft bounces that suppresses an address
  *
- * Runs before the other reactions to outcomes, and locks rows in the order of workspaces and addresses. SMS are ignored.
+ * Runs before the other reactions to outcomes, and locks rows in the order of workspaces and addresses. SMS are
+ * ignored.
  */
 export async function countSoftBounces(
   tx: Queryable,
@@ -63,7 +65,7 @@ export async function countSoftBounces(
   return lost;
 }
 
-/** Removes up to `most` counts whose last failure was before then. @returns how many */
+/** Removes up to `most` counts whose last failure was before this time. @returns how many */
 export function removeOldSoftBounces(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from soft_bounces where ctid = any(array(

@@ -1,7 +1,7 @@
 /**
- * Line ends of submitted messages. Only CRLF ends a line (RFC 5321 section 2.3.8); servers disagree about lone CR and LF. A
- * client that sends them means line ends, so each becomes CRLF. The end of the message is not decided here: that is
- * CRLF . CRLF only.
+ * Line ends of submitted messages. Only CRLF ends a line (RFC 5321 section 2.3.8); servers disagree about lone CR and
+ * LF. A client that sends them means line ends, so each becomes CRLF. This does not affect where the message ends: only
+ * CRLF . CRLF ends it.
  */
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 

@@ -240,7 +240,7 @@ function draftFor(
   };
 }
 
-/** After an unexpected error looks whether the messages were stored: the client would otherwise submit them again. */
+/** Checks after an unexpected error whether the messages were stored, so that the client does not submit them again. */
 async function accept({ db, acceptor }: SubmissionDeps, drafts: readonly Draft[]): Promise<void> {
   try {
     await acceptor.acceptTogether(drafts);

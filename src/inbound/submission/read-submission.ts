@@ -32,7 +32,7 @@ const once = new Set(
 );
 /** Further fields with a sender; Resent-* may occur more than once. */
 const senderFields = ["sender", "resent-from", "resent-sender"];
-/** Fields that are removed: secret, written by the last server, or written by us. */
+/** Fields that are removed: they are secret, or only the last server or this service may write them. */
 const dropped = /^(?:(?:resent-)?bcc|return-path|feedback-id|cfbl-.*|authentication-results|x-posthaste.*)$/i;
 
 export interface ReadSubmission {

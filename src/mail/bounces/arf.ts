@@ -30,7 +30,10 @@ export interface Complaint {
   readonly version: string | null;
   /** Addresses without angle brackets; "" is the null sender. */
   readonly originalMailFrom: string | null;
-  /** As reported, sometimes hashed: to be compared, not trusted. Empty if the provider hides the recipient. */
+  /**
+   * The recipients as reported, sometimes hashed. They are compared, not trusted. Empty if the provider hides the
+   * recipient.
+   */
   readonly originalRcptTo: readonly string[];
   readonly originalEnvelopeId: string | null;
   readonly arrivalDate: string | null;

@@ -63,7 +63,7 @@ export const BEFORE_ORIGINAL =
 /** Words before addresses that have no part in the failure: contacts and the sender. */
 export const BEFORE_BYSTANDER =
   /\b(?:contact|ask|write|mailto|reply|assistance|help|questions?|report(?:ed)?|complain\w*|forward this|send (?:an? )?(?:e-?mail|mail|message)|e-?mail us|notify|administrator|from|sender|sent by|mail from|return path|reply-to|errors-to|cc|message-id|by|via|absender|expéditeur|remitente|mittente|remetente|afzender|nadawca|wenden|contactez|contacto con|contattare|contate|contact op)\b(?:\W+(?:the|your|our|us|at|to|by|an?|and|this|please|local|system|e-?mail|mail|message|problem|address|is))*\W*$/i;
-/** The same in scripts without word boundaries. */
+/** Words before the addresses of contacts and the sender, in scripts without word boundaries. */
 export const BEFORE_SENDER_OTHER_SCRIPTS =
   /(?:отправител|відправник|αποστολέ|差出人|送信者|送信元|发件人|寄件者|寄件人|보낸 ?사람|발신자)[^@]{0,12}$/iu;
 export const BYSTANDER =

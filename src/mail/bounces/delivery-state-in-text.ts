@@ -1,5 +1,5 @@
 /**
- * What the text of a bounce says about the delivery, in English (bounce-text-rules.ts) and other languages
+ * Reads the state of the delivery from the text of a bounce, in English (bounce-text-rules.ts) and other languages
  * (bounce-phrases-….ts).
  */
 

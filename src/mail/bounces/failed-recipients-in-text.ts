@@ -12,7 +12,7 @@ export interface NamedRecipient {
   readonly address: string;
   /** The mailbox that failed; another address if the message was forwarded. */
   readonly finalRecipient: string;
-  /** Only a user name was given; the domain is that of the reporter. */
+  /** The bounce gives only a user name; the domain is that of the reporter. */
   readonly isGuess?: true;
   /** The text about this recipient alone, "" if there is none. */
   readonly reason: string;

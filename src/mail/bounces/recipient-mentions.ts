@@ -43,7 +43,7 @@ export interface Mention {
   /** The offset in the line after the address. */
   readonly end: number;
   readonly place: Place;
-  /** It is in a server's reply, or in text that is announced as the reason. */
+  /** The address is in a server's reply, or in text that is announced as the reason. */
   readonly isInReason: boolean;
 }
 

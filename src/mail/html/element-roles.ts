@@ -21,11 +21,11 @@ export type ElementRole =
   | "break"
   | "link"
   | "picture"
-  /** No content and nothing to show. */
+  /** The element has no content and shows nothing. */
   | "void"
-  /** Not shown; its content is not HTML and ends at the first end tag of its name. */
+  /** The content is not shown. It is not HTML and ends at the first end tag of the same name. */
   | "raw"
-  /** Its content is HTML and not shown. */
+  /** The content is HTML and is not shown. */
   | "unseen"
   | "inline";
 

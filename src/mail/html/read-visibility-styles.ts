@@ -95,7 +95,7 @@ export function declarationsOf(text: string): Declarations {
   return found;
 }
 
-/** Of each property the last declaration, or the last important one. */
+/** Merges declarations: the last one of each property counts, or the last important one. */
 export function merged(parts: readonly (Declarations | undefined)[]): Declarations {
   const present = parts.filter((part) => part !== undefined);
   if (present.length === 1 && present[0] !== undefined) return present[0];

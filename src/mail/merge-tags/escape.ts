@@ -1,6 +1,6 @@
 /**
- * How a value is written at the place of its merge tag. Values are untrusted (a subscriber may be called `<script>`),
- * so each place escapes them in a way that the value cannot end it.
+ * Escapes values for the position of their merge tag. Values are untrusted (a subscriber may be called `<script>`), so
+ * each kind of position has an escaping that a value cannot break out of.
  */
 import { domainToASCII } from "node:url";
 import { toValue } from "liquidjs";
@@ -13,7 +13,7 @@ const htmlReferences: Readonly<Record<string, string>> = {
   '"': "&#34;",
   "'": "&#39;",
 };
-/** Schemes that a value may bring along; others could run a program in the reader's browser. */
+/** Schemes that a URL in a value may have; other schemes could run a script in the reader's browser. */
 const schemes: ReadonlySet<string> = new Set(["http", "https", "mailto", "tel", "sms", "cid"]);
 
 /** The text of a value: empty for null and objects, the joined members of an array. */

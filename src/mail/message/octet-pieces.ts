@@ -29,7 +29,8 @@ export function writeOctets(target: Buffer, octets: Octets, at = 0): number {
 export function joinOctets(octets: Octets): Buffer {
   const [only] = octets;
   if (octets.length === 1 && Buffer.isBuffer(only)) return only;
-  // Not from the Buffer pool: a message lives longer than its neighbours there and would keep the whole pool in memory.
+  // The buffer is not taken from the Buffer pool: a message is used longer than other buffers there and would keep the
+  // whole pool in memory.
   const joined = Buffer.allocUnsafeSlow(lengthOf(octets));
   writeOctets(joined, octets);
   return joined;

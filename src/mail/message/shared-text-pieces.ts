@@ -14,7 +14,7 @@ export type MailText = string | TemplateText;
 export interface SevenBitText {
   /** ASCII in lines of at most 998 octets that end in CRLF. */
   readonly wire: Octets;
-  /** The same in relaxed form (RFC 6376 section 3.4.4), provided that a line break follows it. */
+  /** The text in relaxed form (RFC 6376 section 3.4.4), provided that a line break follows it. */
   readonly relaxed: Octets;
 }
 

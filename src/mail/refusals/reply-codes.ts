@@ -22,7 +22,8 @@ export type BounceCategory =
   | "ProtocolError";
 
 /**
- * hard: the address is at fault; soft: its mailbox or system; block: they refuse us or the message; ours: our fault.
+ * hard: the address is at fault; soft: its mailbox or system; block: the receiver refuses this service or the message;
+ * ours: this service is at fault.
  */
 export type BounceClass = "hard" | "soft" | "block" | "ours";
 

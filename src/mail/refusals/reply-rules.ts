@@ -43,7 +43,7 @@ function phrase({ raw }: TemplateStringsArray, ...parts: RegExp[]): RegExp {
   return new RegExp(String.raw({ raw }, ...parts.map((part) => part.source)));
 }
 
-/** The word before does not refer to us. */
+/** The word before shows that the phrase is not about this service. */
 const NOT_US =
   /(?<!-)(?<!\b(?:ip|your|sender|sender's|sending|from|source|client|return|reply|reverse|envelope)(?: (?:e-?)?mail)? )/;
 const RECIPIENT = phrase`${NOT_US}(?:mail ?(?:box|drop)|(?:e-?mail )?(?:user|account|recipient|alias)(?:es|s)?|(?:e-?)?mail ?address|e-?mail|address(?:ee|es)?|rcpt(?: to)?|person|local[- ]part|login|user ?id)`;

@@ -1,4 +1,4 @@
-/** An outcome of one message: what record-outcomes.ts takes and what it reports. */
+/** Outcomes of messages: the argument of record-outcomes.ts, and the changed messages that it reports. */
 
 import type { BounceCategory, BounceClass } from "#mail/refusals/reply-codes.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -72,7 +72,7 @@ export interface MovedMessage {
   readonly fromEmail: string;
   /** For an SMS, localpart and domain are those of the recipient's email address. */
   readonly isSms: boolean;
-  /** As in the envelope recipient. */
+  /** The local part as the envelope recipient has it. */
   readonly localpart: string;
   readonly domain: string;
   readonly from: MessageStatus;

@@ -44,7 +44,7 @@ export const reachableFrom = {
 /** A status that an outcome can set. */
 export type OutcomeStatus = keyof typeof reachableFrom;
 
-/** What the messages of one origin have in common. */
+/** The properties that all messages of one origin share. */
 export interface MessageOrigin {
   readonly workspaceId: WorkspaceId;
   readonly source: MessageSource;

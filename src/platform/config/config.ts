@@ -18,7 +18,10 @@ export interface Config extends SettingValues {
   readonly PLATFORM_SENDER: string;
   /** Sender of messages without a sender; every workspace may also name it. Null if there is none. */
   readonly DEFAULT_SENDER: string | null;
-  /** The name of this machine, if it is used for want of MAIL_HOSTNAME and is not a public DNS name; otherwise null. */
+  /**
+   * The name of this machine, if it is used because MAIL_HOSTNAME is not set, and is not a public DNS name; otherwise
+   * null.
+   */
   readonly PRIVATE_NAME: string | null;
 }
 
@@ -72,7 +75,7 @@ function hostNameOf(url: URL | null): string | null {
   return host.includes(".") && HOST_NAME.test(host) ? host : null;
 }
 
-/** The machine's name may be no valid host name; then localhost is used. */
+/** If the machine's name is not a valid host name, localhost is used. */
 function machineName(): string {
   return HOST_NAME.test(hostname()) ? hostname() : "localhost";
 }

@@ -113,7 +113,7 @@ function brokenUtf8(lines: number): string {
 
 /** Share of the non-ASCII lines that are valid UTF-8 by chance in a file of another encoding. */
 const CHANCE = 0.01;
-/** That share for East Asian encodings, whose byte pairs resemble UTF-8 more often. */
+/** The same share for East Asian encodings, whose byte pairs are valid UTF-8 by chance more often. */
 const CHANCE_IN_PAIRS = 0.2;
 const pairEncodings = new Set<Encoding>(["gb18030", "big5", "euc-kr", "euc-jp", "shift_jis"]);
 

@@ -14,7 +14,7 @@ export function guardFormula(text: string): string {
   return dangerous.test(text) ? `'${text}` : text;
 }
 
-/** Undoes guardFormula; any other text is unchanged. */
+/** Removes the protection that guardFormula adds; any other text is unchanged. */
 export function unguardFormula(text: string): string {
   return text.startsWith("'") && guarded.test(text) ? text.slice(1) : text;
 }

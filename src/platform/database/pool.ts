@@ -141,7 +141,9 @@ export function isDuplicate(fault: unknown): boolean {
   return fault instanceof Error && "code" in fault && fault.code === "23505";
 }
 
-/** Whether PostgreSQL rolled the transaction back because of others: a deadlock, or a serialisation failure. */
+/**
+ * Whether PostgreSQL rolled the transaction back because of other transactions: a deadlock, or a serialisation failure.
+ */
 function isRepeatable(fault: unknown): boolean {
   return fault instanceof Error && "code" in fault && (fault.code === "40P01" || fault.code === "40001");
 }

@@ -30,7 +30,7 @@ export type DateReading =
 
 export type DateFault =
   | "unreadable"
-  /** Day and month cannot be told apart. */
+  /** The order of day and month is unknown. */
   | "ambiguous"
   /** The year has two digits, and the order of the parts is unknown. */
   | "short_year";

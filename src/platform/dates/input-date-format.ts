@@ -1,4 +1,4 @@
-/** How the dates of a file are written: as its sender says (form field `date_format`), or as its dates show. */
+/** The date format of a file: given by its sender (form field `date_format`), or derived from its dates. */
 import { invalid } from "#platform/errors.ts";
 
 /** The order of day, month and year. */

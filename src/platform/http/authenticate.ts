@@ -1,7 +1,7 @@
 /**
- * Authenticates X-API-Key. Keys are looked up by their SHA-256, so the time of a comparison tells nothing about a guess.
- * Records are cached for two seconds: a key that is deactivated on another machine works at most that long, on this machine
- * no longer (`forget`).
+ * Authenticates X-API-Key. Keys are looked up by their SHA-256, so the duration of a comparison reveals nothing about
+ * the secret. Records are cached for two seconds: a key that is deactivated on another machine works at most that long,
+ * on this machine no longer (`forget`).
  */
 
 import { hash } from "node:crypto";

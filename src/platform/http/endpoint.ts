@@ -99,11 +99,11 @@ interface Operation<
   /** Largest body, or file in a form, in bytes; default: BODY_LIMIT. */
   readonly bodyLimit?: number;
   /**
-   * Why a response may take more than a few seconds: much data is read or stored ("reading"), or other servers are
-   * asked, such as name servers ("asking others"). By default a request fails with 503 after a few seconds.
+   * Why a response may take more than a few seconds: much data is read or stored ("reading"), or other servers, such as
+   * name servers, are queried ("asking others"). By default a request fails with 503 after a few seconds.
    */
   readonly mayTakeLong?: "reading" | "asking others";
-  /** Errors of the handler, besides those that follow from the declaration (endpoint-error-codes.ts). */
+  /** Error codes of the handler, in addition to those that follow from the declaration (endpoint-error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
   /** A write that suspended workspaces may use (billing). */
   readonly openWhileSuspended?: true;

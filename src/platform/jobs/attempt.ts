@@ -104,7 +104,7 @@ const GAVE_UP = `The job failed ${MOST_ATTEMPTS} times with an internal error an
 
 type Ending = "cancelled" | "overtaken" | "stopping";
 
-/** What runs of jobs share. */
+/** The dependencies that all runs of jobs share. */
 export interface Workplace {
   readonly database: Database;
   readonly dataDir: string;

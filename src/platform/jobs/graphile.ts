@@ -3,7 +3,7 @@ import type { RunnerOptions } from "graphile-worker";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 
-/** Its functions, and the options for all of them: our pool and log, no signal handlers. */
+/** The functions of Graphile Worker, and the options for all of them: our pool and log, no signal handlers. */
 export async function loadGraphile(database: Database, log: Log) {
   const { Logger, run, runMigrations } = await import("graphile-worker");
   // Messages about single tasks are logged at low levels; attempt.ts and schedule.ts log failures themselves.

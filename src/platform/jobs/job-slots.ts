@@ -94,7 +94,8 @@ export class JobSlots {
   async #takeTurn(): Promise<boolean> {
     const { runnerId } = this.#options;
     const leaseId = newId();
-    // Recorded before it is requested, because releaseLost releases all leases that are not recorded here.
+    // The id is recorded before the lease is requested, because releaseLost releases all leases that are not recorded
+    // here.
     this.#leases.set(leaseId, undefined);
     try {
       // One slot after the other, so that each knows what the others run.

@@ -7,7 +7,7 @@ export interface Share {
   readonly holder: string;
 }
 
-/** What was taken of some shares. */
+/** An amount that was taken of some shares. */
 export interface Held {
   /** Takes more. @returns the first limit that would be exceeded, or undefined if it was taken */
   takeMore(amount: number): Limit | undefined;

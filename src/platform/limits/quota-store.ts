@@ -131,7 +131,7 @@ export async function giveBackQuota(
     where limit_name = ${name} and holder = ${holder} and ends_at = ${windowEnd(quota, takenAt)}`);
 }
 
-/** What the holder has used in the current window. */
+/** The amount that the holder has used in the current window. */
 export async function usedOfQuota(
   db: Queryable,
   { name, quota, holder }: Omit<QuotaUse, "amount">,

@@ -39,7 +39,7 @@ function isPassedByGroup(dataDir: string): boolean {
   const { uid, gid, mode } = statSync(dataDir);
   if (postgres === undefined || postgres.uid === uid) return false;
   if (postgres.gid === gid) return true;
-  // It passed through with the permissions for others, which are replaced by those of the group.
+  // PostgreSQL passes through with the permissions for others, which are replaced by permissions for the group.
   if ((mode & 0o001) === 0) return false;
   try {
     chownSync(dataDir, uid, postgres.gid);

@@ -1,5 +1,5 @@
 /**
- * Bounces and complaints by the time they came, to the second: whole quarter-hours and days are read from the counters,
+ * Bounces and complaints by time of arrival, to the second: whole quarter-hours and days are read from the counters,
  * the rest of the quarter-hour in which a span begins from the records.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";

@@ -2,7 +2,7 @@
 import type { Counts, MessageStatusCounts } from "#messages/counters/counters.ts";
 import { fraction } from "#platform/fraction.ts";
 
-/** Bounces at the time they came. */
+/** Bounces by their time of arrival. */
 export function bouncesOf(counts: Pick<Counts, "hard_bounces" | "soft_bounces" | "block_bounces">): number {
   return counts.hard_bounces + counts.soft_bounces + counts.block_bounces;
 }

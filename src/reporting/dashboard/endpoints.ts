@@ -38,7 +38,7 @@ const statsFields = {
 };
 const MonthStats = Type.Object(statsFields, { $id: "MonthStats" });
 
-/** The contract can be read both ways, so the figures are in `stats` and beside it. */
+/** The figures are in `stats` and also beside it, so that clients may read them at either place. */
 const Dashboard = Type.Object(
   {
     ...statsFields,

@@ -1,4 +1,4 @@
-/** The setup checklist: what a workspace does once before it sends. */
+/** The setup checklist: the steps that a workspace takes once before it sends. */
 import sql from "sql-template-tag";
 import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";

@@ -22,7 +22,7 @@ import type { Deliverability } from "./shapes.ts";
 /** Addresses, and domains, in one report: those with the most messages. */
 const MOST_REPUTATIONS = { limit: 100, offset: 0 };
 
-/** What the blacklist monitor of an address or domain saw last. */
+/** The last result of the blacklist monitor of an address or domain. */
 export interface BlacklistStatus {
   readonly last_listed_count: number;
   readonly last_checked_at: Date;
@@ -31,7 +31,7 @@ export interface BlacklistStatus {
 export interface DeliverabilityDeps {
   readonly db: Database;
   readonly clock: Clock;
-  /** What the workspace's blacklist monitors saw last, by target. */
+  /** Finds the last results of the workspace's blacklist monitors, by target. */
   readonly findListings: (
     db: Queryable,
     workspaceId: WorkspaceId,

@@ -18,7 +18,7 @@ const ASK_AGAIN_MS = 24 * HOUR_MS - HOUR_MS / 2;
 const AFTER_FAULT_MS = HOUR_MS / 2;
 /** Domains fetched one after the other with one access token, which is valid for an hour, even when Google is slow. */
 const BATCH = 50;
-/** This many failures in a row are not about single domains: the run stops. */
+/** After this many failures in a row the run stops, because they are not about single domains. */
 const MOST_FAULTS = 3;
 
 export interface PostmasterDeps {

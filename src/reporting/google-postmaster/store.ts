@@ -1,4 +1,4 @@
-/** SQL of what Google reports about verified sending domains, and of whether it accepts the credentials. */
+/** SQL of Google's statistics about verified sending domains, and of the last check of the credentials. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -13,36 +13,40 @@ import { AcceptLine } from "./micro-batch-drafts.ts";
 import { requireAcceptable } from "./take-allowance.ts";
 
 /**
- * Two commits under way keep the disk busy, but two halves cost PostgreSQL a millisecond more than a whole: the second
- * waits until it is worth it.
+ * Two concurrent commits keep the disk busy, but two half batches cost PostgreSQL a millisecond more than one whole
+ * batch. So a second commit starts only when enough messages wait.
  */
 const SMALL_LINE = { atOnce: 2, worthAnother: 64 };
 
 /**
- * PostgreSQL takes most of a second for 20 MB of attachments. Such messages have a line of their own, one commit at a
- * time, so that the small ones do not wait for them; of each workspace one message is in it.
+ * PostgreSQL takes most of a second for 20 MB of attachments. Such messages have a separate queue with one commit at a
+ * time, so that small messages do not wait for them. The queue contains at most one message of each workspace.
  */
 const LARGE_BYTES = 1024 * 1024;
 const LARGE_LINE = { atOnce: 1, worthAnother: 1 };
 const LARGE_TURNS = { concurrency: 1, maxWaiting: 200 };
 
 /**
- * Beyond these a caller is told so, instead of waiting for its time-out or filling the memory. No commit begins later
- * than `waitMs` after the call: the caller would have been answered 503 meanwhile, and would send the message again.
+ * Above these limits a call is refused at once, so that callers neither wait for their time-out nor fill the memory. No
+ * commit begins later than `waitMs` after the call: by then the caller has received 503 and may send the message again.
  */
 const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 4_000 };
 
 export interface Acceptor {
   /**
    * Resolves once the message is on disk.
-   * @throws ApiError VALIDATION_ERROR when the workspace may not send as the sender or bounce address, PLAN_LIMIT_REACHED or
-   * INSUFFICIENT_BALANCE when nothing covers it, CONFLICT when another request took the Idempotency-Key over,
-   * RATE_LIMIT_EXCEEDED at the hourly cap, and that or 503 when there is more to accept than we can
+   * @throws ApiError VALIDATION_ERROR when the workspace may not send as the sender or bounce address,
+   * PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE when neither plan nor balance covers the message, CONFLICT when another
+   * request took the Idempotency-Key over, RATE_LIMIT_EXCEEDED at the hourly cap, and RATE_LIMIT_EXCEEDED or 503 when
+   * too many messages wait to be accepted
    */
   accept(draft: Draft): Promise<void>;
-  /** All of them or, when one is refused, none. They are of one workspace. @throws ApiError as `accept` does */
+  /**
+   * Accepts all drafts, which belong to one workspace, or none if one of them is refused.
+   * @throws ApiError as `accept` does
+   */
   acceptTogether(drafts: readonly Draft[]): Promise<void>;
-  /** Would it be accepted? @throws ApiError as `accept` does */
+  /** Checks whether the draft would be accepted, without storing it. @throws ApiError as `accept` does */
   check(draft: Draft): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ import {
 import { areCoveredSql, findUncovered } from "./take-allowance.ts";
 
 export interface Waiting {
-  /** Accepted together or not at all. */
+  /** The drafts of one entry are accepted together or not at all. */
   readonly drafts: readonly Draft[];
   readonly bytes: number;
   /** No commit begins after this time, on the clock of performance.now(). */
@@ -158,7 +158,7 @@ async function insertStepwise(
 }
 
 interface Coverage {
-  /** Covered until the transaction ends. */
+  /** Plan and balance cover these drafts until the transaction ends. */
   readonly covered: readonly Waiting[];
   readonly refused: Map<Waiting, ApiError>;
   readonly busy: readonly Waiting[];

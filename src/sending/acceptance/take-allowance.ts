@@ -102,7 +102,7 @@ export async function coveredByAllowance(
   return { covered: Math.min(wanted, most ?? wanted), refusal };
 }
 
-/** Messages that cannot be accepted now. All others are covered until the transaction ends. */
+/** The messages that cannot be accepted now. Plan and balance cover all others until the transaction ends. */
 export interface Uncovered {
   readonly refused: ReadonlyMap<NewMessage, ApiError>;
   /** Messages whose account another transaction has locked: the caller retries them, so that the batch does not wait. */

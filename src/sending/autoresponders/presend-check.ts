@@ -51,7 +51,7 @@ export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
     } as const satisfies Decision;
   };
 
-  /** What all messages of one step need, or the decision for all of them. */
+  /** The context that all messages of one step share, or the decision for all of them. */
   const contextOf = async (
     standing: LeasedAutoresponderMail,
     message: LeasedMessage,
@@ -78,7 +78,7 @@ export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
     );
     const senderDecisionOf = await checkSenders(deps, messages, standings);
     const toCheck: MessageInContext[] = [];
-    /** By content id, because finding one out may take long. */
+    /** Cached by content id, because preparing a content may take long. */
     const contexts = new Map<string, MailContext | Decision>();
     for (const message of messages) {
       const standing = standings.get(message.message_id);

@@ -223,7 +223,7 @@ type ContentFieldName = {
   [Name in CampaignFieldName]: Name extends SummaryFieldName ? never : Name;
 }[CampaignFieldName];
 
-/** Typed apart, because `shownIn` of a row is a union; the test checks that both agree. */
+/** This type is written separately, because `shownIn` of a row is a union; the test checks that both agree. */
 export type SummaryFieldName =
   | "name"
   | "subject"

@@ -105,7 +105,7 @@ interface Forms<Kind extends Template> {
   readonly ifLinkMissing: Kind | null;
 }
 
-/** Null when the footer is needed and cannot be added. */
+/** Null when the body needs the footer and the footer cannot be added. */
 function formsOf<Kind extends Template>(
   template: Kind,
   addsFooter: boolean,

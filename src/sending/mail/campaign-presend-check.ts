@@ -65,7 +65,7 @@ export function createCampaignMail(deps: CampaignMailDeps): PresendCheck {
           : await ownReturnPathHost(db, campaign.workspace_id, domainOf(campaign.sender_email)),
     }));
 
-  /** What all messages of one campaign need, or the decision for all of them. */
+  /** The context that all messages of one campaign share, or the decision for all of them. */
   const contextOf = async (standing: LeasedCampaign): Promise<MailContext | Decision> => {
     const ready = isSendable(standing) ? await prepared(standing) : null;
     if (ready === null) return decisionFor(standing);
@@ -77,7 +77,7 @@ export function createCampaignMail(deps: CampaignMailDeps): PresendCheck {
     };
   };
 
-  /** Pauses a campaign whose content cannot be compiled, so that it does not hold up the batch. */
+  /** Pauses a campaign whose content cannot be compiled, so that it does not delay the batch. */
   const contextOrPause = (standing: LeasedCampaign) =>
     contextOf(standing).catch(async (fault: unknown): Promise<Decision> => {
       if (!(fault instanceof UncompilableContent)) throw fault;

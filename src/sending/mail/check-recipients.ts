@@ -107,7 +107,7 @@ function questionOf({ message, context: { ready, audience } }: MessageInContext)
   };
 }
 
-/** Reads the number again: it may have changed since the message was queued. */
+/** Reads the telephone number again, because it may have changed since the message was queued. */
 function smsTo(
   ready: PreparedCampaign,
   values: RecipientValues,

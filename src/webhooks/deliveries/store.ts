@@ -89,7 +89,7 @@ export async function insertDelivery(
   return inserted > 0;
 }
 
-/** Counts a webhook's deliveries of this type since then, at most up to `most`. */
+/** Counts a webhook's deliveries of this type that were created after `since`, up to `most`. */
 export async function countDeliveriesSince(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -272,7 +272,7 @@ export async function updateSettled(
   return settled > 0;
 }
 
-/** Removes up to `most` deliveries created before then, in any state. @returns how many */
+/** Removes up to `most` deliveries in any state that were created before this time. @returns how many */
 export function removeOldDeliveries(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`
     delete from webhook_deliveries where ctid = any(array(

@@ -1,4 +1,4 @@
-/** Recurring jobs: switch off webhooks that take too little, and remove old deliveries. */
+/** Recurring jobs: switch off webhooks with too many pending deliveries, and remove old deliveries. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
@@ -34,8 +34,9 @@ export function switchOffOverfullWebhooks(deps: JobDeps): Recurring {
 }
 
 /**
- * Switches off webhooks with more pending deliveries than the bounds allow, because their receivers take less than
- * happens. This is not checked where events are written, so that a slow receiver delays no transaction.
+ * Switches off webhooks with more pending deliveries than the bounds allow, because their receivers accept deliveries
+ * more slowly than events happen. This is not checked where events are written, so that a slow receiver delays no
+ * transaction.
  */
 export async function switchOffOverfull(
   { db, clock }: JobDeps,

@@ -1,4 +1,4 @@
-/** API keys over HTTP. What one key may do to another: escalation.ts. */
+/** API keys over HTTP. escalation.ts limits the changes that one key may make to another. */
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";

@@ -1,6 +1,6 @@
 /**
- * What one key may do to others. Without these rules, `api_keys:write` alone would be worth `*:*`, or would suffice to
- * lock out the owner of the workspace:
+ * Limits the changes that an API key may make to other keys. Without these rules, `api_keys:write` alone would be worth
+ * `*:*`, or would suffice to lock out the owner of the workspace:
  *
  * - No key makes a key stronger than itself: what a call leaves usable (a new key, changed permissions, a new secret, a
  *   reactivated key, a later expiry) must be covered by the permissions of the calling key.
@@ -8,7 +8,7 @@
  * - The last active key with every permission stays: it cannot be deactivated, deleted, narrowed or made to expire
  *   sooner unless another such key remains.
  *
- * A wildcard is covered only by the same or a wider wildcard, never by the list of what it grants today.
+ * A wildcard is covered only by the same or a wider wildcard, never by a list of the permissions that it grants now.
  *
  * The check and the write are one transaction that locks both rows, the calling key's and the changed key's. The
  * caller's permissions are read again under that lock: the authenticator's cache is some seconds old, and two

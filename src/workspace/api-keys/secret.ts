@@ -11,7 +11,10 @@ export function newSecret(): string {
   return `efk_${random.join("")}`;
 }
 
-/** What is stored and looked up. It needs no salt and no slow hash: a guess would have to hit one of 2^238. */
+/**
+ * The hash that is stored and looked up. It needs no salt and no slow hash function, because a secret is one of 2^238
+ * values.
+ */
 export function hashSecret(secret: string): Buffer {
   return hash("sha256", secret, "buffer");
 }

@@ -1,4 +1,7 @@
-/** What the meter of a workspace says, and what it says after some usage: arithmetic, without a database. */
+/**
+ * Derives the reading of a workspace's meter from its rows, and the reading after further usage. Pure functions,
+ * without a database.
+ */
 import { Big } from "big.js";
 import { HOUR_MS } from "#platform/time-units.ts";
 import type { DailyCharge } from "./ledger-store.ts";

@@ -22,8 +22,8 @@ export interface MeterQuota {
 export type LimitReason = "plan_limit_reached" | "insufficient_balance";
 
 /**
- * Units left that cost nothing: included ones, and ones that were paid and refunded while a bigger plan covered them;
- * null is no limit.
+ * Units left that cost nothing: included units, and units that were paid for and then refunded while a bigger plan
+ * covered them; null is no limit.
  */
 export function remainingOf(quota: MeterQuota): number | null {
   const { used, allowance } = quota;
@@ -42,7 +42,7 @@ export function refusalOf({ rate, isPaying }: MeterQuota): LimitReason {
   return rate !== null && isPaying ? "insufficient_balance" : "plan_limit_reached";
 }
 
-/** Used units that were not paid. */
+/** Used units that were not paid for. */
 export function freeOf(quota: MeterQuota): number {
   return quota.used - paidUnitsOf(quota);
 }

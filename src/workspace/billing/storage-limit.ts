@@ -103,7 +103,10 @@ export interface RowLimit {
   readonly most: number | null;
 }
 
-/** The limit for requireRows. Read it before rows are added: afterwards their counter is locked, and others wait. */
+/**
+ * The limit for requireRows. Read this limit before rows are added: afterwards the counter of the rows is locked, and
+ * other transactions wait for it.
+ */
 export async function rowLimit(
   deps: StorageDeps,
   db: Queryable,

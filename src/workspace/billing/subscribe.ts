@@ -21,8 +21,8 @@ export interface SubscriptionRequest {
 
 /**
  * Subscribes, or changes plan and interval, at once.
- * @throws ApiError BAD_REQUEST for a plan by agreement, CONFLICT when nothing would change or a paid year is not over,
- * INSUFFICIENT_BALANCE when the balance does not cover the price; nothing has changed then
+ * @throws ApiError BAD_REQUEST for a plan by agreement, CONFLICT when nothing would change or a paid year has not
+ * ended, INSUFFICIENT_BALANCE when the balance does not cover the price; nothing has changed then
  */
 export async function subscribe(
   tx: Queryable,

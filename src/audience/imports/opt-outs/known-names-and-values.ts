@@ -133,7 +133,7 @@ export const doubtfulNames: readonly (readonly [SubscriberStatus, ReadonlySet<st
 /** Parts of a name that make an unknown column suspicious. */
 export const suspicious =
   /opt(?:ed|s)?(?:in|out)|subscri|newsletter|nieuwsbrief|nyhetsbrev|nyhedsbrev|boletin|mailing|consent|permission|gdpr|dsgvo|rgpd|einwillig|zustimm|werbung|abmeld|abonn|desinscri|desabon|baja|suscri|iscri|afmeld|zgod|согла|подпис|рассыл|suppress|blacklist|blocklist|bounce|spam|unsub|nomail|donot|配信|購読|メルマガ|订阅|訂閱|수신|구독/u;
-/** Of these, the parts that mean no mail. */
+/** The parts in `suspicious` that mean no mail. */
 export const negative =
   /out|unsub|blacklist|blocklist|suppress|abmeld|desinscri|desabon|baja|afmeld|nomail|nonewsletter|donot|dont|kein|nicht|ohne|geen|sans|^(?:no|sin|sem)|withdr|revok|widerr|widerspr|denied|declin|refus|stop|cancel|停止|拒|解除|退|取消|해지|거부|취소/u;
 
@@ -174,8 +174,8 @@ export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<strin
 ];
 
 /**
- * Of these, the words with the same meaning in a longer text: "Unsubscribed by admin". The others may be about an
- * order.
+ * Those words for a status that have the same meaning in a longer text: "Unsubscribed by admin". The others may be
+ * about an order.
  */
 export const tellingWords = keys(`
   unsubscribed unsubscribe unsub optout optedout blacklisted blocklisted suppressed abgemeldet abbestellt desinscrit
@@ -193,7 +193,7 @@ export const neverWords = keys("never");
 export const ofMail =
   /subscri|opt(?:ed)?(?:in|out)|(?:hard|soft)bounce|bouncedhard|(?:un|not)confirmed|blocklist|blacklist|suppress|complain|spam|angemeldet|abgemeldet|abonn|inscri|iscri|suscri|afgemeld|aangemeld|подпис|отпис|zapisan|wypisan|descadastr|donotemail|配信|購読|订阅|訂閱|退订|退訂|수신|구독/u;
 
-/** Of these, the words that opt out of mail even in a column about something else. */
+/** The words in `ofMail` that opt out of mail even in a column about something else. */
 export const plainOptOuts =
   /(?:un|non|never|not)subscri|opt(?:ed)?out|(?:hard|soft)bounce|bouncedhard|spamcomplaint|(?:marked|reported)asspam|abgemeldet|desabonn|desinscri|disiscri|desuscri|afgemeld|отпис|wypisan|descadastr|donotemail|配信停止|退订|退訂|수신거부|구독해지|구독취소/u;
 

@@ -85,7 +85,7 @@ function effortOf(rule: Rule | RuleGroup): number {
   return isGroup(rule) ? rule.rules.reduce((sum, each) => sum + effortOf(each), 0) : rule.effort;
 }
 
-/** Whether a person is in it: the TypeScript form of what a statement would say. */
+/** Whether a person is in the segment. It gives the same result as the SQL statement. */
 export function isIn(segmentation: Segmentation, person: Person): boolean {
   const membership = person.memberships.get(segmentation.mailingListId);
   return (

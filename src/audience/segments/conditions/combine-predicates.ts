@@ -11,7 +11,7 @@ export function or(parts: readonly Predicate[]): Predicate {
   return combined(parts, " or ", true);
 }
 
-/** True if the condition is false or null: nothing holds for a missing value. */
+/** Negates a condition. A condition on a missing value is null, so its negation is true. */
 export function isNotTrue(part: Predicate): Predicate {
   return typeof part === "boolean" ? !part : sql`(${part}) is not true`;
 }

@@ -5,10 +5,13 @@ import type { EvaluatedMember, Rule, StatementContext } from "./bound-rule.ts";
 import { ask, type Kind, type Reads } from "./operator.ts";
 
 export interface Field {
-  /** What it holds, with an article. */
+  /** The kind of its value with an article, for error messages: "a text". */
   readonly label: string;
   readonly operators: readonly string[];
-  /** Undefined for an operator that does not fit; a text is the refusal of the value, and completes "value …". */
+  /**
+   * Binds an operator and a value to the field. Undefined for an operator that does not fit the field; a string is an
+   * error about the value, which follows the word "value".
+   */
   bind(operator: string, value: unknown, scope: BindingScope): Rule | string | undefined;
 }
 
@@ -17,9 +20,9 @@ interface Location<Held, Source> {
   readonly reads: readonly Reads[];
   /** The cost of reading it, relative to a plain column's 1. */
   readonly effort: number;
-  /** In a statement. */
+  /** The SQL of the value in a statement. */
   readonly source: (place: StatementContext, scope: BindingScope) => Source;
-  /** In a person; undefined if there is no value. */
+  /** The value of a person; undefined if there is none. */
   readonly held: (candidate: EvaluatedMember, scope: BindingScope) => Held | undefined;
 }
 

@@ -5,9 +5,9 @@ import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Bytes of a row of subscribers. */
 const ROW_BYTES = 400;
-/** Looking up one person (3 µs) takes as long as reading this many rows of the table, */
+/** Rows of the table that can be read in the time of one look-up of a person (3 µs). */
 const READ_PER_LOOKUP = 25;
-/** or this many people of a workspace by an index. */
+/** People of a workspace that can be read by an index in that time. */
 const WALKED_PER_LOOKUP = 6;
 /** Lists up to this size are always looked up one by one: with outdated statistics the planner may scan the table. */
 const FEW = 200;

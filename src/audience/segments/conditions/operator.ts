@@ -9,7 +9,7 @@ import { isNotTrue, type Predicate } from "./combine-predicates.ts";
 export type Reads = "person" | "membership" | "status";
 
 export interface ValueTest<Held, Source> {
-  /** What it reads, if other than its field. */
+  /** What the test reads; by default, what its field reads. */
   readonly reads?: readonly Reads[];
   /** As in Rule (bound-rule.ts). */
   readonly isBroken?: boolean;

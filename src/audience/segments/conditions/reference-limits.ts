@@ -3,7 +3,7 @@
 import { DEEPEST_REFERENCE } from "./load-and-bind.ts";
 import type { Reference } from "./load-references-store.ts";
 
-/** Limit of conditions of a segment, including those of the segments that it refers to, each time that it does. */
+/** Limit of conditions of a segment. The conditions of a segment that it refers to count once for each reference. */
 export const MOST_RULES_IN_ALL = 1_000;
 
 /**

@@ -54,7 +54,7 @@ export function ifHeld({ stored, form }: TextSource, part: string, question: Sql
   return inTurn(sql`${stored} like any(${patterns}::text[])`, question);
 }
 
-/** Letters in too many names for a check to be worth it. */
+/** Letters that occur in so many names that a check excludes too few rows. */
 const IN_MOST = "ae ";
 /** The other letters, rarest in names first. Characters that are not letters are rarer still. */
 const RARE_FIRST = "qxwzjfvpybkgcdhumtsolirn";

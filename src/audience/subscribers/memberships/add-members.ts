@@ -77,7 +77,8 @@ export async function insertMembers(
       now,
       members.isQuiet ? "rejoin_quietly" : "rejoin",
     );
-    // Before insertKnownMemberships: afterwards members who changed look like members who were just added.
+    // This runs before insertKnownMemberships: afterwards changed members cannot be distinguished from members who were
+    // just added.
     changed = await countChangedMembers(tx, mailingListId, known);
     const added = await insertKnownMemberships(tx, workspaceId, members, known);
     joined += changedOf(added);

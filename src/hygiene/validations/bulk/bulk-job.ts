@@ -65,12 +65,13 @@ interface SharedParts {
 }
 
 /**
- * One run of the job, over batches of some hundred addresses. A batch is checked first; then its cost, its history and the
- * record that it is done are written in one transaction. A job that was killed continues with the next batch and charges
- * nothing twice; one that reaches a limit has answered exactly what was covered.
+ * One run of the job, over batches of some hundred addresses. A batch is checked first; then its cost, its history and
+ * the record that it is done are written in one transaction. A job that was killed continues with the next batch and
+ * charges nothing twice; a job that reaches a limit has validated exactly the addresses that were covered.
  *
- * Addresses that the rate limit of their provider or the hourly cap leaves out are retried in another round (divide-into-rounds.ts),
- * addresses whose server greylists in the last one. A job that runs long, or has to wait, gives up its slot (PutBack).
+ * Addresses that the rate limit of their provider or the hourly cap leaves out are retried in another round
+ * (divide-into-rounds.ts), addresses whose server greylists in the last one. A job that runs long, or has to wait,
+ * gives up its slot (PutBack).
  */
 class BulkRun {
   readonly #shared: SharedParts;
@@ -95,7 +96,7 @@ class BulkRun {
       if (this.#context.signal.aborted || this.#totals.stoppedBy !== null) break;
       round = nextRound(this.#file.addresses, round, this.#doneOf(round), this.#shared.pauses);
     }
-    // After a stop of the service the job continues later; after a cancellation it returns what was answered.
+    // After a stop of the service the job continues later; after a cancellation it returns the results so far.
     if (!this.#context.isCancelled()) this.#context.signal.throwIfAborted();
     await this.#noteDone();
     return this.#finish();
@@ -221,7 +222,7 @@ async function collectRows(
   }
 }
 
-/** What is done with an address after its check. */
+/** How an address is treated after its check. */
 type BatchPart = "answered" | "greylisted" | "put_back";
 
 function partOf({ findings: { probe } }: CheckedAddress, isLast: boolean): BatchPart {

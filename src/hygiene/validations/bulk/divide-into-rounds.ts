@@ -22,9 +22,9 @@ export interface Round {
 }
 
 export interface RoundPauses {
-  /** Before a server that greylists is asked again. */
+  /** The pause before a server that greylists is asked again. */
   readonly greylistPauseMs: number;
-  /** Before addresses that were put back are retried. */
+  /** The pause before addresses that were put back are retried. */
   readonly retryPauseMs: number;
 }
 

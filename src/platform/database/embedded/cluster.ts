@@ -180,7 +180,7 @@ async function prepareSocketFolder(folder: string, { uid, gid }: Launch): Promis
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-  // It may be left from an earlier server that ran as our user.
+  // The folder may be left from an earlier server that ran as our user.
   const left = await lstat(short);
   if (left.isDirectory() && left.uid === process.geteuid?.()) await lchown(short, uid, gid);
   const found = await lstat(short);

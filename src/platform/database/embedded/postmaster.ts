@@ -120,7 +120,7 @@ export async function endOrphans({ data }: Cluster): Promise<void> {
     const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
     const isOurs = /^Name:\tpostgres$/m.test(status) && !(await serves(pid, data));
     const parent = Number(/^PPid:\t(\d+)$/m.exec(status)?.[1]);
-    // Not the child of a running server, which another process may just have started.
+    // Skips children of a running server, which another process may just have started.
     if (isOurs && !(await serves(parent, data))) process.kill(pid, "SIGKILL");
   }
 }

@@ -125,7 +125,8 @@ async function isDead(db: Queryable, holder: number): Promise<boolean> {
 
 /**
  * Stores responses, alone or in the transaction of the work.
- * @returns the tokens of the reservations that still held their keys; work whose token is missing must not be committed
+ * @returns the tokens of the reservations that still held their keys; work for a reservation whose token is missing
+ * must not be committed
  */
 export async function updateAnswers(
   db: Queryable,

@@ -33,7 +33,7 @@ const SWEEPS = 10;
 const SHORT_SWEEPS = 2;
 /** A body that arrives more slowly than this counts as stalled. */
 const LEAST_BYTES_PER_S = 1024;
-/** The one holder of limits of the whole installation. */
+/** The holder that limits of the whole installation are counted for. */
 const ALL = "";
 
 /**

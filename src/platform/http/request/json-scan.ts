@@ -10,7 +10,7 @@ export interface JsonScan {
   /** Number of field names. */
   readonly names: number;
   readonly depth: number;
-  /** What is longer than `longest` allows; undefined if nothing is. */
+  /** The kind of text that is longer than `longest` allows; undefined if none is. */
   readonly tooLong: "name" | "word" | undefined;
 }
 

@@ -5,11 +5,11 @@ import { letter } from "./mail-layout.ts";
 
 export interface ConfirmationLetter {
   readonly subject: string;
-  /** Who requests what. */
+  /** The sentence that names the requester and the request. */
   readonly request: string;
   /** URL of the page. */
   readonly link: string;
-  /** What happens without a confirmation. */
+  /** The sentence that says what happens without a confirmation. */
   readonly otherwise: string;
 }
 

@@ -25,7 +25,7 @@ const STREAM_BYTES = 2 * PIECE_BYTES;
 const SWEEPS = 24;
 /** Sweeps without progress after which a connection is closed if a limit is reached. */
 const SHORT_SWEEPS = 2;
-/** The one holder of limits of the whole installation. */
+/** The holder that limits of the whole installation are counted for. */
 const ALL = "";
 /** Headers to be removed when a response is replaced by an error. */
 const ofContent = /^(?:content-|etag$|cache-control$|last-modified$|vary$)/;
@@ -49,7 +49,7 @@ interface Progress {
   taken: number;
   /** The last sweep with progress, or with nothing to send. */
   sweep: number;
-  /** Of the current response, if it is large. */
+  /** The shares that the current response counts against, if it is large. */
   shares: readonly Share[];
   held: Held | undefined;
 }

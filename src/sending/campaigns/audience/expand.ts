@@ -83,7 +83,8 @@ export interface Expansion {
   readonly onLimit?: OnLimit | undefined;
   /**
    * The running step that this one follows. The step writes its recipients on its own connection, waits for the
-   * predecessor, and is discarded if that was. It never pauses the campaign: the next step without a predecessor does.
+   * predecessor, and is discarded if the predecessor was discarded. It never pauses the campaign: the next step without
+   * a predecessor does.
    */
   readonly behind?: Predecessor | undefined;
   /** Called with the last subscriber id of the step, as soon as another step may follow. */
@@ -142,7 +143,7 @@ async function makeStep(tx: Queryable, order: StepOrder): Promise<boolean> {
 interface Candidates {
   readonly campaign: ExpandingCampaign;
   readonly audience: CampaignAudience;
-  /** What only the first step finds out; null in all others. */
+  /** The results of the checks that only the first step makes; null in all other steps. */
   readonly start: ExpansionStart | null;
   /** The cursor that the step moves; null before the first step. */
   readonly from: string | null;
@@ -250,7 +251,7 @@ async function chooseNext(
   { size, stepSize }: { readonly size: number; readonly stepSize: number },
 ): Promise<NextPeople> {
   const chosen = await choosePeople(tx, audience.people, { after, size });
-  // If fewer people are covered than a step takes, the stretch may hold more.
+  // If fewer people are covered than a step takes, the stretch may contain more people.
   const isWhole = chosen.seen < size || (stretch !== undefined && size === stepSize);
   const stretchEnd = isWhole ? stretch?.to : undefined;
   return { chosen, to: stretchEnd ?? chosen.to ?? after, isOver: isWhole && stretchEnd === undefined };
@@ -266,7 +267,7 @@ async function writeStep(tx: Queryable, step: StepToWrite, order: StepOrder): Pr
   if (start !== null) await beginExpansion(tx, workspaceId, id, start);
   // A person who was removed and came back may have got a message in the predecessor, which this step does not see yet.
   if (behind && returned > 0) throw new StepDiscarded();
-  // Up to here the step holds no lock that its predecessor needs.
+  // Before this point the step has taken no lock that its predecessor needs.
   if (behind && !((await behind.isMade) && (await lockExpansion(tx, id)))) throw new StepDiscarded();
   await addQueuedByDomain(tx, workspaceId, id, by_domain);
   if (!(await advanceExpansion(tx, workspaceId, id, { ...counts, from, to, isOver }, now)))

@@ -1,6 +1,7 @@
 /**
- * The recurring task that deletes records of removed subscribers (removed-store.ts) when no expansion of their workspace
- * needs them: an expansion uses them to not send twice to a person who was removed and added again.
+ * The recurring task that deletes records of removed subscribers (removed-people-store.ts) when no expansion of their
+ * workspace needs them. With these records an expansion does not send twice to a person who was removed and added
+ * again.
  */
 import { forgetRemoved } from "#audience/subscribers/memberships/removed-people-store.ts";
 import type { Database } from "#platform/database/pool.ts";

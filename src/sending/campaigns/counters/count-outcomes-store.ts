@@ -264,7 +264,7 @@ function isHardBounce({ status, isAddressFault }: MovedMessage): boolean {
   return status === "bounced" && isAddressFault;
 }
 
-/** Whether the remote server answered, whatever it said: then the fault is not on our side. */
+/** Whether the remote server answered. Any answer shows that the fault is not on our side. */
 function isNoFailure({ status }: MovedMessage): boolean {
   return status !== "failed" && attempted.has(status);
 }

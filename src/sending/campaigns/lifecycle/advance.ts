@@ -178,7 +178,10 @@ async function expand(
   }
 }
 
-/** Makes a step after a running one. Its failure is not counted: the step that replaces it meets the same fault. */
+/**
+ * Makes a step after a running one. A failure of this step is not counted, because the step that repeats it fails with
+ * the same error.
+ */
 async function follow(
   deps: Dependencies,
   { campaign: { workspace_id: workspaceId, id }, behind }: Followable,

@@ -1,6 +1,6 @@
 /**
- * The expansion steps that this process is making. The next step of a campaign may start while the one before it is still
- * being written (audience/expand.ts): an idle worker takes it as a follower.
+ * The expansion steps that this process is making. The next step of a campaign may start while the one before it is
+ * still being written (audience/expand.ts): an idle worker starts it as the follower of the running step.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -77,7 +77,7 @@ export async function beginCardTopUp(
 /** Why an event changed nothing. */
 export interface Ignored {
   readonly because: string;
-  /** Money was received without being credited: the operator has to refund it, or credit it by hand. */
+  /** The money was received but not credited: the operator has to refund it, or credit it by hand. */
   readonly isUncredited: boolean;
 }
 

@@ -8,7 +8,7 @@ export interface TopUpOrder {
   readonly transactionId: string;
   /** USD, two places. */
   readonly amount: string;
-  /** Where the payment page leads back to. */
+  /** The URL to which the payment page links back. */
   readonly returnUrl: string;
   /** End of the time in which it can be paid. */
   readonly expiresAt: Date;
@@ -17,14 +17,14 @@ export interface TopUpOrder {
 export interface PaymentPage {
   /** The gateway's id of the payment. */
   readonly reference: string;
-  /** Where a person pays. */
+  /** The URL of the page on which a person pays. */
   readonly url: string;
 }
 
 export interface PaymentEvent {
   /** The gateway's id of the event, the same in every repetition. */
   readonly id: string;
-  /** Set when the event is of another mode than the configured key: it moves no money here. */
+  /** Set when the event has another mode than the configured key. Such an event changes no balance. */
   readonly otherMode: "test" | "live" | null;
   /** Null when the event is about something else. */
   readonly payment: {

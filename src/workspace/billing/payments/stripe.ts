@@ -141,7 +141,7 @@ const outcomes = new Map<string, "paid" | "failed">([
 
 /**
  * The mode of an event when the key is of the other mode; null when they agree or one is unknown. A Stripe endpoint may
- * receive the events of both modes, and anyone with the test key can make a payment look made.
+ * receive the events of both modes, and a holder of the test key can create events of payments without money.
  */
 function otherModeOf({ livemode, data }: Static<typeof Event>, secretKey: string): "test" | "live" | null {
   const keyMode = /^[a-z]+(?:_[a-z]+)?_(test|live)_/.exec(secretKey)?.[1];
