@@ -4,7 +4,7 @@ import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields } from "#platform/http/request/query.ts";
@@ -60,17 +60,13 @@ interface WebhookDeps {
 
 export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDeps): Endpoint[] {
   const found = async (workspaceId: WorkspaceId, id: string): Promise<WebhookRow> => {
-    const webhook = await findWebhook(db, workspaceId, id);
-    if (webhook === undefined) throw notFound("Webhook");
-    return webhook;
+    return required(await findWebhook(db, workspaceId, id), "Webhook");
   };
   const foundActive = async (workspaceId: WorkspaceId, id: string) => {
     if (!(await found(workspaceId, id)).is_active) throw isOff();
   };
   const foundDelivery = async (workspaceId: WorkspaceId, webhookId: string, id: string) => {
-    const delivery = await findDelivery(db, workspaceId, webhookId, id);
-    if (delivery === undefined) throw notFound("Delivery");
-    return delivery;
+    return required(await findDelivery(db, workspaceId, webhookId, id), "Delivery");
   };
   return [
     endpoint({
@@ -137,9 +133,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
           description: body.description,
           is_active: body.is_active,
         };
-        const webhook = await updateWebhook(db, workspaceId, id, changes, clock.now());
-        if (webhook === undefined) throw notFound("Webhook");
-        return webhook;
+        return required(await updateWebhook(db, workspaceId, id, changes, clock.now()), "Webhook");
       },
     }),
     endpoint({

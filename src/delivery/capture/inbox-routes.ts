@@ -7,7 +7,7 @@
  */
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Database } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import { pageFields, type QueryValues, readQuery } from "#platform/http/request/query.ts";
 import { dispositionOf } from "#platform/http/response/file-answer.ts";
 import { offsetOf, pagination } from "#platform/http/response/pagination.ts";
@@ -54,9 +54,7 @@ export function registerInbox(
     return row && { row, message: await readCaptured(row.raw) };
   };
   const get = async (id: string) => {
-    const found = await find(id);
-    if (found === undefined) throw notFound("Message");
-    return found;
+    return required(await find(id), "Message");
   };
   const list = (page: QueryValues<typeof query>) =>
     listCaptured(db, { limit: page.limit, offset: offsetOf(page) });
@@ -93,8 +91,7 @@ export function registerInbox(
         "/:id/attachments/:number",
         async ({ params }, reply) => {
           const { message } = await get(params.id);
-          const attachment = message.attachments[Number(params.number) - 1];
-          if (attachment === undefined) throw notFound("Attachment");
+          const attachment = required(message.attachments[Number(params.number) - 1], "Attachment");
           reply.header("Content-Disposition", dispositionOf(attachment.filename));
           return sendForeign(reply, "application/octet-stream", attachment.content);
         },

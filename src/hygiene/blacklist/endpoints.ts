@@ -3,7 +3,7 @@
 import { Temporal } from "temporal-polyfill";
 import { Type } from "typebox";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, invalid, notFound, overloaded } from "#platform/errors.ts";
+import { ApiError, invalid, notFound, overloaded, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
 import {
@@ -127,9 +127,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       answer: BlacklistMonitor,
       message: "Blacklist monitor",
       async handle({ caller, params: { id } }) {
-        const monitor = await findMonitor(db, caller.workspaceId, id);
-        if (monitor === undefined) throw notFound("Blacklist monitor");
-        return monitor;
+        return required(await findMonitor(db, caller.workspaceId, id), "Blacklist monitor");
       },
     }),
     endpoint({

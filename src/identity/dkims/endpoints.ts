@@ -12,7 +12,7 @@ import {
 import { parseDomain } from "#mail/address.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
@@ -202,8 +202,7 @@ async function refuseSelector(
 
 async function verifyKey(deps: DkimDeps, workspaceId: WorkspaceId, id: string) {
   const { db } = deps;
-  const key = await findDkimKey(db, workspaceId, id);
-  if (key === undefined) throw notFound("DKIM key");
+  const key = required(await findDkimKey(db, workspaceId, id), "DKIM key");
   const { type: _, ...check } = await checkKeyRecord(deps.resolverFor(key.domain), key);
   const now = deps.clock.now();
   const state = { verified: key.verified_at !== null, failures: null };
@@ -220,8 +219,7 @@ async function verifyKey(deps: DkimDeps, workspaceId: WorkspaceId, id: string) {
 }
 
 async function deleteKey(db: Database, workspaceId: WorkspaceId, id: string): Promise<void> {
-  const key = await findDkimKey(db, workspaceId, id);
-  if (key === undefined) throw notFound("DKIM key");
+  const key = required(await findDkimKey(db, workspaceId, id), "DKIM key");
   await db.transaction(async (tx) => {
     const domain = await lockSendingDomain(tx, workspaceId, key.domain);
     const keys = await listDkimKeysOfDomain(tx, workspaceId, key.domain);

@@ -6,7 +6,7 @@ import { stateAfterRequest } from "#identity/dns-checks/state-after-check.ts";
 import { findSendingDomain } from "#identity/sending-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import { notFound, required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { DomainDnsChecks, dnsChecksOf } from "./dns-status.ts";
@@ -42,8 +42,7 @@ export async function verifyDomain(
   id: string,
 ) {
   const { db } = deps;
-  const domain = await findSendingDomain(db, workspaceId, id);
-  if (domain === undefined) throw notFound("Sending domain");
+  const domain = required(await findSendingDomain(db, workspaceId, id), "Sending domain");
   const keys = await listDkimKeysOfDomain(db, workspaceId, domain.domain);
   const checks = await checkDns(deps.resolverFor(domain.domain), domain, keys, deps.config);
   const now = deps.clock.now();

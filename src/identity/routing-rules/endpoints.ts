@@ -6,7 +6,7 @@ import { beginRoutingChange } from "#identity/sending-ips/release-after-routing-
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
@@ -116,9 +116,7 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
     };
   };
   const found = async (tx: Queryable, workspaceId: WorkspaceId, id: string) => {
-    const rule = await findRoutingRule(tx, workspaceId, id);
-    if (rule === undefined) throw notFound("Routing rule");
-    return rule;
+    return required(await findRoutingRule(tx, workspaceId, id), "Routing rule");
   };
   const read = (tx: Queryable, workspaceId: WorkspaceId, body: RuleInput, before: RoutingRuleRow) =>
     readRule({ ...deps, tx, workspaceId }, body, before);

@@ -12,7 +12,7 @@ import { listTrackingDomains } from "#identity/tracking-domains/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
@@ -209,14 +209,12 @@ async function deleteDomain(
     const user = await userOf(tx, workspaceId, domain);
     if (user !== undefined) throw new ApiError("CONFLICT", `${user} sends from ${domain}: cancel it first`);
   };
-  const found = await findSendingDomain(db, workspaceId, id);
-  if (found === undefined) throw notFound("Sending domain");
+  const found = required(await findSendingDomain(db, workspaceId, id), "Sending domain");
   // Checked first without a lock to keep the reports of a domain that stays; the check under the lock decides.
   await refuseUsed(db, found.domain);
   await removeReports(workspaceId, id);
   await db.transaction(async (tx) => {
-    const domain = await removeSendingDomain(tx, workspaceId, id);
-    if (domain === undefined) throw notFound("Sending domain");
+    const domain = required(await removeSendingDomain(tx, workspaceId, id), "Sending domain");
     await refuseUsed(tx, domain);
     await removeDomainClaim(tx, workspaceId, domain);
   });
@@ -227,8 +225,7 @@ async function dnsStatus(
   workspaceId: WorkspaceId,
   found: Promise<CheckedDomain | undefined>,
 ) {
-  const domain = await found;
-  if (domain === undefined) throw notFound("Sending domain");
+  const domain = required(await found, "Sending domain");
   const resolver = resolverFor(domain.domain);
   const [keys, hosts] = await Promise.all([
     listDkimKeysOfDomain(db, workspaceId, domain.domain),

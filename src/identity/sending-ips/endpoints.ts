@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
@@ -176,8 +176,7 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       async handle({ caller: { workspaceId }, params: { id }, body }) {
         const row = await db.transaction(async (tx) => {
           await beginRoutingChange(tx, workspaceId);
-          const before = await findSendingIp(tx, workspaceId, id);
-          if (before === undefined) throw notFound("Sending IP");
+          const before = required(await findSendingIp(tx, workspaceId, id), "Sending IP");
           const settings = readSettings(body, before, clock.now());
           if (settings.pool !== before.pool)
             requireUnused(await deps.userOfPool(tx, workspaceId, before), before);
@@ -198,8 +197,7 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       async handle({ caller: { workspaceId }, params: { id } }) {
         await db.transaction(async (tx) => {
           await beginRoutingChange(tx, workspaceId);
-          const row = await findSendingIp(tx, workspaceId, id);
-          if (row === undefined) throw notFound("Sending IP");
+          const row = required(await findSendingIp(tx, workspaceId, id), "Sending IP");
           requireUnused(await deps.userOf(tx, workspaceId, row), row);
           requireUnused(await deps.userOfPool(tx, workspaceId, row), row);
           await removeSendingIp(tx, workspaceId, id);

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
@@ -92,9 +92,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
   const taken = (domain: string) =>
     new ApiError("CONFLICT", `${domain} is already a tracking domain of this workspace`);
   const found = async (workspaceId: WorkspaceId, id: string) => {
-    const domain = await findTrackingDomain(db, workspaceId, id);
-    if (domain === undefined) throw notFound("Tracking domain");
-    return domain;
+    return required(await findTrackingDomain(db, workspaceId, id), "Tracking domain");
   };
   const requireUnused = async (tx: Queryable, workspaceId: WorkspaceId, id: string) => {
     const user = await deps.userOf(tx, workspaceId, id);

@@ -7,7 +7,7 @@ import { parseOnlyAddress } from "#mail/mailbox.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { CONFIRMATION_LINK_MS } from "#platform/http/response/confirmation-mail-layout.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -201,8 +201,7 @@ async function sendLink(
 
 async function removeSender({ db, userOf }: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {
   await db.transaction(async (tx) => {
-    const email = await removeVerifiedSender(tx, workspaceId, id);
-    if (email === undefined) throw notFound("Verified sender");
+    const email = required(await removeVerifiedSender(tx, workspaceId, id), "Verified sender");
     const user = await userOf(tx, workspaceId, email);
     if (user === undefined) return;
     // If the domain is verified, the campaign can still send as the address.

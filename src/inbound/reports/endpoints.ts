@@ -5,7 +5,7 @@ import { findSendingDomain } from "#identity/sending-domains/store.ts";
 import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
@@ -235,7 +235,6 @@ async function scopeOf(
   id: string,
   days: number,
 ): Promise<ReportScope> {
-  const domain = await findSendingDomain(db, workspaceId, id);
-  if (domain === undefined) throw notFound("Sending domain");
+  required(await findSendingDomain(db, workspaceId, id), "Sending domain");
   return { workspaceId, sendingDomainId: id, since: new Date(clock.now().getTime() - days * DAY_MS) };
 }

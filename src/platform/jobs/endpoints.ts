@@ -6,7 +6,7 @@
 
 import { type Static, Type } from "typebox";
 import type { Database } from "#platform/database/pool.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { grants, missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
 import {
@@ -83,8 +83,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
   };
   /** The job, if it exists and the caller has the permission. @throws ApiError */
   const get = async (caller: Caller, id: string, action: Action): Promise<JobRow> => {
-    const job = await findJob(db, caller.workspaceId, id);
-    if (job === undefined) throw notFound("Job");
+    const job = required(await findJob(db, caller.workspaceId, id), "Job");
     requireGrant(caller, job, action);
     return job;
   };
@@ -93,8 +92,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
    * people.
    */
   const getOwn = async (caller: Caller, id: string): Promise<JobRow> => {
-    const job = await findJob(db, caller.workspaceId, id);
-    if (job === undefined) throw notFound("Job");
+    const job = required(await findJob(db, caller.workspaceId, id), "Job");
     requirePermissions(caller, [job.permission]);
     return job;
   };
@@ -202,8 +200,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
 
 /** A job that is already cancelled. @throws ApiError CONFLICT if it has ended in another way; NOT_FOUND */
 async function ended(db: Database, workspaceId: WorkspaceId, id: string): Promise<JobRow> {
-  const job = await findJob(db, workspaceId, id);
-  if (job === undefined) throw notFound("Job");
+  const job = required(await findJob(db, workspaceId, id), "Job");
   if (job.status !== "cancelled")
     throw new ApiError("CONFLICT", `The job has already ${job.status === "failed" ? "failed" : "completed"}`);
   return job;

@@ -6,7 +6,7 @@ import { maySendAs } from "#identity/may-send-as.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, notFound, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { EndpointRequest } from "#platform/http/endpoint.ts";
 import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
@@ -43,8 +43,7 @@ export async function requireAutoresponder(
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<Autoresponder> {
-  const autoresponder = await findAutoresponder(db, workspaceId, id);
-  if (autoresponder === undefined) throw notFound("Autoresponder");
+  const autoresponder = required(await findAutoresponder(db, workspaceId, id), "Autoresponder");
   const steps = await listSteps(db, workspaceId, id);
   return {
     ...autoresponder,
@@ -83,8 +82,7 @@ export async function replaceAutoresponder(
   await requireAutoresponder(db, workspaceId, id);
   const { settings, steps } = await readAutoresponder(db, caller, body);
   await db.transaction(async (tx) => {
-    const held = await lockAutoresponder(tx, workspaceId, id);
-    if (held === undefined) throw notFound("Autoresponder");
+    const held = required(await lockAutoresponder(tx, workspaceId, id), "Autoresponder");
     if (held.status === "active") await lockTrigger(tx, workspaceId, settings);
     const now = clock.now();
     const beginsAnew =
@@ -133,8 +131,7 @@ export async function activate(
   id: string,
 ): Promise<Autoresponder> {
   await db.transaction(async (tx) => {
-    const held = await lockAutoresponder(tx, workspaceId, id);
-    if (held === undefined) throw notFound("Autoresponder");
+    const held = required(await lockAutoresponder(tx, workspaceId, id), "Autoresponder");
     if (held.status === "active") throw new ApiError("CONFLICT", "The autoresponder is already active");
     await lockTrigger(tx, workspaceId, held);
     if (!(await maySendAs(tx, workspaceId, held.from_email)).allowed) {

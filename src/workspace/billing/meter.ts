@@ -12,7 +12,7 @@
  * decides.) A refund counts in the period in which it is made.
  */
 import type { Queryable } from "#platform/database/pool.ts";
-import { notFound } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { findAccount, lockAccount, updateHeadroom } from "./account-store.ts";
 import {
@@ -146,8 +146,7 @@ async function readMeter(
   readonly steps: readonly PeriodUsage[];
   readonly uses: readonly UnappliedUse[];
 }> {
-  const account = await findAccount(db, workspaceId);
-  if (account === undefined) throw notFound("Workspace");
+  const account = required(await findAccount(db, workspaceId), "Workspace");
   const uses = await entriesOf(db, workspaceId, turningPoints(account, now));
   const startOf = (time: Date) => allowancePeriod(account, time).start.getTime();
   const times = new Map([...uses.map(({ last }) => [startOf(last), last] as const), [startOf(now), now]]);

@@ -5,7 +5,7 @@
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { lockRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
 import { findAccount } from "./account-store.ts";
@@ -139,8 +139,7 @@ async function limitOf(
   workspaceId: WorkspaceId,
   kind: StorageKind,
 ): Promise<{ readonly name: string; readonly limit: number | null }> {
-  const account = await findAccount(db, workspaceId);
-  if (account === undefined) throw notFound("Workspace");
+  const account = required(await findAccount(db, workspaceId), "Workspace");
   const { name, storage } = planOf(account, plans, clock.now());
   return { name, limit: storage[kind] };
 }

@@ -13,7 +13,7 @@
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
-import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import type { EndpointRequest } from "#platform/http/endpoint.ts";
 import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency/idempotency.ts";
@@ -66,9 +66,7 @@ export async function requireCampaign(
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<Campaign> {
-  const campaign = await findCampaign(db, workspaceId, id);
-  if (campaign === undefined) throw notFound("Campaign");
-  return campaign;
+  return required(await findCampaign(db, workspaceId, id), "Campaign");
 }
 
 /** @throws ApiError NOT_FOUND */
@@ -77,9 +75,7 @@ export async function requireCampaignState(
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<CampaignState> {
-  const state = await findCampaignState(db, workspaceId, id);
-  if (state === undefined) throw notFound("Campaign");
-  return state;
+  return required(await findCampaignState(db, workspaceId, id), "Campaign");
 }
 
 export async function createCampaign(
@@ -156,8 +152,7 @@ export async function sendCampaign(
   if (order.scheduled_at != null && order.send_now) {
     throw invalid({ field: "send_now", message: "send_now and scheduled_at exclude each other: give one" });
   }
-  const campaign = await findCampaignRevision(db, workspaceId, id);
-  if (campaign === undefined) throw notFound("Campaign");
+  const campaign = required(await findCampaignRevision(db, workspaceId, id), "Campaign");
   if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");
   const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
   const warnings = await checkSendable(deps, caller, campaign, now);
