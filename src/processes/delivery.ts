@@ -3,8 +3,7 @@
  * its parent when it is ready, that it still looks at the queue, and the number of messages by outcome.
  */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
-import type { FindIdentity } from "#delivery/compose/compose-leased-message.ts";
-import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
+import { type FindIdentity, returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision, PresendCheck } from "#delivery/message/presend-decision.ts";
 import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";

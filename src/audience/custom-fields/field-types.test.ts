@@ -1,8 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import { type FieldType, fieldTypes } from "./field-types.ts";
-import type { Definition } from "./field-value-reader.ts";
-import { fieldReader as readerOf } from "./field-value-reader.ts";
+import { type Definition, fieldReader as readerOf } from "./field-value-reader.ts";
 
 const fieldReader = (definition: Definition, timeZone = "Europe/Paris") =>
   readerOf(definition, new DateReader({ timeZone }));

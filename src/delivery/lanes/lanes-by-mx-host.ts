@@ -5,8 +5,6 @@ import { Value } from "typebox/value";
 import type { MailHost } from "#smtp-client/mx.ts";
 import { builtInLanes, defaultLane, type Lane } from "./default-lanes.ts";
 
-export type { Lane } from "./default-lanes.ts";
-
 /**
  * The lane of a destination, by the names of its MX hosts: the lane that matches all of them, else `default`. A domain owner
  * can list a provider's hosts beside a host of their own; failures of that host must not slow down the provider's lane. Only

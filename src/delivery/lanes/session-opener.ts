@@ -10,7 +10,7 @@ import { tlsFaultOf } from "#smtp-client/greeting.ts";
 import type { MailHost } from "#smtp-client/mx.ts";
 import { type OpenResult, openSession, type SessionOptions } from "#smtp-client/session.ts";
 import { requiresTls } from "#smtp-client/tls.ts";
-import type { Lane } from "./lanes-by-mx-host.ts";
+import type { Lane } from "./default-lanes.ts";
 
 /** After a TLS failure a host is contacted in clear text for this time; then TLS is tried again. */
 const CLEAR_TEXT_MS = 60 * 60_000;

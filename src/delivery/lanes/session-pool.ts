@@ -12,7 +12,8 @@ import type { SmtpSession } from "#smtp-client/session.ts";
 import { tlsNote } from "#smtp-client/tls.ts";
 import { demandsTls } from "#smtp-client/tls-required-reply.ts";
 import { smtpFailure } from "#smtp-client/unexpected-reply.ts";
-import type { Destination, Lane } from "./lanes-by-mx-host.ts";
+import type { Lane } from "./default-lanes.ts";
+import type { Destination } from "./lanes-by-mx-host.ts";
 import { SessionOpener, type SessionSettings } from "./session-opener.ts";
 
 /** An idle session is closed after this time. */

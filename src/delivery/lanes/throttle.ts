@@ -6,7 +6,7 @@
 import type { AttemptResult } from "#delivery/message/attempt.ts";
 import { classifyReply } from "#mail/refusals/classify-reply.ts";
 import type { SmtpStage } from "#smtp-client/outcome.ts";
-import type { Lane } from "./lanes-by-mx-host.ts";
+import type { Lane } from "./default-lanes.ts";
 
 /** Messages that one lane may hold in a worker: at most, and at the start. A lane that does not deliver must not fill it. */
 export const LANE_SHARE = 1_000;

@@ -4,8 +4,8 @@
  */
 
 import { isIP } from "node:net";
-import type { Destination } from "#delivery/lanes/lanes-by-mx-host.ts";
-import { type Lane, laneFor } from "#delivery/lanes/lanes-by-mx-host.ts";
+import type { Lane } from "#delivery/lanes/default-lanes.ts";
+import { type Destination, laneFor } from "#delivery/lanes/lanes-by-mx-host.ts";
 import type { Lookup, Resolver } from "#dns/resolver-interface.ts";
 import type { StsPolicy } from "#mail/dns/mta-sts.ts";
 import { AsyncCache } from "#platform/cache.ts";

@@ -3,8 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "#platform/config/config.ts";
 import type { Log } from "#platform/log/log.ts";
-import type { CertificatePair } from "./self-signed.ts";
-import { makeSelfSigned } from "./self-signed.ts";
+import { type CertificatePair, makeSelfSigned } from "./self-signed.ts";
 
 /** How often the operator's files are looked at. */
 const RELOAD_MS = 60_000;

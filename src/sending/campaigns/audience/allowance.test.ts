@@ -16,8 +16,7 @@ import { testDatabase } from "#test/support/database.ts";
 import { getMeterReading, takeUpTo } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
-import type { WorkspaceChanges } from "#workspace/change-workspace.ts";
-import { changeWorkspace } from "#workspace/change-workspace.ts";
+import { changeWorkspace, type WorkspaceChanges } from "#workspace/change-workspace.ts";
 
 const db = await testDatabase();
 const clock = stubClock();
