@@ -7,7 +7,7 @@ import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { LONGEST_NAME, nameAndDescription, readName } from "#workspace/read-display-name.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
 
-export const optInTypes = ["single", "double", "api", "import"] as const;
+const optInTypes = ["single", "double", "api", "import"] as const;
 
 const settings = {
   ...nameAndDescription,

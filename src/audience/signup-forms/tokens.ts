@@ -37,7 +37,7 @@ export function readSignupLink(token: string, key: KeyObject): SignupLink | null
 }
 
 /** A form that is sent sooner after it was served was not filled in by a person. */
-export const EARLIEST_MS = 2_000;
+const EARLIEST_MS = 2_000;
 const LATEST_MS = 12 * 3_600_000;
 
 const TIME_OCTETS = 6;

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
 
-export const StatusShape = Type.Enum([...subscriberStatuses]);
+const StatusShape = Type.Enum([...subscriberStatuses]);
 
 const names = { first_name: nullable(Type.String()), last_name: nullable(Type.String()) };
 

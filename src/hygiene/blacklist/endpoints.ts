@@ -204,7 +204,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
  * The time range of `from` to `to` (whole days, inclusive) in a time zone.
  * @throws ApiError VALIDATION_ERROR when the last day is before the first
  */
-export function momentsOf(
+function momentsOf(
   from: Temporal.PlainDate | undefined,
   to: Temporal.PlainDate | undefined,
   timezone: string,

@@ -84,7 +84,7 @@ export function createDomainAges({
 }
 
 /** The date of the event "registration" in an RDAP answer, in milliseconds; null when there is none. */
-export function registrationIn(body: string): number | null {
+function registrationIn(body: string): number | null {
   try {
     const { events } = JSON.parse(body) as { events?: unknown };
     if (!Array.isArray(events)) return null;

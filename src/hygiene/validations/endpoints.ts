@@ -210,7 +210,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
  * The source address of the probe for the requested sending IP or routing rule; null leaves it to the operating system.
  * @throws ApiError VALIDATION_ERROR when the workspace has no such IP or rule, or it is not active
  */
-export async function findProbeSource(
+async function findProbeSource(
   db: Queryable,
   workspaceId: WorkspaceId,
   requested: { readonly routing_rule_id?: string | null; readonly virtual_mta_ip?: string | null },

@@ -4,7 +4,7 @@ import { parseDomain } from "#mail/address.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
 import { isLoopback, isWithin } from "#platform/network/public-address.ts";
 
-export const LONGEST_POOL_NAME = 64;
+const LONGEST_POOL_NAME = 64;
 
 /** No host can send from these: unspecified, multicast, reserved, link-local without an interface. */
 const senderless = new BlockList();

@@ -30,7 +30,7 @@ export function answerSoon<Value>(answer: Promise<Value>): Promise<Value> {
 }
 
 /** The text as one line of printable ASCII, cut to the longest reply line. */
-export function replyText(text: string): string {
+function replyText(text: string): string {
   const plain = text.replace(/[^ -~]+/g, "?");
   return plain.length > LONGEST_TEXT ? `${plain.slice(0, LONGEST_TEXT - 3)}...` : plain;
 }

@@ -194,7 +194,7 @@ const MOST_AGE_MS = 30 * 86_400_000;
  * Whether the return path of a message no longer accepts reports: thirty days after the last event of the message, which may
  * have waited in a paused campaign. A recent message is not looked up.
  */
-export async function isTooOld(db: Queryable, messageId: string, now: Date): Promise<boolean> {
+async function isTooOld(db: Queryable, messageId: string, now: Date): Promise<boolean> {
   const isPast = (time: Date) => now.getTime() - time.getTime() > MOST_AGE_MS;
   if (!isPast(acceptedAt(messageId))) return false;
   const moved = await findLastMove(db, messageId);

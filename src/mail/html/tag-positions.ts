@@ -48,7 +48,7 @@ export const mostMarkup = 50_000;
 export const mostLinks = mostMarkup / 2;
 
 /** The attribute by which an author excludes a link from tracking. */
-export const untrackedAttribute = "data-no-track";
+const untrackedAttribute = "data-no-track";
 
 /** Finds all positions in one pass. Null if there is more markup than the limit: an incomplete map must not be used. */
 export function mapHtml(html: string): HtmlMap | null {

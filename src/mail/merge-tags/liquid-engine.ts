@@ -71,7 +71,7 @@ export interface LinkAddresses {
  * Internal filters, added by the compiler. Users cannot call them: their templates are parsed by an engine that does
  * not know them.
  */
-export const placeFilters = {
+const placeFilters = {
   as_is: textOf,
   as_html: escapeHtml,
   as_unquoted: escapeUnquoted,

@@ -40,7 +40,7 @@ export function trackLinks(template: HtmlTemplate): { links: TemplateLink[]; ins
 }
 
 /** Whether the value of a `href` is an http URL with a literal host. */
-export function isHttpAddress(written: string): boolean {
+function isHttpAddress(written: string): boolean {
   return ownHost.test(written) && URL.canParse(hrefTarget(written));
 }
 

@@ -9,7 +9,7 @@ import { createDatabase, type Database, type Deadlines } from "./pool.ts";
 
 const LOCK_MS = 3_000;
 
-export const REQUEST_DEADLINES: Partial<Deadlines> = {
+const REQUEST_DEADLINES: Partial<Deadlines> = {
   connectMs: 4_000,
   statementMs: 3_500,
   lockMs: LOCK_MS,

@@ -12,7 +12,7 @@ export const autoresponders: Resource = { name: "autoresponders", label: "Autore
 export const autoresponderStatuses = ["inactive", "active"] as const;
 export type AutoresponderStatus = (typeof autoresponderStatuses)[number];
 
-export const MOST_STEPS = 20;
+const MOST_STEPS = 20;
 
 /**
  * What starts a series. One shape for both types, so that an error names the wrong field instead of saying that no shape

@@ -21,8 +21,8 @@ import { NewAttachment } from "#sending/emails/read-attachments.ts";
 import { mailFields } from "#sending/mail-fields.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 
-export const messageTypes = ["email", "sms"] as const;
-export const recipientTypes = ["mailing_list", "segment", "custom"] as const;
+const messageTypes = ["email", "sms"] as const;
+const recipientTypes = ["mailing_list", "segment", "custom"] as const;
 
 const Uuid = Type.String({ format: "uuid" });
 const uuid = (description: string) => omittable(Type.Unsafe<string>({ ...Uuid, description }));

@@ -4,7 +4,7 @@ import type { Template, VariableUse } from "#mail/merge-tags/read-template.ts";
 import type { PlacedFault } from "#mail/merge-tags/template-errors.ts";
 
 /** Names of values that every recipient has. They take precedence over a custom field of the same name. */
-export const variableNames = [
+const variableNames = [
   "email",
   "first_name",
   "last_name",

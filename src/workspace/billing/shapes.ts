@@ -38,7 +38,7 @@ export const PlanShape = Type.Object(
   { $id: "Plan" },
 );
 
-export const SubscriptionShape = Type.Object(
+const SubscriptionShape = Type.Object(
   {
     plan_id: Type.Enum([...planNames]),
     status: Type.Enum([...subscriptionStatuses, "canceled"], {

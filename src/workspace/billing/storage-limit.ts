@@ -41,7 +41,7 @@ export async function storageUsage(
 }
 
 /** Bytes of message contents, drafts and job files. */
-export async function bytesOf(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
+async function bytesOf(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
   const { messages, drafts, files } = await measureBytes(db, workspaceId);
   return messages + drafts + files;
 }

@@ -59,7 +59,7 @@ const PaidSession = Type.Object({
   metadata: Type.Object({ workspace_id: Type.String() }),
 });
 
-export function createStripe({ apiUrl, secretKey, webhookSecret }: StripeSettings): PaymentGateway {
+function createStripe({ apiUrl, secretKey, webhookSecret }: StripeSettings): PaymentGateway {
   return {
     name: "stripe",
     limits: { least: "0.50", most: "999999.99" },
