@@ -9,6 +9,7 @@ import { updateStatuses } from "#audience/subscribers/memberships/membership-cha
 import { recordUnsubscribed } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import type { TrackedMail } from "./link-tokens.ts";
 import {
   findRecipient,
@@ -31,7 +32,7 @@ export type OnUnsubscribed = (tx: Queryable, unsubscription: Unsubscription, now
 /** Reacts in the same transaction when an unsubscription is undone. */
 export type OnResubscribed = (tx: Queryable, unsubscription: Unsubscription, now: Date) => Promise<void>;
 
-const UNDO_MS = 3_600_000;
+const UNDO_MS = HOUR_MS;
 
 /** Whether the unsubscription by this mail can still be undone. */
 export function mayUndo({ left_at, is_as_left, subscriber_id }: MailRecipient, now: Date): boolean {

@@ -12,6 +12,7 @@ import { pageOf } from "#platform/http/response/pagination.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted } from "#platform/shapes.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import {
   countDeliveries,
   countDeliveriesSince,
@@ -46,7 +47,7 @@ import {
 const webhooks: Resource = { name: "webhooks", label: "Webhooks", group: "Account" };
 
 /** How long the previous secret signs, too, after a rotation. */
-const ROTATION_MS = 24 * 60 * 60 * 1_000;
+const ROTATION_MS = DAY_MS;
 const MOST_TESTS = 10;
 const TESTS_SECONDS = 60;
 

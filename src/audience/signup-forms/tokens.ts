@@ -8,6 +8,7 @@ import { type KeyObject, randomBytes } from "node:crypto";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
 import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 import { readSignedToken, signToken } from "#platform/secrets/signed-token.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 
 export interface SignupLink {
   readonly workspaceId: WorkspaceId;
@@ -38,7 +39,7 @@ export function readSignupLink(token: string, key: KeyObject): SignupLink | null
 
 /** A form that is sent sooner after it was served was not filled in by a person. */
 const EARLIEST_MS = 2_000;
-const LATEST_MS = 12 * 3_600_000;
+const LATEST_MS = 12 * HOUR_MS;
 
 const TIME_OCTETS = 6;
 const formFormat = { contentOctets: TIME_OCTETS + 8, macOctets: 16 };

@@ -11,6 +11,7 @@ import { untilTomorrow } from "#delivery/warm-up/schedule.ts";
 import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { localNetworks } from "#platform/network/own-addresses.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import type { Unroutable } from "#smtp-client/mx.ts";
 import type { MachineAddresses } from "./announced-addresses.ts";
 import {
@@ -26,7 +27,7 @@ import type { FindRoute, Route } from "./find-destination.ts";
 import { readRelay } from "./relay-url.ts";
 
 /** A version of a workspace's routing never changes, so it can be cached for long. */
-const ROUTING_KEPT_MS = 3_600_000;
+const ROUTING_KEPT_MS = HOUR_MS;
 const MOST_ROUTINGS = 1_000;
 const CHOICE_KEPT_MS = 5_000;
 const MOST_CHOICES = 10_000;

@@ -10,6 +10,7 @@ import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { getPublic } from "#platform/network/public-get.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { type FetchedStsPolicy, findStsPolicy, keepStsPolicy } from "./mta-sts-store.ts";
 
 const MOST_DOMAINS = 10_000;
@@ -20,7 +21,7 @@ const DEADLINE_MS = 10_000;
 const RECORD_MS = 60 * 60_000;
 /** The delay before a failed fetch or look-up is tried again (section 3.3: five minutes or longer). */
 const FAULT_MS = 5 * 60_000;
-const REFRESH_MS = 24 * 60 * 60_000;
+const REFRESH_MS = DAY_MS;
 
 export interface StsOptions {
   readonly db: Queryable;

@@ -3,6 +3,7 @@ import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Prober } from "#hygiene/probe/prober.ts";
 import { AsyncCache, ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { findMailHosts } from "#smtp-client/mx.ts";
 import type { AddressLists } from "./disposable-and-role-lists.ts";
 import type { IsNewDomain } from "./domain-age.ts";
@@ -40,7 +41,7 @@ export interface AddressChecker {
 
 const DOMAIN_MS = 600_000;
 const MOST_DOMAINS = 20_000;
-const CATCH_ALL_MS = 24 * 3_600_000;
+const CATCH_ALL_MS = DAY_MS;
 const MOST_CATCH_ALLS = 50_000;
 /** Addresses per SMTP session (prober.ts). */
 const PER_SESSION = 2;

@@ -4,7 +4,7 @@ import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { createLimiter } from "#platform/concurrency.ts";
 import { getPublic } from "#platform/network/public-get.ts";
-import { DAY_MS } from "#platform/time-units.ts";
+import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
 
 const NEW_DAYS = 30;
 /** For one look-up with its redirects, the wait for a free slot included. */
@@ -15,7 +15,7 @@ const MOST_REDIRECTS = 3;
 const MOST_OCTETS = 512 * 1024;
 const MOST_DOMAINS = 50_000;
 /** How long an unknown registration date is cached. */
-const UNKNOWN_MS = 3_600_000;
+const UNKNOWN_MS = HOUR_MS;
 const ACCEPT = "application/rdap+json, application/json;q=0.5";
 
 export interface DomainAgeOptions {

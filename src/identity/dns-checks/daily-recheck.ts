@@ -1,8 +1,9 @@
 /** The loop of the daily re-check, which sending domains and tracking domains share. Safe to run on several machines. */
 import type { Clock } from "#platform/clock.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import type { RecheckLease } from "./recheck-store.ts";
 
-const RECHECK_EVERY_MS = 24 * 60 * 60 * 1000;
+const RECHECK_EVERY_MS = DAY_MS;
 /** Domains whose DNS is queried concurrently. */
 const BATCH = 20;
 

@@ -3,6 +3,8 @@
  * result. The automatic re-check clears a flag only when failures persist: records can disappear for an hour while a
  * zone is edited, and mail must not stop because of that.
  */
+
+import { DAY_MS } from "#platform/time-units.ts";
 import type { CheckStatus } from "./dns-check.ts";
 
 /** Consecutive automatic checks that found the record missing or wrong. */
@@ -22,7 +24,7 @@ export interface VerificationState {
 export type StateAfterCheck = (state: VerificationState, status: CheckStatus, now: Date) => VerificationState;
 
 const MOST_FAILURES = 3;
-const FAILING_FOR_MS = 24 * 60 * 60 * 1000;
+const FAILING_FOR_MS = DAY_MS;
 
 /** A check on request: the flag becomes the result. */
 export const stateAfterRequest: StateAfterCheck = (state, status) =>

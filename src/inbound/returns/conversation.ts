@@ -16,6 +16,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { limitSentence } from "#platform/limits/limit-errors.ts";
 import { limits } from "#platform/limits/limits.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 import { findReachedQuota, noteOpenOctets, takeOpenMails } from "./open-address-quotas.ts";
 import {
   type InboundAddress,
@@ -188,7 +189,7 @@ function countReceived(message: Buffer): number {
   return header.match(/^received[ \t]*:/gim)?.length ?? 0;
 }
 
-const MOST_AGE_MS = 30 * 86_400_000;
+const MOST_AGE_MS = 30 * DAY_MS;
 
 /**
  * Whether the return path of a message no longer accepts reports: thirty days after the last event of the message, which may

@@ -8,9 +8,10 @@ import type { MovedMessage, SuppressingMessage } from "#messages/message/outcome
 import { textArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { DAY_MS } from "#platform/time-units.ts";
 
 /** The consecutive failures that suppress an address, and the least time between the first and the last. */
-const ENOUGH = { failures: 5, ms: 3 * 86_400_000 };
+const ENOUGH = { failures: 5, ms: 3 * DAY_MS };
 const MOST_COUNTED = 1_000;
 
 /** The count of an address. */

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { ExpiringMap } from "#platform/cache.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 
 /** The ids of the messages of one DATA. */
 export interface SubmissionAttempt {
@@ -12,7 +13,7 @@ export interface SubmissionAttempt {
 }
 
 /** Clients retry within minutes; Postfix waits at most 66. */
-const KEPT_MS = 4 * 3_600_000;
+const KEPT_MS = 4 * HOUR_MS;
 const MOST_KEPT = 10_000;
 
 /** A message as submitted by a client. */

@@ -1,10 +1,11 @@
 /** Quotas: limits per hour or day, counted in the database for all machines. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
+import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
 import type { Limit } from "./limit.ts";
 import { type LimitName, limits } from "./limits.ts";
 
-const WINDOW_MS = { hour: 3_600_000, day: 86_400_000 } as const;
+const WINDOW_MS = { hour: HOUR_MS, day: DAY_MS } as const;
 
 /** A limit with a window. */
 export type Quota = Limit & { readonly per: "hour" | "day" };

@@ -3,10 +3,11 @@
  * moved forward by the change; of a time that occurs twice, the first counts (campaigns/scheduled-at.ts).
  */
 import { Temporal } from "temporal-polyfill";
+import { DAY_MS } from "#platform/time-units.ts";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 
 /** After an outage, days whose trigger time is further back are not processed. */
-const MISSED_AFTER_MS = 24 * 60 * 60 * 1_000;
+const MISSED_AFTER_MS = DAY_MS;
 
 /** A time of day in a time zone. */
 export interface DayClock {

@@ -5,6 +5,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { settleAccount } from "./meter.ts";
 import { listWorkspacesWithEntries, removeOldHours } from "./meter-store.ts";
 import { failOldPayments, removeOldEvents } from "./payment-store.ts";
@@ -75,7 +76,7 @@ export function billingTasks({
 }
 
 function hoursAgo(clock: Clock, hours: number): Date {
-  return new Date(clock.now().getTime() - hours * 3_600_000);
+  return new Date(clock.now().getTime() - hours * HOUR_MS);
 }
 
 /** Runs `work` for one workspace after another. The failure of one is logged and does not stop the others. */

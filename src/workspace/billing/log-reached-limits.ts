@@ -6,12 +6,13 @@
 import { ExpiringMap } from "#platform/cache.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import type { Capacity } from "./derive-meter-reading.ts";
 
 /** Called when a workspace has reached a limit. */
 export type OnLimit = (workspaceId: WorkspaceId, refusal: Capacity["refusal"]) => void;
 
-const QUIET_MS = 3_600_000;
+const QUIET_MS = HOUR_MS;
 const MOST_REMEMBERED = 10_000;
 
 const messages: Readonly<Record<Capacity["refusal"], string>> = {

@@ -1,5 +1,6 @@
 /** A mail that asks its recipient to open a page and press the button there. */
 
+import { HOUR_MS } from "#platform/time-units.ts";
 import { html } from "./html-page.ts";
 import { letter } from "./mail-layout.ts";
 
@@ -16,7 +17,7 @@ export interface ConfirmationLetter {
 const instruction = "If that is right, open this page and press the button. The link works for 48 hours:";
 
 /** How long the link works. */
-export const CONFIRMATION_LINK_MS = 48 * 3_600_000;
+export const CONFIRMATION_LINK_MS = 48 * HOUR_MS;
 
 /** The text and HTML form of the mail. */
 export function confirmationLetter({ subject, request, link, otherwise }: ConfirmationLetter) {

@@ -16,6 +16,7 @@ import { ApiError } from "#platform/errors.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import type { Log } from "#platform/log/log.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { expandStep } from "#sending/campaigns/audience/expand.ts";
 import { findUnexpanded, recordExpansionFailure } from "#sending/campaigns/audience/expansion-store.ts";
 import {
@@ -38,7 +39,7 @@ import { type CampaignToExpand, type Followable, RunningSteps } from "./running-
 const NAME = "advance-campaigns";
 const SECONDS = 2;
 /** A scheduled campaign that is later than this (an outage, a restored backup) is paused instead of sent. */
-const MISSED_AFTER_MS = 6 * 60 * 60 * 1_000;
+const MISSED_AFTER_MS = 6 * HOUR_MS;
 /** Steps at the same time, each on its own connection. */
 const AT_ONCE = 2;
 /** After this time the task yields its slot to other recurring tasks. */

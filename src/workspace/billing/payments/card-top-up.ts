@@ -4,6 +4,7 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, overloaded } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
+import { HOUR_MS } from "#platform/time-units.ts";
 import { lockAccount } from "#workspace/billing/account-store.ts";
 import { settleAccount } from "#workspace/billing/meter.ts";
 import {
@@ -61,7 +62,7 @@ export async function beginCardTopUp(
       now,
     );
   });
-  const expiresAt = new Date(now.getTime() + PAGE_HOURS * 3_600_000);
+  const expiresAt = new Date(now.getTime() + PAGE_HOURS * HOUR_MS);
   try {
     const order = { workspaceId, transactionId, amount, returnUrl, expiresAt };
     const { reference, url } = await gateway.createTopUp(order);
