@@ -149,7 +149,7 @@ export interface ExpansionStepResult extends Excluded {
   readonly returned: number;
 }
 
-const nobody: ExpansionStepResult = {
+const emptyStep: ExpansionStepResult = {
   added: 0,
   by_domain: "{}",
   suppressed: 0,
@@ -201,7 +201,7 @@ export async function insertRecipients(
       count(*) filter (where cause = 'duplicate')::int as duplicate,
       (select count(*)::int from returned) as returned
     from checked`;
-  return (await tx.row<ExpansionStepResult>(bounded(statement))) ?? nobody;
+  return (await tx.row<ExpansionStepResult>(bounded(statement))) ?? emptyStep;
 }
 
 /**
