@@ -83,10 +83,10 @@ function noNumberMessage(
   },
 ): string {
   const { found, names, country } = known;
-  const nobody = `${fieldName}: no one in the audience has a valid telephone number in this custom field`;
+  const noNumber = `${fieldName}: no one in the audience has a valid telephone number in this custom field`;
   const fields = names.length === 0 ? "none" : names.slice(0, MOST_NAMED).join(", ");
   const advice = found > 0 && country === null ? "write numbers with + and their country code, or " : "";
-  return `${nobody}; ${advice}give the field that holds them (defined fields: ${fields})`;
+  return `${noNumber}; ${advice}give the field that holds them (defined fields: ${fields})`;
 }
 
 async function namesInForce(
