@@ -1,4 +1,5 @@
--- People who sign in. Users and their sessions belong to the installation, memberships and roles to a workspace.
+-- People who sign in. Users and their sessions belong to the installation, members and roles to a workspace (memberships are
+-- those of subscribers in lists).
 create table users (
   id uuid primary key,
   email text not null unique, -- normalised: the address that the person types at sign-in
@@ -22,7 +23,7 @@ create table roles (
   unique (workspace_id, name)
 );
 
-create table memberships (
+create table workspace_members (
   workspace_id uuid not null references workspaces (id),
   user_id uuid not null references users (id) on delete cascade,
   built_in_role text,
@@ -32,8 +33,8 @@ create table memberships (
   foreign key (workspace_id, role_id) references roles (workspace_id, id),
   check (num_nonnulls(built_in_role, role_id) = 1)
 );
-create index memberships_of_user on memberships (user_id);
-create index memberships_of_role on memberships (workspace_id, role_id) where role_id is not null;
+create index workspace_members_of_user on workspace_members (user_id);
+create index workspace_members_of_role on workspace_members (workspace_id, role_id) where role_id is not null;
 
 create table sessions (
   token_hash bytea primary key, -- SHA-256 of the token in the cookie

@@ -33,7 +33,7 @@ export async function signInPerson(
     await tx.run(sql`
       insert into roles (workspace_id, id, name, permissions) values (${workspaceId}, ${roleId}, ${roleId}, ${permissions})`);
     await tx.run(sql`
-      insert into memberships (workspace_id, user_id, role_id) values (${workspaceId}, ${userId}, ${roleId})`);
+      insert into workspace_members (workspace_id, user_id, role_id) values (${workspaceId}, ${userId}, ${roleId})`);
     await tx.run(sql`
       insert into sessions (token_hash, id, user_id, has_second_factor, ip, agent, created_at, seen_at, expires_at, confirmed_at)
       values (${hash("sha256", token, "buffer")}, ${newId()}, ${userId}, ${hasSecondFactor}, '192.0.2.1', 'Test browser',

@@ -70,7 +70,7 @@ export async function findKeyNames(
   const rows = await db.rows<{ id: string; name: string }>(sql`
     select id, name from api_keys where workspace_id = ${workspaceId} and id = any (${[...ids]}::uuid[])
     union all
-    select u.id, u.name from users u join memberships m on m.user_id = u.id
+    select u.id, u.name from users u join workspace_members m on m.user_id = u.id
     where m.workspace_id = ${workspaceId} and u.id = any (${[...ids]}::uuid[])
     union all
     select id, name from origin_names

@@ -59,7 +59,7 @@ export async function findMembership(
       w.default_sender as "defaultSender", w.retry_hours as "retryHours", w.tracks_transactional as "tracksTransactional",
       w.requires_second_factor as "requiresSecondFactor", m.built_in_role as "builtInRole",
       r.permissions as "rolePermissions"
-    from memberships m join workspaces w on w.id = m.workspace_id
+    from workspace_members m join workspaces w on w.id = m.workspace_id
     left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
     where m.workspace_id = ${workspaceId} and m.user_id = ${userId}`,
     "find membership",
@@ -79,7 +79,7 @@ export async function lockMemberPermissions(
   userId: string,
 ): Promise<readonly string[] | undefined> {
   const member = await tx.row<{ builtInRole: string | null; roleId: string | null }>(sql`
-    select built_in_role as "builtInRole", role_id as "roleId" from memberships
+    select built_in_role as "builtInRole", role_id as "roleId" from workspace_members
     where workspace_id = ${workspaceId} and user_id = ${userId} for share`);
   if (member === undefined) return undefined;
   const role = await tx.row<{ permissions: string[] }>(sql`
