@@ -390,6 +390,8 @@ create table campaigns (
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   waits_for_cap boolean default false not null,
+  design json,
+  attachment_files jsonb,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((message_type = ANY (ARRAY['email'::text, 'sms'::text]))),

@@ -231,6 +231,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   sendEmail: email,
   createCampaign: campaign,
   replaceCampaign: campaign,
+  updateCampaign: () => ({ subject: "Hello again" }),
   sendCampaign: () => ({ send_now: true }),
   testCampaign: () => ({ emails: ["ada@example.net"] }),
   createAutoresponder: autoresponder,
