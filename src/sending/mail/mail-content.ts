@@ -8,8 +8,9 @@ import type { CompiledContent } from "#sending/content/compile.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { readCustomHeaders } from "#sending/content/read-custom-headers.ts";
 import { type RecipientValues, renderContent, unfitValues, weaveContent } from "#sending/content/render.ts";
-import type { MailLinks } from "#tracking/link-tokens.ts";
+import { fitsView, type MailLinks, type OutgoingLinks } from "#tracking/link-tokens.ts";
 import type { CampaignToSend } from "./presend-store.ts";
+import { shownValues } from "./web-view-values.ts";
 
 /** A campaign with its compiled content. */
 export interface PreparedCampaign {
@@ -56,6 +57,26 @@ export function commonHeaders(
     ["Precedence", "bulk"],
     ...(use_custom_headers && custom_headers !== null ? readCustomHeaders(custom_headers) : []),
   ];
+}
+
+/**
+ * The values that the web view of a mail needs, as JSON, and whether its link carries them; both null if it needs none.
+ * @param address the recipient's
+ */
+export function viewValues(
+  { campaign, content }: PreparedCampaign,
+  values: RecipientValues,
+  address: string,
+): { readonly shown: string | null; readonly carried: string | null } {
+  const shown = shownValues(content.facts, values, { address, timezone: campaign.timezone });
+  // In an SMS every character of a link costs, so its values are always kept in the log.
+  const isCarried = shown !== null && campaign.message_type !== "sms" && fitsView(shown);
+  return { shown, carried: isCarried ? shown : null };
+}
+
+/** The links of a mail whose web view gets these values from its address. */
+export function withCarried(links: OutgoingLinks, carried: string | null): MailLinks {
+  return carried === null ? links : { ...links, view: links.viewWith(carried) };
 }
 
 function byMail({ unsubscribeMail }: MailLinks): string[] {

@@ -213,10 +213,10 @@ function changedBody(current: Campaign, body: CampaignChange): NewCampaign {
 }
 
 /** The list of the present audience. Its segment may be deleted: then only its own mailing_list_id is known. */
-async function presentList(
+export async function presentList(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { recipient_type, segment_id, mailing_list_id }: Campaign,
+  { recipient_type, segment_id, mailing_list_id }: AudienceSettings,
 ): Promise<string | null> {
   if (recipient_type !== "segment" || segment_id === null) return mailing_list_id;
   const segment = await findSegment(db, workspaceId, undefined, segment_id);
