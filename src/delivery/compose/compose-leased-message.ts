@@ -183,7 +183,11 @@ export async function compose(
   };
 }
 
-function ourFields(message: ComposableMessage, token: string, complaintAddress: string | null): HeaderField[] {
+function ourFields(
+  message: ComposableMessage,
+  token: string,
+  complaintAddress: string | null,
+): HeaderField[] {
   return [
     ["Feedback-ID", feedbackId(message)],
     [messageTokenHeader, token],

@@ -3,44 +3,20 @@ import { findMailingList } from "#audience/mailing-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { findAutoresponder } from "#sending/autoresponders/store.ts";
 import { listSteps } from "#sending/autoresponders/steps-store.ts";
+import { findAutoresponder } from "#sending/autoresponders/store.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { presentList } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { findCampaign } from "#sending/campaigns/store.ts";
 import { readCustomHeaders } from "#sending/content/read-custom-headers.ts";
-import { tracksOf } from "#sending/content/resolve-tracking-setting.ts";
-import { fieldError, readBody, readMailAddress } from "#sending/mail-fields.ts";
+import { draftToSend, type StoredMail } from "#sending/mail/mail-content.ts";
 import type { CampaignToSend } from "#sending/mail/presend-store.ts";
+import { fieldError, readBody, readMailAddress } from "#sending/mail-fields.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
-import type { RenderOrder } from "./endpoints.ts";
+import type { RenderOrder } from "./rendered-mail.ts";
 
 /** The sender of content that has none yet. */
 const SAMPLE_SENDER = "sender@example.com";
-
-/** A mail as it is stored, or as new content begins. */
-type StoredMail = Pick<
-  Campaign,
-  | "id"
-  | "name"
-  | "subject"
-  | "html_content"
-  | "text_content"
-  | "from_email"
-  | "from_name"
-  | "reply_to"
-  | "enable_open_tracking"
-  | "enable_click_tracking"
-  | "use_custom_headers"
-  | "custom_headers"
-  | "url_domain_id"
-  | "sender_email"
-  | "recipient_type"
-  | "mailing_list_id"
-  | "segment_id"
-  | "segment_conditions"
-  | "attachments"
->;
 
 /** A mail with what is needed to write it, and to choose its reader. */
 export interface LoadedMail {
@@ -94,27 +70,6 @@ export async function loadMail(
     audience: hasAudience ? mail : null,
     listId: list?.id ?? null,
     files: mail.attachments,
-  };
-}
-
-/** A draft in the form of a campaign that is sent: what its list decides is filled in, as when sending begins. */
-export function draftToSend(
-  mail: StoredMail,
-  list: Awaited<ReturnType<typeof findMailingList>>,
-  { workspaceId, timezone }: { readonly workspaceId: WorkspaceId; readonly timezone: string },
-): CampaignToSend {
-  return {
-    ...mail,
-    workspace_id: workspaceId,
-    message_type: "email",
-    phone_field_name: null,
-    from_name: mail.from_name ?? list?.from_name ?? null,
-    reply_to: mail.reply_to ?? list?.reply_to_email ?? null,
-    mailing_list_name: list?.name ?? null,
-    audience_list_id: list?.id ?? null,
-    ...tracksOf(mail, list),
-    timezone,
-    has_attachments: mail.attachments.length > 0,
   };
 }
 

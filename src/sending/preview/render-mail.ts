@@ -7,18 +7,18 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { assemble, bothBodies, encodedAttachment, type Parts } from "#delivery/compose/assemble-mime.ts";
 import { compose } from "#delivery/compose/compose-leased-message.ts";
-import { UnfitValues } from "#delivery/message/presend-decision.ts";
 import { domainOf } from "#mail/address.ts";
 import { readHeaderSection } from "#mail/message/header-section.ts";
 import { imagesById, replaceContentIds } from "#mail/message/replace-content-ids.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
 import { newId } from "#platform/ids.ts";
-import { compileContent, type ContentOptions } from "#sending/content/compile.ts";
+import { type ContentOptions, compileContent } from "#sending/content/compile.ts";
 import { type ContentFault, readContent } from "#sending/content/parse-content.ts";
 import { htmlUnsubscribeLink, textUnsubscribeLink } from "#sending/content/unsubscribe-footer.ts";
 import {
   commonHeaders,
   type PreparedCampaign,
+  tryMail,
   viewValues,
   withCarried,
   writeMail,
@@ -81,31 +81,28 @@ export async function renderMail(mail: MailToRender): Promise<RenderAnswer> {
   const ready: PreparedCampaign = { campaign, content: compiled.content, headers: commonHeaders(campaign) };
   const values = mailValues(campaign, person, now);
   const rest = { attachments: mail.files.map(attachmentOf), returnPathHost: null };
-  try {
-    const shown = writeMail(ready, values, testLinks(mail.publicUrl), rest);
-    const { html, text } = bothBodies(shown, true);
-    const sent = await composeAsSent(ready, mail, rest);
-    const page = withImages(String(html), mail.files);
-    return {
-      ok: true,
-      subject: shown.subject,
-      html: String(html),
-      text: String(text),
-      headers: sent.headers,
-      sizeBytes: sent.octets,
-      htmlBytes: sent.htmlOctets,
-      derived: {
-        html: campaign.html_content === null,
-        text: campaign.text_content === null,
-        unsubscribe_footer: lacksUnsubscribeLink(campaign, options),
-      },
-      warnings: compiled.warnings,
-      pages: { light: page, dark: darkHtml(page) },
-    };
-  } catch (fault) {
-    if (!(fault instanceof UnfitValues)) throw fault;
-    return { ok: false, faults: [{ field: "html_content", message: fault.message }] };
-  }
+  const written = tryMail(ready, values, testLinks(mail.publicUrl), rest);
+  if (!written.ok) return { ok: false, faults: [written.fault] };
+  const shown = written.content;
+  const { html, text } = bothBodies(shown, true);
+  const sent = await composeAsSent(ready, mail, rest);
+  const page = withImages(String(html), mail.files);
+  return {
+    ok: true,
+    subject: shown.subject,
+    html: String(html),
+    text: String(text),
+    headers: sent.headers,
+    sizeBytes: sent.octets,
+    htmlBytes: sent.htmlOctets,
+    derived: {
+      html: campaign.html_content === null,
+      text: campaign.text_content === null,
+      unsubscribe_footer: lacksUnsubscribeLink(campaign, options),
+    },
+    warnings: compiled.warnings,
+    pages: { light: page, dark: darkHtml(page) },
+  };
 }
 
 /** Whether a body gets the footer with the unsubscribe link. */

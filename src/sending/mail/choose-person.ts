@@ -8,8 +8,8 @@ import { findAudience, lookAt } from "#sending/campaigns/audience/find-audience.
 import { choosePeople } from "#sending/campaigns/audience/recipients-store.ts";
 import type { AudienceOf } from "#sending/campaigns/audience-segments.ts";
 import { sampleValues } from "#sending/content/render.ts";
-import { findSubscriberValues } from "#sending/mail/find-sent-mail-store.ts";
-import type { PersonalValues } from "#sending/mail/web-view-values.ts";
+import { findSubscriberValues } from "./find-sent-mail-store.ts";
+import type { PersonalValues } from "./web-view-values.ts";
 
 /** How long the first person of an audience is searched for; conditions may be costly. */
 const MOST_SEARCH_MS = 2_000;
@@ -64,7 +64,10 @@ export async function samplePerson(
 }
 
 /** A value as people of the list might have it. */
-function sampleOf({ field_type, field_label, field_options, default_value }: CustomField, now: Date): unknown {
+function sampleOf(
+  { field_type, field_label, field_options, default_value }: CustomField,
+  now: Date,
+): unknown {
   if (default_value !== null && default_value !== undefined) return default_value;
   const choices = (field_options ?? []).map((option) => (typeof option === "string" ? option : option.value));
   const day = now.toISOString().slice(0, 10);
