@@ -390,6 +390,8 @@ create table campaigns (
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
   waits_for_cap boolean default false not null,
+  design json,
+  attachment_files jsonb,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((message_type = ANY (ARRAY['email'::text, 'sms'::text]))),
@@ -447,6 +449,17 @@ create table content_months (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX content_months_by_age ON content_months USING btree (month);
+
+create unlogged table content_previews (
+  workspace_id uuid not null,
+  id uuid not null,
+  light text not null,
+  dark text not null,
+  expires_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX content_previews_by_end ON content_previews USING btree (expires_at);
 
 create table custom_fields (
   workspace_id uuid not null,

@@ -114,6 +114,7 @@ const governing: Readonly<Record<string, string>> = {
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
+  render: "campaigns",
   segments: "segments",
   subscribers: "subscribers",
   validations: "validations",
@@ -125,6 +126,7 @@ const reports = /^\/(dashboard|stats|messages|deliverability|bounces|complaints|
 const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
   "POST /suppression-lists/{id}/test",
+  "POST /render",
 ]);
 const sends = new Set([
   "POST /emails/send",

@@ -24,6 +24,7 @@ export const errorTable = {
   NOT_FOUND: { status: 404, text: "The resource does not exist" },
   METHOD_NOT_ALLOWED: { status: 405, text: "This path does not take that method" },
   CONFLICT: { status: 409, text: "The request conflicts with existing data" },
+  PRECONDITION_FAILED: { status: 412, text: "The resource was changed since the version in If-Match" },
   PAYLOAD_TOO_LARGE: { status: 413, text: "The request body is too large" },
   RATE_LIMIT_EXCEEDED: { status: 429, text: "Too many requests; slow down and retry" },
   INTERNAL_ERROR: { status: 500, text: "Something failed on our side; retry shortly" },
@@ -40,6 +41,8 @@ export interface FieldFault {
 interface ErrorOptions {
   readonly details?: readonly FieldFault[];
   readonly requiredScopes?: readonly string[];
+  /** With PRECONDITION_FAILED: the resource as it is now. */
+  readonly current?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
   /** Overrides the status of the table. */
@@ -53,6 +56,7 @@ export class ApiError extends Error {
   readonly status: number;
   readonly details: readonly FieldFault[] | undefined;
   readonly requiredScopes: readonly string[] | undefined;
+  readonly current: unknown;
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message?: string, options: ErrorOptions = {}) {
@@ -61,6 +65,7 @@ export class ApiError extends Error {
     this.status = options.status ?? errorTable[code].status;
     this.details = options.details;
     this.requiredScopes = options.requiredScopes;
+    this.current = options.current;
     this.headers = options.headers ?? {};
   }
 }

@@ -6,6 +6,7 @@ import { type HygieneParts, hygieneEndpoints, hygieneJobs } from "#hygiene/assem
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
 import { identityEndpoints } from "#identity/assembly.ts";
 import { listSendingIps } from "#identity/sending-ips/store.ts";
+import { trackingBase } from "#identity/tracking-domains/tracking-base-url.ts";
 import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
@@ -23,6 +24,7 @@ import {
   createJobReaction,
 } from "#webhooks/events/announce-non-message-events.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
+import { createIdentityFinder } from "./find-identity.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
 export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
@@ -53,7 +55,11 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       },
     ),
     ...inboundEndpoints(parts),
-    ...sendingEndpoints(parts, { onCampaignEvents: announceCampaigns }),
+    ...sendingEndpoints(parts, {
+      onCampaignEvents: announceCampaigns,
+      findIdentity: (...sender) => createIdentityFinder(parts, parts.publicUrl())(...sender),
+      linkBase: (workspaceId, urlDomainId) => trackingBase(db, workspaceId, urlDomainId, parts.publicUrl()),
+    }),
     ...hygieneEndpoints(parts),
     ...messagesEndpoints(parts),
     ...reportingEndpoints(parts, {

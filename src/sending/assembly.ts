@@ -46,6 +46,9 @@ import { emailEndpoints } from "./emails/endpoints.ts";
 import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView } from "./mail/web-view.ts";
 import { createPlatformMail, createSignupMailer, excuseSignupMail } from "./platform-mail/platform-mail.ts";
+import { type PreviewDeps, previewEndpoints } from "./preview/endpoints.ts";
+import { previewKeys, registerPreviews } from "./preview/preview-page.ts";
+import { removeEndedPreviews } from "./preview/store.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
 
@@ -59,7 +62,13 @@ export interface SendingParts extends ProcessContext {
 
 type CampaignHooks = Pick<Parameters<typeof campaignEndpoints>[0], "onCampaignEvents">;
 
-export function sendingEndpoints(parts: SendingParts, { onCampaignEvents }: CampaignHooks): Endpoint[] {
+/** What a mail depends on that is not of this wing: its sender's identity and its links. */
+type MailHooks = Pick<PreviewDeps, "findIdentity" | "linkBase">;
+
+export function sendingEndpoints(
+  parts: SendingParts,
+  { onCampaignEvents, findIdentity, linkBase }: CampaignHooks & MailHooks,
+): Endpoint[] {
   const { database: db, clock, config, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
   return [
     ...campaignEndpoints({
@@ -76,6 +85,15 @@ export function sendingEndpoints(parts: SendingParts, { onCampaignEvents }: Camp
       requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db }),
+    ...previewEndpoints({
+      db,
+      clock,
+      publicUrl,
+      findIdentity,
+      linkBase,
+      bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
+      keys: previewKeys(parts.secrets),
+    }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
   ];
@@ -98,6 +116,11 @@ export function sendingRecurring(parts: SendingJobs, { onCampaignEvents }: Campa
     }),
     advanceAutoresponders({ db, clock, plans, onLimit }),
     forgetRemovedPeople(db),
+    {
+      name: "remove-ended-previews",
+      seconds: 300,
+      run: () => removeEndedPreviews(db, clock.now()),
+    },
     autoresponderPurge({ db, clock }),
     {
       name: "remove-traces-of-deleted-campaigns",
@@ -125,12 +148,13 @@ type Gateway = ReturnType<typeof readGateway>;
 /** The SMS gateway of the configuration, null if there is none. */
 export const smsGatewayOf = ({ SMS_GATEWAY_URL: url }: Config): Gateway | null => url && readGateway(url);
 
-/** Registers the page that an HTTP gateway calls with delivery receipts of SMS. */
+/** Registers the pages of previews, and the one that an HTTP gateway calls with delivery receipts of SMS. */
 export function registerSendingPages(
   pages: FastifyInstance,
   { database: db, clock, secrets }: ProcessContext,
   gateway: Gateway | null,
 ): void {
+  registerPreviews(pages, { db, clock, keys: previewKeys(secrets) });
   if (gateway?.kind !== "http") return;
   registerSmsReceipts(pages, { db, clock, keys: receiptKeys(secrets), gateway: gateway.name });
 }

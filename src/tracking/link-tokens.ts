@@ -178,6 +178,21 @@ export function unsubscribeMailbox({ unsubscribe }: MailLinks, bounceDomain: str
   return `u+${unsubscribe.slice(unsubscribe.lastIndexOf("/") + 1)}@${bounceDomain}`;
 }
 
+/**
+ * The links of a mail being sent.
+ * @param bounceDomain of the address that unsubscribes by mail; null when the service receives no mail
+ */
+export function outgoingLinks(
+  mail: TrackedMail,
+  base: string,
+  key: KeyObject,
+  bounceDomain: string | null,
+): OutgoingLinks {
+  const links = mailLinks(mail, base, key);
+  if (bounceDomain === null) return links;
+  return { ...links, unsubscribeMail: unsubscribeMailbox(links, bounceDomain) };
+}
+
 /** The mail of a token; null when the token was not made with this key for this purpose. */
 export function readToken(token: string, purpose: LinkPurpose, key: KeyObject): TrackedMail | null {
   if (!TOKEN.test(token)) return null;

@@ -36,6 +36,7 @@ export async function newCampaign(
     segment_conditions: null,
     html_content: "<p>Hello {{ first_name }}</p>",
     text_content: null,
+    design: null,
     enable_open_tracking: null,
     enable_click_tracking: null,
     url_domain_id: null,

@@ -233,6 +233,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   sendEmail: email,
   createCampaign: campaign,
   replaceCampaign: campaign,
+  renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),
+  updateCampaign: () => ({ subject: "Hello again" }),
   sendCampaign: () => ({ send_now: true }),
   testCampaign: () => ({ emails: ["ada@example.net"] }),
   createAutoresponder: autoresponder,

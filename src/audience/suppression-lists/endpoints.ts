@@ -189,7 +189,14 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       message: (data) => data.message,
       bodyLimit: FILE_LIMIT,
       errors: ["FORBIDDEN", "BAD_REQUEST", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId, actor: { name: createdBy } }, params, body }) {
+      async handle({
+        caller: {
+          workspaceId,
+          actor: { name: createdBy },
+        },
+        params,
+        body,
+      }) {
         const encoding = readEncodingName(body.encoding);
         const file = { path: body.csvFile.path, encoding, createdBy };
         return importEntries(deps, { workspaceId, listId: params.id }, file);

@@ -103,8 +103,7 @@ function write(mail: Parts, trackHtml?: TrackHtml): Unsigned {
     from: { name: mail.fromName, address: fromEmail },
     to: { name: mail.toName, address: recipient },
     subject,
-    html: bodies.html ?? (mail.showsTextAsHtml ? htmlFromText(String(bodies.text ?? "")) : null),
-    text: bodies.text ?? textFromHtml(String(bodies.html ?? "")),
+    ...bothBodies(bodies, mail.showsTextAsHtml),
     attachments:
       typeof attachments === "string"
         ? (JSON.parse(attachments) as readonly StoredAttachment[]).map(encodedAttachment)
@@ -114,6 +113,17 @@ function write(mail: Parts, trackHtml?: TrackHtml): Unsigned {
   const { headers, body, relaxedBody } = composed;
   const render = (fields: readonly HeaderField[]) => renderMessage([...fields, ...headers], body);
   return { headers, body, relaxedBody, render, smtpUtf8: composed.needsSmtpUtf8 };
+}
+
+/** Both bodies of a mail: the one that is missing is made from the other. Also for previews. */
+export function bothBodies<Body extends MailText | string>(
+  { html, text }: { readonly html: Body | null; readonly text: Body | null },
+  showsTextAsHtml: boolean,
+) {
+  return {
+    html: html ?? (showsTextAsHtml ? htmlFromText(String(text ?? "")) : null),
+    text: text ?? textFromHtml(String(html ?? "")),
+  };
 }
 
 /** The text is made from the untracked HTML, because people read the addresses in it. */

@@ -133,12 +133,31 @@ async function prepareLarge(
   }
 }
 
-/** @throws an Error on content that acceptance should have refused */
-async function compose(
-  message: ReadyMessage,
+/** What composing needs of a message. */
+export type ComposableMessage = Omit<
+  ReadyMessage,
+  | "lease_number"
+  | "priority"
+  | "attempts"
+  | "bytes"
+  | "expires_at"
+  | "lives_ms"
+  | "is_large"
+  | "is_stale"
+  | "routing_version"
+  | "source_ip"
+  | keyof StoredContent
+>;
+
+/**
+ * Also composes the mail that a preview measures.
+ * @throws an Error on content that acceptance should have refused
+ */
+export async function compose(
+  message: ComposableMessage,
   stored: StoredContent,
   identity: SenderIdentity,
-  options: ComposeOptions,
+  options: Pick<ComposeOptions, "returnPathKey" | "complaintAddress" | "trackHtml">,
   assembleWith: (mail: Parts | Complete, trackHtml?: TrackHtml) => Promise<Assembled>,
 ): Promise<Composed> {
   const token = encodeReturnPath(message.message_id, options.returnPathKey);
@@ -164,7 +183,11 @@ async function compose(
   };
 }
 
-function ourFields(message: ReadyMessage, token: string, complaintAddress: string | null): HeaderField[] {
+function ourFields(
+  message: ComposableMessage,
+  token: string,
+  complaintAddress: string | null,
+): HeaderField[] {
   return [
     ["Feedback-ID", feedbackId(message)],
     [messageTokenHeader, token],
@@ -187,7 +210,7 @@ function complaintFields(address: string | null, token: string): HeaderField[] {
  * The content, made by the pre-send check or stored, and the host of the envelope sender if that is not the default
  * host.
  */
-function partsOf(message: ReadyMessage, stored: StoredContent, { tracking }: SenderIdentity) {
+function partsOf(message: ComposableMessage, stored: StoredContent, { tracking }: SenderIdentity) {
   const given = message.content?.();
   if (given !== undefined) {
     const { returnPathHost, subject, ...rest } = given;
@@ -217,12 +240,12 @@ function partsOf(message: ReadyMessage, stored: StoredContent, { tracking }: Sen
 }
 
 /** The Date field, the same for every attempt. */
-function dateOf({ first_attempt_at, created_at }: ReadyMessage): Date {
+function dateOf({ first_attempt_at, created_at }: ComposableMessage): Date {
   return first_attempt_at ?? created_at;
 }
 
 /** Names the stream and the customer, never a recipient: Gmail counts complaints by these names. */
-function feedbackId({ source, workspace_id, origin_id }: ReadyMessage): string {
+function feedbackId({ source, workspace_id, origin_id }: ComposableMessage): string {
   if (source === "campaign" || source === "autoresponder") {
     return `${origin_id?.slice(-8)}:${workspace_id.slice(-8)}:${source}:${SENDER_ID}`;
   }

@@ -12,14 +12,14 @@ export function allowOrigins(api: FastifyInstance, origins: readonly string[]): 
     reply.headers({
       "Access-Control-Allow-Origin": origin,
       "Access-Control-Expose-Headers":
-        "X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
+        "ETag, X-Request-Id, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset",
     });
     if (request.method !== "OPTIONS" || request.headers["access-control-request-method"] === undefined)
       return;
     return reply
       .headers({
         "Access-Control-Allow-Methods": "GET, POST, PUT, PATCH, DELETE",
-        "Access-Control-Allow-Headers": "Content-Type, X-API-Key, Idempotency-Key, X-Request-Id",
+        "Access-Control-Allow-Headers": "Content-Type, X-API-Key, Idempotency-Key, If-Match, X-Request-Id",
         "Access-Control-Max-Age": PREFLIGHT_SECONDS,
       })
       .code(204)

@@ -21,6 +21,7 @@ export function errorCodesOf(endpoint: Endpoint): ErrorCode[] {
   if (isClosedToSuspended(endpoint)) codes.add("SERVICE_SUSPENDED");
   if (endpoint.path.includes("{")) codes.add("NOT_FOUND");
   if (endpoint.body) codes.add("PAYLOAD_TOO_LARGE");
+  if (endpoint.conditional) codes.add("PRECONDITION_FAILED");
   if (endpoint.idempotent) codes.add("CONFLICT");
   for (const code of endpoint.errors ?? []) codes.add(code);
   return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code));

@@ -72,6 +72,8 @@ export interface EndpointRequest<Params, Query, Body, Who = Caller> {
   readonly requestId: string;
   /** Set if the caller sent an Idempotency-Key: the handler may store its response in its own transaction. */
   readonly idempotency: Reservation | undefined;
+  /** With `conditional`: whether the version that the caller has seen (If-Match) may be this one. */
+  readonly mayBe: (etag: string) => boolean;
 }
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -80,12 +82,14 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
 
 /** The envelope around `data` has a message. A file has no envelope, and cannot be replayed. */
 type Envelope<Data> = [Data] extends [FileAnswer]
-  ? { readonly message?: never; readonly idempotent?: never }
+  ? { readonly message?: never; readonly idempotent?: never; readonly etag?: never }
   : {
       /** The message in the envelope. */
       readonly message: string | ((data: Data) => string);
       /** Honours Idempotency-Key. */
       readonly idempotent?: true;
+      /** The version of the answered resource, in quotation marks: the header ETag (RFC 9110 section 8.8.3). */
+      readonly etag?: (data: Data) => string;
     };
 
 interface Operation<
@@ -113,6 +117,8 @@ interface Operation<
    * advice.
    */
   readonly advise?: (name: string) => string | undefined;
+  /** Reads the header If-Match: the handler compares it with the version of the resource (`request.mayBe`). */
+  readonly conditional?: true;
   /** A call without a body is treated as `{}`. */
   readonly bodyMayBeAbsent?: true;
   /** Shape of `data`, or a file (file-answer.ts). */
@@ -141,6 +147,7 @@ interface Operation<
 export interface Endpoint extends Omit<Operation<string, Needs, QueryFields, TSchema, TSchema>, "handle"> {
   readonly message?: string | ((data: never) => string);
   readonly idempotent?: true;
+  readonly etag?: (data: never) => string;
   handle(request: EndpointRequest<never, never, never, never>): Promise<unknown>;
 }
 

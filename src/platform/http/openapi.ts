@@ -46,8 +46,8 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
           description: "A key of one workspace: `efk_…`",
         },
       },
-      parameters: { IdempotencyKey: idempotencyKey },
-      headers: rateHeaders,
+      parameters: { IdempotencyKey: idempotencyKey, IfMatch: ifMatch },
+      headers: { ...rateHeaders, ETag: etag },
       responses: components.responses,
       schemas: components.schemas,
     },
@@ -65,6 +65,20 @@ const idempotencyKey = {
   description:
     "For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`.",
   schema: { type: "string", minLength: 1, maxLength: 256, pattern: "^[!-~]+$" },
+};
+
+const ifMatch = {
+  name: "If-Match",
+  in: "header",
+  required: false,
+  description:
+    "The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins.",
+  schema: { type: "string", maxLength: 1000, examples: ['"7"'] },
+};
+
+const etag = {
+  description: "The version of the resource, for `If-Match`.",
+  schema: { type: "string", examples: ['"7"'] },
 };
 
 const numberHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
@@ -97,6 +111,10 @@ const failureSchema = {
       type: "array",
       description: "With INSUFFICIENT_SCOPE: the permissions that the key lacks.",
       items: { type: "string" },
+    },
+    current: {
+      type: "object",
+      description: "With PRECONDITION_FAILED: the resource as it is now.",
     },
   },
 };
@@ -192,7 +210,10 @@ function parametersOf(endpoint: Endpoint, components: Components): unknown[] {
     const { description, ...rest } = schema as TSchema & { description?: string };
     return { name, in: "query", required: false, description, schema: components.schema(rest) };
   });
-  const inHeader = endpoint.idempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [];
+  const inHeader = [
+    ...(endpoint.idempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
+    ...(endpoint.conditional ? [{ $ref: "#/components/parameters/IfMatch" }] : []),
+  ];
   return [...inPath, ...inQuery, ...inHeader];
 }
 
@@ -205,13 +226,17 @@ function responsesOf(endpoint: Endpoint, components: Components): Json {
   return { [endpoint.status ?? 200]: success(endpoint, components), ...Object.fromEntries(refusals) };
 }
 
-function success({ answer, summary, message, isContinued }: Endpoint, components: Components): Json {
+function success(
+  { answer, summary, message, isContinued, etag: versionOf }: Endpoint,
+  components: Components,
+): Json {
   const mediaType = mediaTypeOf(answer);
   if (mediaType !== undefined) {
     return { description: summary, content: { [mediaType]: { schema: { type: "string" } } } };
   }
   return {
     description: typeof message === "string" ? message : summary,
+    ...(versionOf && { headers: { ETag: { $ref: "#/components/headers/ETag" } } }),
     content: {
       "application/json": {
         schema: {

@@ -8,7 +8,7 @@ import type { TSchema } from "typebox";
 
 import type { Database } from "#platform/database/pool.ts";
 import { patiently } from "#platform/database/request-database.ts";
-import { ApiError, type FieldFault } from "#platform/errors.ts";
+import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { isUuid, newId } from "#platform/ids.ts";
 import { inTime } from "#platform/in-time.ts";
 import { workspaceCaller } from "./auth/caller.ts";
@@ -81,7 +81,11 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   const absentBody = endpoint.bodyMayBeAbsent ? {} : undefined;
   const mediaType = mediaTypeOf(endpoint.answer);
 
-  const wrap = (given: unknown, ignored: readonly FieldFault[], message = endpoint.message ?? "") => {
+  const wrap = (
+    given: unknown,
+    ignored: readonly FieldFault[],
+    message = endpoint.message ?? "",
+  ): Versioned => {
     const isContinued = given instanceof Continued;
     const data = isContinued ? given.data : given;
     const envelope: Success = {
@@ -91,7 +95,11 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       message: typeof message === "string" ? message : message(data as never),
       ...(ignored.length > 0 && { warnings: ignored.slice(0, MOST_IGNORED) }),
     };
-    return { status: endpoint.status ?? 200, body: JSON.stringify(envelope) };
+    return {
+      status: endpoint.status ?? 200,
+      body: JSON.stringify(envelope),
+      ...(endpoint.etag && { etag: endpoint.etag(data as never) }),
+    };
   };
 
   const handle = async (request: FastifyRequest): Promise<Done> => {
@@ -100,7 +108,7 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
     const params = readIds(request.params as Record<string, string>);
     const ignored: FieldFault[] = [];
     const onIgnored = (one: FieldFault) => void ignored.push(one);
-    const success = (data: unknown, message?: string): StoredAnswer => wrap(data, ignored, message);
+    const success = (data: unknown, message?: string): Versioned => wrap(data, ignored, message);
     const query = readQuery(endpoint.query ?? {}, queryOf(request), {
       bodyFields,
       isClosed,
@@ -143,11 +151,12 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       cookies,
       requestId: request.id,
       idempotency: reservation,
+      mayBe: endpoint.conditional ? versionCheck(request.headers["if-match"]) : () => true,
     };
     if (mediaType !== undefined) {
       return { file: (await endpoint.handle(input as never)) as FileAnswer };
     }
-    const run = async (): Promise<StoredAnswer> => {
+    const run = async (): Promise<Versioned> => {
       const result = await endpoint.handle(input as never);
       if (result instanceof ResponseStored) return success(result.data);
       if (result instanceof DryRun) {
@@ -185,18 +194,21 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   };
 }
 
+/** A response with the version of its resource, if it has one. */
+type Versioned = StoredAnswer & { readonly etag?: string };
+
 /** The result of a handler. */
-type Done = { readonly answer: StoredAnswer; readonly isReplayed?: boolean } | { readonly file: FileAnswer };
+type Done = { readonly answer: Versioned; readonly isReplayed?: boolean } | { readonly file: FileAnswer };
 
 /**
  * Stores error responses under the Idempotency-Key, so that they are replayed. After errors that may go away, the key is
  * released: 5xx, 429, and 402, which a top-up ends.
  */
 async function keepingFailures(
-  run: () => Promise<StoredAnswer>,
+  run: () => Promise<Versioned>,
   reservation: Reservation,
   { database, unsettled }: AnswerDeps,
-): Promise<StoredAnswer> {
+): Promise<Versioned> {
   try {
     return await run();
   } catch (thrown) {
@@ -214,7 +226,8 @@ async function keepingFailures(
   }
 }
 
-function send(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
+function send(reply: FastifyReply, answer: Versioned): FastifyReply {
+  if (answer.etag !== undefined) reply.header("ETag", answer.etag);
   return reply.code(answer.status).type("application/json; charset=utf-8").send(answer.body);
 }
 
@@ -228,6 +241,28 @@ function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): Fas
       "Cache-Control": "private, no-store",
     })
     .send(file.content);
+}
+
+/* The header If-Match (RFC 9110 section 13.1.1): the version of a resource that the caller wants to change. */
+const entityTag = String.raw`(?:W/)?"[\x21\x23-\x7e]*"`;
+const entityTags = new RegExp(String.raw`^\s*${entityTag}(?:\s*,\s*${entityTag})*\s*$`);
+const LONGEST_IF_MATCH = 1_000;
+
+/**
+ * Whether the resource may have this version, as a function: always without the header and for `*`. A weak tag is treated
+ * like a strong one, because proxies that compress weaken the tags of responses.
+ * @throws ApiError VALIDATION_ERROR if the header is no list of entity tags
+ */
+function versionCheck(header: string | undefined): (etag: string) => boolean {
+  if (header === undefined || header.trim() === "*") return () => true;
+  if (header.length > LONGEST_IF_MATCH || !entityTags.test(header)) {
+    throw invalid({
+      field: "If-Match",
+      message: 'If-Match must be the ETag of a response, in quotation marks, such as "7"',
+    });
+  }
+  const tags = new Set(header.match(/"[^"]*"/g));
+  return (etag) => tags.has(etag);
 }
 
 /** The query without the workspace that a person may name in it (server.ts). */

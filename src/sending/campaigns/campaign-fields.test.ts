@@ -25,6 +25,7 @@ const file = (name: string) => ({
   content_type: "text/plain",
   disposition: "attachment",
   content_id: null,
+  size: 2,
 });
 const rules = (value: string) => ({
   logic: "and",
@@ -55,6 +56,7 @@ beforeAll(async () => {
     segment_conditions: rules("a"),
     html_content: "<p>Hello</p>",
     text_content: "Hello",
+    design: { version: 1, blocks: [{ z: 1, a: "Hello" }] },
     enable_open_tracking: true,
     enable_click_tracking: false,
     url_domain_id: await made("/tracking-domains", { domain: "links.shop.test" }),
@@ -81,6 +83,7 @@ beforeAll(async () => {
     segment_conditions: rules("b"),
     html_content: "<p>Goodbye</p>",
     text_content: "Goodbye",
+    design: { blocks: [] },
     enable_open_tracking: false,
     enable_click_tracking: true,
     url_domain_id: await made("/tracking-domains", { domain: "links2.shop.test" }),

@@ -24,11 +24,14 @@ import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 const messageTypes = ["email", "sms"] as const;
 const recipientTypes = ["mailing_list", "segment", "custom"] as const;
 
+/** Characters of `design` as JSON: as much as the HTML that an editor makes from it. */
+export const LONGEST_DESIGN = LONGEST_BODY;
+
 const Uuid = Type.String({ format: "uuid" });
 const uuid = (description: string) => omittable(Type.Unsafe<string>({ ...Uuid, description }));
 
 /** How a value is written: text as it is, the others with a cast; `files` are attachments with their Base64. */
-export type ColumnType = "text" | "uuid" | "boolean" | "timestamptz" | "jsonb" | "files";
+export type ColumnType = "text" | "uuid" | "boolean" | "timestamptz" | "jsonb" | "json" | "files";
 
 interface Row<Given extends TSchema, Shown extends TSchema> {
   /** In the body of POST and PUT. */
@@ -119,6 +122,18 @@ export const campaignFields = {
     column: "text",
     shownIn: "content",
   }),
+  design: row({
+    given: omittable(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: `The document of a block editor, as JSON of at most ${LONGEST_DESIGN.toLocaleString("en")} characters. It is stored and returned, and not interpreted: html_content is what is sent.`,
+      }),
+    ),
+    shown: nullable(
+      Type.Record(Type.String(), Type.Unknown(), { description: "The document of a block editor." }),
+    ),
+    column: "json",
+    shownIn: "content",
+  }),
   enable_open_tracking: row({
     given: mailFields.enable_open_tracking,
     shown: nullable(Type.Boolean()),
@@ -206,10 +221,11 @@ export const campaignFields = {
     shown: Type.Array(
       Type.Object({
         filename: Type.String(),
-        content: Type.String(),
+        content: Type.String({ description: "The file in Base64; empty if `without` leaves it out." }),
         content_type: Type.String(),
         disposition: Type.Enum(["attachment", "inline"]),
         content_id: nullable(Type.String()),
+        size: Type.Integer({ description: "Size of the file in bytes." }),
       }),
     ),
     column: "files",
@@ -256,13 +272,13 @@ export const shownContentFields = shapes("shown", contentFieldNames) as {
   [Name in ContentFieldName]: Rows[Name]["shown"];
 };
 
-/** A duplicate's fields. */
+/** A duplicate's fields. @param isReset whether a field starts with null instead of the value of the original */
 export function duplicatedFields<Original extends Record<CampaignFieldName, unknown>>(
   original: Original,
+  isReset = (name: CampaignFieldName): boolean => campaignFields[name].isResetInDuplicate ?? false,
 ): Pick<Original, CampaignFieldName> {
   const copied = campaignFieldNames.map((name) => {
-    const { isResetInDuplicate = false } = campaignFields[name];
-    return [name, isResetInDuplicate ? null : original[name]] as const;
+    return [name, isReset(name) ? null : original[name]] as const;
   });
   return Object.fromEntries(copied) as Pick<Original, CampaignFieldName>;
 }

@@ -18,6 +18,10 @@ export type CampaignStatus = (typeof campaignStatuses)[number];
 export const NewCampaign = Type.Object(givenFields, { $id: "NewCampaign" });
 export type NewCampaign = Static<typeof NewCampaign>;
 
+/** The body of PATCH. A field that is omitted stays as it is; null returns it to its default. */
+export const CampaignChange = Type.Partial(NewCampaign, { $id: "CampaignChange" });
+export type CampaignChange = Static<typeof CampaignChange>;
+
 const Rate = (of: string) => Type.Number({ description: `Fraction of the ${of}, 0 to 1.` });
 const Count = Type.Integer();
 
@@ -86,6 +90,10 @@ const summary = {
   bounce_rate: Rate("sent"),
   complaint_rate: Rate("delivered"),
   unsubscribe_rate: Rate("delivered"),
+  revision: Type.Integer({
+    description:
+      "Rises with every change by POST, PUT or PATCH. In quotation marks it is the `ETag`, and the value for `If-Match`.",
+  }),
   created_at: Timestamp,
   updated_at: Timestamp,
 };

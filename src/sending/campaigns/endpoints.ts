@@ -1,28 +1,43 @@
 /** The endpoints of campaigns: drafts, and all actions. Results are in analytics/endpoints.ts. */
 import { Type } from "typebox";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { dayField, startOfDay } from "#platform/http/request/day-parameters.ts";
 import { choiceField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { Deleted, omittable } from "#platform/shapes.ts";
 import { MOST_TEST_RECIPIENTS, sendTest, type TestDeps } from "#sending/mail/test-send.ts";
-import { Campaign, CampaignSummary, campaignStatuses, campaigns, NewCampaign } from "./campaign.ts";
+import {
+  Campaign,
+  CampaignChange,
+  CampaignSummary,
+  campaignStatuses,
+  campaigns,
+  NewCampaign,
+} from "./campaign.ts";
 import {
   type CampaignDeps,
   cancel,
   createCampaign,
   deleteCampaign,
   duplicateCampaign,
+  etagOf,
   pause,
   replaceCampaign,
   requireCampaign,
   resume,
   sendCampaign,
   unschedule,
+  updateCampaign,
 } from "./lifecycle/lifecycle.ts";
-import { countCampaigns, listCampaigns } from "./store.ts";
+import { campaignSorts, campaignTimes, countCampaigns, listCampaigns, withouts } from "./store.ts";
 
 /** Room for 20 MB of attachments in Base64 and a body. */
 const BODY_LIMIT = 30 * 1024 * 1024;
+
+const withoutField = choiceField(
+  withouts,
+  "Leaves large values out of the response. `content`: html_content, text_content and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty).",
+);
 
 const SendOrder = Type.Object(
   {
@@ -57,20 +72,33 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       id: "listCampaigns",
       method: "GET",
       path: "/campaigns",
-      summary: "Campaigns with their counts and rates, newest first",
+      summary: "Campaigns with their counts and rates, by default newest first",
       needs: need(campaigns, "read"),
       query: {
         status: choiceField(campaignStatuses, "Only campaigns in this status."),
         search: textField(200, "A part of name or subject."),
+        date: choiceField(campaignTimes, "The time that `from` and `to` limit; default: created."),
+        from: dayField("The first day of that time, YYYY-MM-DD, in the workspace's time zone."),
+        to: dayField("The last day of that time, inclusive, in the workspace's time zone."),
+        sort: choiceField(
+          campaignSorts,
+          "What the list is sorted by; default: created. Campaigns without the time come last.",
+        ),
+        order: choiceField(["asc", "desc"], "Default: desc (newest first), and asc (from A) by name."),
         ...pageFields(),
       },
       answer: pageOf("campaigns", CampaignSummary),
       message: "Campaigns",
-      async handle({ caller: { workspaceId }, query }) {
+      async handle({ caller: { workspaceId, timezone }, query }) {
         const page = { limit: query.limit, offset: offsetOf(query) };
+        const filter = {
+          ...query,
+          since: query.from && startOfDay(query.from, timezone),
+          until: query.to && startOfDay(query.to.add({ days: 1 }), timezone),
+        };
         const [rows, total] = await Promise.all([
-          listCampaigns(db, workspaceId, query, page),
-          countCampaigns(db, workspaceId, query),
+          listCampaigns(db, workspaceId, filter, page),
+          countCampaigns(db, workspaceId, filter),
         ]);
         return { campaigns: rows, pagination: pagination(query, total) };
       },
@@ -86,6 +114,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       answer: Campaign,
       status: 201,
       message: "Campaign created",
+      etag: etagOf,
       idempotent: true,
       bodyLimit: BODY_LIMIT,
       errors: ["BAD_REQUEST", "PLAN_LIMIT_REACHED"],
@@ -97,9 +126,29 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       path: "/campaigns/{id}",
       summary: "One campaign with its content, settings and counts",
       needs: need(campaigns, "read"),
+      query: { without: withoutField },
       answer: Campaign,
       message: "Campaign",
-      handle: ({ caller, params }) => requireCampaign(db, caller.workspaceId, params.id),
+      etag: etagOf,
+      handle: ({ caller, params, query }) =>
+        requireCampaign(db, caller.workspaceId, params.id, query.without),
+    }),
+    endpoint({
+      id: "updateCampaign",
+      method: "PATCH",
+      path: "/campaigns/{id}",
+      mayTakeLong: "reading",
+      summary: "Change some fields of a draft; omitted fields stay as they are",
+      needs: need(campaigns, "write"),
+      query: { without: withoutField },
+      body: CampaignChange,
+      answer: Campaign,
+      message: "Campaign updated",
+      conditional: true,
+      etag: etagOf,
+      bodyLimit: BODY_LIMIT,
+      errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
+      handle: (request) => updateCampaign(deps, request, request.query.without),
     }),
     endpoint({
       id: "replaceCampaign",
@@ -111,6 +160,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       body: NewCampaign,
       answer: Campaign,
       message: "Campaign updated",
+      etag: etagOf,
       bodyLimit: BODY_LIMIT,
       errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
       handle: ({ caller, params, body }) => replaceCampaign(deps, caller, params.id, body),

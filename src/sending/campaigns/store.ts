@@ -10,7 +10,8 @@ import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { segmentsOf } from "./audience-segments.ts";
+import { withSize } from "#sending/emails/read-attachments.ts";
+import { type AudienceOf, segmentsOf } from "./audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
 import { type ColumnType, campaignFieldNames, campaignFields, contentFieldNames } from "./campaign-fields.ts";
 
@@ -47,17 +48,41 @@ const summary = sql`
   coalesce(n.failed, 0) as failed_count, coalesce(n.suppressed, 0) as suppressed_count,
   ${rate(sql`n.unique_opens`, delivered)} as open_rate, ${rate(sql`n.unique_clicks`, delivered)} as click_rate,
   ${rate(sql`n.bounced`, sql`n.sent`)} as bounce_rate, ${rate(sql`n.complained`, delivered)} as complaint_rate,
-  ${rate(sql`n.unsubscribed`, delivered)} as unsubscribe_rate, c.created_at, c.updated_at`;
+  ${rate(sql`n.unsubscribed`, delivered)} as unsubscribe_rate, c.revision, c.created_at, c.updated_at`;
 
 /** Columns of a Campaign that a CampaignSummary does not have. */
-const content = sql`${join(contentFieldNames.map(contentColumn), ", ")}, c.warnings`;
+const content = (without?: Without) => sql`
+  ${join(
+    contentFieldNames.map((name) => contentColumn(name, without)),
+    ", ",
+  )}, c.warnings`;
 
-function contentColumn(name: (typeof contentFieldNames)[number]): Sql {
+/** Large values that a reader does not need: all of the content, or only the Base64 of attachments. */
+export const withouts = ["content", "attachments"] as const;
+export type Without = (typeof withouts)[number];
+
+const largeFields: readonly string[] = ["html_content", "text_content", "design"];
+
+function contentColumn(name: (typeof contentFieldNames)[number], without?: Without): Sql {
   const column = raw(name);
-  return campaignFields[name].column === "files"
-    ? sql`coalesce(c.${column}, '[]') as ${column}`
-    : sql`c.${column}`;
+  if (campaignFields[name].column === "files") {
+    return without === undefined
+      ? sql`coalesce(c.${column}, '[]') as ${column}`
+      : sql`${filesWithoutContent} as ${column}`;
+  }
+  return without === "content" && largeFields.includes(name) ? sql`null as ${column}` : sql`c.${column}`;
 }
+
+/**
+ * Attachments without content, with their sizes in bytes, which follow from the length of the Base64 and its padding. Only
+ * campaigns that were stored before the column existed have their attachments read.
+ */
+const filesWithoutContent = sql`
+  case when c.attachment_files is not null then c.attachment_files
+    when coalesce(c.attachments, '[]') = '[]' then '[]' else (
+    select jsonb_agg(file - 'content' || jsonb_build_object('content', '', 'size',
+      length(file ->> 'content') / 4 * 3 - 2 + length(rtrim(right(file ->> 'content', 2), '='))) order by position)
+    from jsonb_array_elements(c.attachments) with ordinality as f (file, position)) end`;
 
 const campaignsWithJoins = sql`
   from campaigns c
@@ -77,26 +102,59 @@ export const campaignRoom: WorkspaceRowLimit = {
 /** Whether the campaign `c` is not deleted. */
 const isThere = sql`c.deleted_at is null`;
 
+/** Times of a campaign that lists can be limited to and sorted by. */
+const times = {
+  created: sql`c.created_at`,
+  scheduled: sql`c.scheduled_at`,
+  sent: sql`c.sent_at`,
+};
+export const campaignTimes = ["created", "scheduled", "sent"] as const satisfies (keyof typeof times)[];
+export const campaignSorts = [...campaignTimes, "name"] as const;
+
+export interface CampaignOrder {
+  /** Default: created. */
+  readonly sort?: (typeof campaignSorts)[number] | undefined;
+  /** Default: from the newest, and from A. */
+  readonly order?: "asc" | "desc" | undefined;
+}
+
+/** Campaigns without the time by which they are sorted come last. */
+function orderSql({ sort = "created", order = sort === "name" ? "asc" : "desc" }: CampaignOrder): Sql {
+  const key = sort === "name" ? sql`lower(c.name)` : times[sort];
+  const direction = order === "asc" ? sql`asc` : sql`desc`;
+  return sql`${key} ${direction} nulls last, c.id ${direction}`;
+}
+
 export interface CampaignFilter {
   readonly status?: CampaignStatus | undefined;
+  /** The time that `since` and `until` limit; default: created. */
+  readonly date?: keyof typeof times | undefined;
+  /** Inclusive. */
+  readonly since?: Date | undefined;
+  /** Exclusive. */
+  readonly until?: Date | undefined;
   /** A part of name or subject, case-insensitive. */
   readonly search?: string | undefined;
 }
 
-const matching = (workspaceId: WorkspaceId, { status, search }: CampaignFilter) => sql`
+const matching = (
+  workspaceId: WorkspaceId,
+  { status, search, date = "created", since, until }: CampaignFilter,
+) => sql`
+  ${since === undefined ? empty : sql`${times[date]} >= ${since} and`}
+  ${until === undefined ? empty : sql`${times[date]} < ${until} and`}
   c.workspace_id = ${workspaceId} and ${isThere} ${status === undefined ? empty : sql`and c.status = ${status}`}
   ${search === undefined ? empty : sql`and position(lower(${search}) in lower(c.name || ' ' || c.subject)) > 0`}`;
 
-/** Newest first. */
 export function listCampaigns(
   db: Queryable,
   workspaceId: WorkspaceId,
-  filter: CampaignFilter,
+  filter: CampaignFilter & CampaignOrder,
   page: Page,
 ): Promise<CampaignSummary[]> {
   return db.rows(sql`
     select ${summary} ${campaignsWithJoins} where ${matching(workspaceId, filter)}
-    order by c.created_at desc, c.id desc limit ${page.limit} offset ${page.offset}`);
+    order by ${orderSql(filter)} limit ${page.limit} offset ${page.offset}`);
 }
 
 export async function countCampaigns(
@@ -109,17 +167,22 @@ export async function countCampaigns(
   return row?.total ?? 0;
 }
 
-export function findCampaign(
+/** @param without large values to leave out: texts and design are null then, and the content of attachments is empty */
+export async function findCampaign(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
+  without?: Without,
 ): Promise<Campaign | undefined> {
   // Prepared: clients poll a sending campaign, and planning takes twice as long as executing.
-  return db.row(
+  const campaign = await db.row<Campaign>(
     sql`
-    select ${summary}, ${content} ${campaignsWithJoins} where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`,
-    "find campaign",
+    select ${summary}, ${content(without)} ${campaignsWithJoins}
+    where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`,
+    `find campaign${without === undefined ? "" : ` without ${without}`}`,
   );
+  if (campaign === undefined || without !== undefined) return campaign;
+  return { ...campaign, attachments: campaign.attachments.map(withSize) };
 }
 
 /** What status checks need, without the content, which may be larger than 15 MB. */
@@ -132,21 +195,6 @@ export function findCampaignState(
 ): Promise<CampaignState | undefined> {
   return db.row(sql`
     select c.name, c.status, c.sent_at from campaigns c
-    where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`);
-}
-
-/** A campaign with its revision, which detects concurrent changes. */
-export interface CampaignRevision extends Campaign {
-  readonly revision: number;
-}
-
-export function findCampaignRevision(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: string,
-): Promise<CampaignRevision | undefined> {
-  return db.row(sql`
-    select ${summary}, ${content}, c.revision ${campaignsWithJoins}
     where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`);
 }
 
@@ -178,16 +226,58 @@ export async function updateDraft(
   return updated > 0;
 }
 
+/**
+ * Changes some settings of a draft; columns that are not named keep what they have, so that large values are not written
+ * again. False when the campaign is not a draft in this revision.
+ */
+export async function changeDraft(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { id, revision }: Pick<Campaign, "id" | "revision">,
+  changes: Partial<CampaignSettings>,
+  audience: AudienceOf | null,
+  now: Date,
+): Promise<boolean> {
+  const { warnings, total_recipients: estimate, mailing_list_id: list, segment_id: segment } = changes;
+  const set = campaignFieldNames.flatMap((name) => {
+    const value = changes[name];
+    return value === undefined ? [] : [sql`${raw(name)} = ${stored[campaignFields[name].column](value)}`];
+  });
+  if (changes.attachments !== undefined) {
+    set.push(sql`attachment_files = ${json(withoutContent(changes.attachments))}`);
+  }
+  if (warnings !== undefined) set.push(sql`warnings = ${json(warnings)}`);
+  if (estimate !== undefined) set.push(sql`estimated_recipients = ${estimate}::integer`);
+  if (audience !== null) set.push(sql`audience_segments = ${segmentsOf(audience)}::uuid[]`);
+  // The stored names belong to the former list and segment.
+  if (list !== undefined) {
+    set.push(sql`mailing_list_name = case when mailing_list_id = ${list}::uuid then mailing_list_name end`);
+  }
+  if (segment !== undefined) {
+    set.push(sql`segment_name = case when segment_id = ${segment}::uuid then segment_name end`);
+  }
+  const changed = await db.run(sql`
+    update campaigns set revision = revision + 1, updated_at = ${now}, ${join(set)}
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'draft' and revision = ${revision}
+      and deleted_at is null`);
+  return changed > 0;
+}
+
 const settingNames = sql`${join(campaignFieldNames.map((name) => raw(name)))}, warnings, estimated_recipients,
-  audience_segments`;
+  audience_segments, attachment_files`;
 
 function settingValues(campaign: CampaignSettings): Sql {
   const values = campaignFieldNames.map((name) => stored[campaignFields[name].column](campaign[name]));
   return sql`${join(values)}, ${json(campaign.warnings)}, ${campaign.total_recipients}::integer,
-    ${segmentsOf(campaign)}::uuid[]`;
+    ${segmentsOf(campaign)}::uuid[], ${json(withoutContent(campaign.attachments))}`;
 }
 
 const json = (value: unknown) => sql`${value === null ? null : JSON.stringify(value)}::jsonb`;
+
+/** Attachments without their sizes, which follow from their content. */
+const storedFiles = (files: Campaign["attachments"]) => files.map(({ size: _size, ...file }) => file);
+
+const withoutContent = (files: Campaign["attachments"]) => files.map((file) => ({ ...file, content: "" }));
 
 /** A value as its column takes it. */
 const stored: Readonly<Record<ColumnType, (value: CampaignSettings[keyof CampaignSettings]) => Sql>> = {
@@ -196,7 +286,9 @@ const stored: Readonly<Record<ColumnType, (value: CampaignSettings[keyof Campaig
   boolean: (value) => sql`${value}::boolean`,
   timestamptz: (value) => sql`${value}::timestamptz`,
   jsonb: json,
-  files: (value) => sql`convert_from(${attachmentsJson(value as Campaign["attachments"])}, 'UTF8')::jsonb`,
+  json: (value) => sql`${value === null ? null : JSON.stringify(value)}::json`,
+  files: (value) =>
+    sql`convert_from(${attachmentsJson(storedFiles(value as Campaign["attachments"]))}, 'UTF8')::jsonb`,
 };
 
 /**

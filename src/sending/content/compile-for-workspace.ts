@@ -3,7 +3,7 @@ import { listFieldNames, listFieldsInForce } from "#audience/custom-fields/store
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type Compilation, compileContent } from "./compile.ts";
+import { type Compilation, type ContentOptions, compileContent } from "./compile.ts";
 import { type CampaignContent, type ContentFault, type MessageType, readContent } from "./parse-content.ts";
 import { trackingWarnings } from "./resolve-tracking-setting.ts";
 
@@ -33,13 +33,23 @@ export async function compileForWorkspace(
   { listId, timezone }: { readonly listId: string | null; readonly timezone: string },
 ): Promise<Compilation> {
   const isSms = campaign.message_type === "sms";
-  return compileContent(isSms ? { ...campaign, html_content: null } : campaign, {
-    tracksOpens: campaign.tracks_opens,
-    tracksClicks: campaign.tracks_clicks,
-    addsFooter: !isSms,
-    fields: await fieldNames(db, workspaceId, listId),
+  const options = optionsOf(campaign, await fieldNames(db, workspaceId, listId), timezone);
+  return compileContent(isSms ? { ...campaign, html_content: null } : campaign, options);
+}
+
+/** How a mail of a campaign or step is compiled. @param fields names of the custom fields that recipients may have */
+export function optionsOf(
+  { message_type, tracks_opens, tracks_clicks }: Omit<Compilable, keyof CampaignContent>,
+  fields: ReadonlySet<string>,
+  timezone: string,
+): ContentOptions {
+  return {
+    tracksOpens: tracks_opens,
+    tracksClicks: tracks_clicks,
+    addsFooter: message_type !== "sms",
+    fields,
     timezone,
-  });
+  };
 }
 
 /** Compiles as compileForWorkspace. @throws ApiError VALIDATION_ERROR that names every fault */
@@ -53,7 +63,7 @@ export async function requireCompiled(
 }
 
 /** Names of the custom fields that recipients may have: those of the list, or of all lists when it is null. */
-async function fieldNames(
+export async function fieldNames(
   db: Queryable,
   workspaceId: WorkspaceId,
   listId: string | null,

@@ -89,6 +89,13 @@ function withoutBlanks(content: string): string {
   return octets.toString("utf8", 0, length);
 }
 
+/** A stored attachment as campaigns show it, with its size in bytes. */
+export function withSize<Attachment extends StoredAttachment>(
+  attachment: Attachment,
+): Attachment & { readonly size: number } {
+  return { ...attachment, size: decodedBytes(attachment.content) };
+}
+
 /** @param content Base64 with its padding and nothing else */
 function decodedBytes(content: string): number {
   const padding = /={0,2}$/.exec(content.slice(-2))?.[0].length ?? 0;

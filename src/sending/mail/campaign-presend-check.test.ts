@@ -222,6 +222,7 @@ describe("a leased message of a campaign", () => {
           content_type: "text/plain",
           disposition: "attachment",
           content_id: null,
+          size: 90,
         },
       ],
     });

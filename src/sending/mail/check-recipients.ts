@@ -12,16 +12,16 @@ import { type ShownValues, saveShownValues } from "#messages/store.ts";
 import type { BulkOrigin } from "#sending/bulk-origin-tables-store.ts";
 import type { RecipientValues } from "#sending/content/render.ts";
 import { phoneIn } from "#sending/sms/phone-number.ts";
-import { fitsView, type MailLinks } from "#tracking/link-tokens.ts";
+import type { MailLinks } from "#tracking/link-tokens.ts";
 import type { CampaignMailDeps } from "./deps.ts";
-import { type PreparedCampaign, writeMail, writeSms } from "./mail-content.ts";
+import { type PreparedCampaign, viewValues, withCarried, writeMail, writeSms } from "./mail-content.ts";
 import {
   type LeasedCampaign,
   listRecipients,
   type RecipientQuestion,
   type RecipientRow,
 } from "./presend-store.ts";
-import { mailValues, shownValues } from "./web-view-values.ts";
+import { mailValues } from "./web-view-values.ts";
 
 /** Properties of a campaign's mail that depend on the DNS of the workspace's domains. */
 export interface MailOrigin {
@@ -75,19 +75,14 @@ function mailTo(
   { clock, linksOf, smsCountry = null }: CampaignMailDeps,
   kept: ShownValues[],
 ): Decision {
-  const { campaign, content } = ready;
+  const { campaign } = ready;
   const isSms = campaign.message_type === "sms";
   const { workspace_id: workspaceId, message_id: messageId } = message;
   const values = mailValues(campaign, recipient, message.first_attempt_at ?? clock.now());
   const address = `${message.localpart}@${message.domain}`;
-  const shown = shownValues(content.facts, values, { address, timezone: campaign.timezone });
-  // In an SMS every character of a link costs, so its values are always kept in the log.
-  const carried = shown !== null && !isSms && fitsView(shown) ? shown : null;
+  const { shown, carried } = viewValues(ready, values, address);
   if (shown !== null && carried === null) kept.push({ workspaceId, messageId, values: shown });
-  const links = () => {
-    const plain = linksOf({ workspaceId, messageId }, mailOrigin.base);
-    return carried === null ? plain : { ...plain, view: plain.viewWith(carried) };
-  };
+  const links = () => withCarried(linksOf({ workspaceId, messageId }, mailOrigin.base), carried);
   if (isSms) return smsTo(ready, values, links(), smsCountry);
   const rest = { attachments, returnPathHost: mailOrigin.returnPathHost };
   return { kind: "email", content: () => writeMail(ready, values, links(), rest) };

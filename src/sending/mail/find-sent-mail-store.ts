@@ -34,6 +34,17 @@ export function findSentCampaignMail(
     where m.workspace_id = ${workspaceId} and m.id = ${messageId} and m.source = 'campaign'`);
 }
 
+/** The values of a subscriber by id. */
+export function findSubscriberValues(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Pick<RecipientValues, "email" | "first_name" | "last_name" | "custom_fields"> | undefined> {
+  return db.row(sql`
+    select email, first_name, last_name, custom_fields from subscribers
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
 /** @param email normalised */
 export function findRecipientValues(
   db: Queryable,

@@ -1,15 +1,21 @@
 /** The content of a campaign's message to one recipient, email or SMS: rendered parts and header fields. */
 
+import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
 import type { EmailContent, SmsContent } from "#delivery/message/message.ts";
 import { domainOf } from "#mail/address.ts";
 import type { HeaderField } from "#mail/message/encode-header.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import type { FieldFault } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Campaign } from "#sending/campaigns/campaign.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
 import { compileForWorkspace } from "#sending/content/compile-for-workspace.ts";
 import { readCustomHeaders } from "#sending/content/read-custom-headers.ts";
 import { type RecipientValues, renderContent, unfitValues, weaveContent } from "#sending/content/render.ts";
-import type { MailLinks } from "#tracking/link-tokens.ts";
+import { tracksOf } from "#sending/content/resolve-tracking-setting.ts";
+import { fitsView, type MailLinks, type OutgoingLinks } from "#tracking/link-tokens.ts";
 import type { CampaignToSend } from "./presend-store.ts";
+import { shownValues } from "./web-view-values.ts";
 
 /** A campaign with its compiled content. */
 export interface PreparedCampaign {
@@ -58,20 +64,94 @@ export function commonHeaders(
   ];
 }
 
+/** A mail as it is stored, or as new content begins. */
+export type StoredMail = Pick<
+  Campaign,
+  | "id"
+  | "name"
+  | "subject"
+  | "html_content"
+  | "text_content"
+  | "from_email"
+  | "from_name"
+  | "reply_to"
+  | "enable_open_tracking"
+  | "enable_click_tracking"
+  | "use_custom_headers"
+  | "custom_headers"
+  | "url_domain_id"
+  | "sender_email"
+  | "recipient_type"
+  | "mailing_list_id"
+  | "segment_id"
+  | "segment_conditions"
+  | "attachments"
+>;
+
+/** A draft in the form of a campaign that is sent: what its list decides is filled in, as when sending begins. */
+export function draftToSend(
+  mail: StoredMail,
+  list: MailingList | undefined,
+  { workspaceId, timezone }: { readonly workspaceId: WorkspaceId; readonly timezone: string },
+): CampaignToSend {
+  return {
+    ...mail,
+    workspace_id: workspaceId,
+    message_type: "email",
+    phone_field_name: null,
+    from_name: mail.from_name ?? list?.from_name ?? null,
+    reply_to: mail.reply_to ?? list?.reply_to_email ?? null,
+    mailing_list_name: list?.name ?? null,
+    audience_list_id: list?.id ?? null,
+    ...tracksOf(mail, list),
+    timezone,
+    has_attachments: mail.attachments.length > 0,
+  };
+}
+
+/**
+ * The values that the web view of a mail needs, as JSON, and whether its link carries them; both null if it needs none.
+ * @param address the recipient's
+ */
+export function viewValues(
+  { campaign, content }: PreparedCampaign,
+  values: RecipientValues,
+  address: string,
+): { readonly shown: string | null; readonly carried: string | null } {
+  const shown = shownValues(content.facts, values, { address, timezone: campaign.timezone });
+  // In an SMS every character of a link costs, so its values are always kept in the log.
+  const isCarried = shown !== null && campaign.message_type !== "sms" && fitsView(shown);
+  return { shown, carried: isCarried ? shown : null };
+}
+
+/** The links of a mail whose web view gets these values from its address. */
+export function withCarried(links: OutgoingLinks, carried: string | null): MailLinks {
+  return carried === null ? links : { ...links, view: links.viewWith(carried) };
+}
+
 function byMail({ unsubscribeMail }: MailLinks): string[] {
   return unsubscribeMail === undefined ? [] : [`<mailto:${unsubscribeMail}?subject=unsubscribe>`];
 }
 
 /** @throws UnfitValues when the values do not fit the templates: the message fails */
-export function writeMail(
+export function writeMail(...mail: Parameters<typeof tryMail>): EmailContent {
+  const written = tryMail(...mail);
+  if (!written.ok) throw unfitValues(written.fault);
+  return written.content;
+}
+
+/** The mail of one person: every mail of a campaign or step, and every test and preview of one, is written here. */
+export function tryMail(
   { campaign, content, headers }: PreparedCampaign,
   values: RecipientValues,
   links: MailLinks,
   rest: Pick<EmailContent, "attachments" | "returnPathHost">,
-): EmailContent {
+):
+  | { readonly ok: true; readonly content: EmailContent }
+  | { readonly ok: false; readonly fault: FieldFault } {
   const mail = weaveContent(content, values, links);
-  if (!mail.ok) throw unfitValues(mail.fault);
-  return {
+  if (!mail.ok) return mail;
+  const written: EmailContent = {
     fromName: campaign.from_name,
     toName: null,
     subject: mail.subject,
@@ -85,6 +165,7 @@ export function writeMail(
     ],
     ...rest,
   };
+  return { ok: true, content: written };
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Queries of the pre-send check: the campaigns of leased messages, stopped campaigns, contents, and recipients. */
 import sql from "sql-template-tag";
 import { suppressionSql } from "#audience/suppression-lists/suppression-check.ts";
+import type { StoredAttachment } from "#messages/message/attachment.ts";
 import { textArray, uuidArray } from "#platform/database/binary-arrays.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -121,8 +122,8 @@ export async function findAttachments(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<Campaign["attachments"]> {
-  const row = await db.row<Pick<Campaign, "attachments">>(sql`
+): Promise<StoredAttachment[]> {
+  const row = await db.row<{ readonly attachments: StoredAttachment[] }>(sql`
     select coalesce(attachments, '[]') as attachments from campaigns
     where workspace_id = ${workspaceId} and id = ${id}`);
   return row?.attachments ?? [];

@@ -23,10 +23,11 @@ import { type CampaignDeps, requireCampaign } from "#sending/campaigns/lifecycle
 import { requireReturnPath, requireRoute } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { requireGateway, requireSender } from "#sending/campaigns/lifecycle/send-checks.ts";
 import { requireCompiled } from "#sending/content/compile-for-workspace.ts";
-import { renderContent, sampleValues } from "#sending/content/render.ts";
 import { testLinks } from "#tracking/link-tokens.ts";
+import { samplePerson } from "./choose-person.ts";
 import { findRecipientValues } from "./find-sent-mail-store.ts";
-import { commonHeaders } from "./mail-content.ts";
+import { commonHeaders, draftToSend, tryMail } from "./mail-content.ts";
+import { mailValues } from "./web-view-values.ts";
 
 export const MOST_TEST_RECIPIENTS = 5;
 
@@ -63,39 +64,28 @@ export async function sendTest(
   const returnPathHost = await requireReturnPath(db, workspaceId, campaign.sender_email);
   const list = await findList(db, workspaceId, campaign);
   const listId = list?.id ?? null;
-  const tracks = { tracks_opens: false, tracks_clicks: false };
-  const { content } = await requireCompiled(
-    db,
-    workspaceId,
-    { ...campaign, ...tracks },
-    { listId, timezone },
-  );
+  const draft = { ...draftToSend(campaign, list, caller), tracks_opens: false, tracks_clicks: false };
+  const { content } = await requireCompiled(db, workspaceId, draft, { listId, timezone });
+  const headers = commonHeaders(draft);
+  const ready = { campaign: draft, content, headers };
   const from = parseAddress(campaign.from_email);
   if (!from.ok) throw new Error("a campaign's from_email is an address");
   const particulars = {
-    headers: commonHeaders({
-      ...campaign,
-      reply_to: campaign.reply_to ?? list?.reply_to_email ?? null,
-      workspace_id: workspaceId,
-      audience_list_id: listId,
-    }),
+    // Without List-Unsubscribe: a test unsubscribes no one.
+    headers,
     return_path_host: returnPathHost,
     sending_ip: ip,
     routing_rule_id: ruleId,
   };
   const links = testLinks(publicUrl());
+  const sample = await samplePerson(db, workspaceId, listId, clock.now());
   const drafts: Draft[] = [];
   for (const to of recipients) {
     const person = await findRecipientValues(db, workspaceId, to.address.toLowerCase());
-    const values = {
-      ...sampleValues,
-      ...person,
-      email: to.address,
-      list_name: list?.name ?? sampleValues.list_name,
-      campaign_name: campaign.name,
-    };
-    const mail = renderContent(content, values, links);
-    if (!mail.ok) throw invalid(mail.fault);
+    const values = mailValues(draft, { ...sample, ...person, email: to.address }, clock.now());
+    const written = tryMail(ready, values, links, { attachments: [], returnPathHost });
+    if (!written.ok) throw invalid(written.fault);
+    const mail = written.content;
     drafts.push({
       priority: 0,
       retryHours: caller.retryHours,
@@ -107,13 +97,13 @@ export async function sendTest(
         originId: caller.actor.id,
         originName: caller.actor.name,
         fromEmail: from.address,
-        fromName: campaign.from_name ?? list?.from_name ?? null,
+        fromName: mail.fromName,
         toName: null,
         localpart: to.local,
         domain: to.domain,
         subject: `[Test] ${mail.subject}`.slice(0, LONGEST_SUBJECT).toWellFormed(),
-        html: mail.html ?? htmlFromText(mail.text ?? ""),
-        text: mail.text,
+        html: String(mail.html ?? htmlFromText(String(mail.text ?? ""))),
+        text: mail.text === null ? null : String(mail.text),
         attachments: campaign.attachments,
         particulars,
         bounceEmail: null,

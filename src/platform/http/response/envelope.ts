@@ -19,6 +19,8 @@ export interface Failure {
   readonly code: string;
   readonly details?: readonly FieldFault[];
   readonly required_scopes?: readonly string[];
+  /** The resource as it is now, if the version in If-Match is not its latest. */
+  readonly current?: unknown;
 }
 
 export function failure(error: ApiError): Failure {
@@ -28,6 +30,7 @@ export function failure(error: ApiError): Failure {
     code: error.code,
     ...(error.details && { details: error.details }),
     ...(error.requiredScopes && { required_scopes: error.requiredScopes }),
+    ...(error.current !== undefined && { current: error.current }),
   };
 }
 

@@ -20,19 +20,20 @@ import { type ResponseStored, storeResponseIn } from "#platform/http/idempotency
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { estimateAudience } from "#sending/campaigns/audience/find-audience.ts";
 import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
-import type { Campaign, NewCampaign } from "#sending/campaigns/campaign.ts";
+import type { Campaign, CampaignChange, NewCampaign } from "#sending/campaigns/campaign.ts";
 import { type OnCampaignEvents, pauseAndAnnounce } from "#sending/campaigns/campaign-events.ts";
 import { duplicatedFields } from "#sending/campaigns/campaign-fields.ts";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 import {
   type CampaignState,
   campaignRoom,
+  changeDraft,
   findCampaign,
-  findCampaignRevision,
   findCampaignState,
   insertCampaign,
   removeCampaign,
   updateDraft,
+  type Without,
 } from "#sending/campaigns/store.ts";
 import {
   cancelCampaign,
@@ -43,7 +44,7 @@ import {
 import { type StorageDeps, withinBytes } from "#workspace/billing/storage-limit.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import { advanceCampaignsNow } from "./advance.ts";
-import { type CampaignReader, readCampaign, requireAudience } from "./read-campaign-body.ts";
+import { type CampaignReader, readCampaign, readChange, requireAudience } from "./read-campaign-body.ts";
 import {
   checkSendable,
   lockCampaignLists,
@@ -65,8 +66,9 @@ export async function requireCampaign(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
+  without?: Without,
 ): Promise<Campaign> {
-  return required(await findCampaign(db, workspaceId, id), "Campaign");
+  return required(await findCampaign(db, workspaceId, id, without), "Campaign");
 }
 
 /** @throws ApiError NOT_FOUND */
@@ -127,6 +129,71 @@ export async function replaceCampaign(
   return requireCampaign(db, workspaceId, id);
 }
 
+/** Attempts to change a draft that other requests change at the same time. */
+const MOST_CHANGES = 5;
+
+/**
+ * Changes the fields of a draft that the body has. Without a version in If-Match the last writer wins: if another request
+ * changes the draft meanwhile, its changes are read and kept where the body has none.
+ * @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, PRECONDITION_FAILED, VALIDATION_ERROR, PLAN_LIMIT_REACHED
+ */
+export async function updateCampaign(
+  deps: CampaignDeps,
+  { caller, params: { id }, body, mayBe }: Pick<ChangeRequest, "caller" | "params" | "body" | "mayBe">,
+  without: Without | undefined,
+): Promise<Campaign> {
+  const { db, clock } = deps;
+  const { workspaceId } = caller;
+  for (let attempt = 0; attempt < MOST_CHANGES; attempt += 1) {
+    const current = required(await findCampaign(db, workspaceId, id, "attachments"), "Campaign");
+    if (!mayBe(etagOf(current))) throw changedMeanwhile(current);
+    if (current.status !== "draft") throw notADraft(current.status);
+    if (Object.values(body).every((value) => value === undefined)) break;
+    if (await change(deps, caller, current, body, clock.now())) break;
+    if (attempt === MOST_CHANGES - 1) {
+      throw new ApiError("CONFLICT", "Other requests keep changing the campaign: send this one again");
+    }
+  }
+  return requireCampaign(db, workspaceId, id, without);
+}
+
+type ChangeRequest = EndpointRequest<{ id: string }, unknown, CampaignChange>;
+
+/** False when another request was faster. */
+async function change(
+  deps: CampaignDeps,
+  caller: Caller,
+  current: Campaign,
+  body: CampaignChange,
+  now: Date,
+): Promise<boolean> {
+  const { workspaceId } = caller;
+  const { changes, whole, changesAudience } = await readChange(deps, caller, current, body, now);
+  const changed = { ...current, ...changes };
+  return deps.db.transaction(async (tx) => {
+    if (changesAudience) await requireAudience(tx, workspaceId, { body: whole, settings: changed }, now);
+    const write = () => changeDraft(tx, workspaceId, current, changes, changesAudience ? changed : null, now);
+    const isLarge = largeFields.some((name) => changes[name] !== undefined);
+    return isLarge ? withinBytes(deps, tx, workspaceId, write) : write();
+  });
+}
+
+/** The fields whose bytes count as stored drafts. */
+const largeFields = ["html_content", "text_content", "design", "attachments"] as const;
+
+/** The version of a campaign in the header ETag. */
+export function etagOf({ revision }: Pick<Campaign, "revision">): string {
+  return `"${revision}"`;
+}
+
+function changedMeanwhile(current: Campaign): ApiError {
+  return new ApiError(
+    "PRECONDITION_FAILED",
+    `The campaign was changed meanwhile and is at revision ${current.revision}, which is in "current" (attachments without their content): merge your changes with it, and send them with this revision in If-Match`,
+    { current, headers: { ETag: etagOf(current) } },
+  );
+}
+
 function notADraft(status: string): ApiError {
   return new ApiError(
     "CONFLICT",
@@ -152,7 +219,7 @@ export async function sendCampaign(
   if (order.scheduled_at != null && order.send_now) {
     throw invalid({ field: "send_now", message: "send_now and scheduled_at exclude each other: give one" });
   }
-  const campaign = required(await findCampaignRevision(db, workspaceId, id), "Campaign");
+  const campaign = required(await findCampaign(db, workspaceId, id), "Campaign");
   if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");
   const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
   const warnings = await checkSendable(deps, caller, campaign, now);

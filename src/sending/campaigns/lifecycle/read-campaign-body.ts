@@ -1,5 +1,6 @@
 /**
- * Reads the body of POST and PUT into the settings of a campaign. An omitted field has its default. Everything that can be
+ * Reads the body of POST and PUT into the settings of a campaign, where an omitted field has its default, and that of PATCH
+ * into changes. Everything that can be
  * known before sending is checked here, except that the mailing list exists, which is checked when the campaign is sent.
  */
 
@@ -15,11 +16,16 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readPhoneField } from "#sending/campaigns/audience/check-phone-field.ts";
 import { estimateAudience } from "#sending/campaigns/audience/find-audience.ts";
 import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
-import type { Campaign, CampaignSettings, NewCampaign } from "#sending/campaigns/campaign.ts";
+import type { Campaign, CampaignChange, CampaignSettings, NewCampaign } from "#sending/campaigns/campaign.ts";
+import {
+  type CampaignFieldName,
+  duplicatedFields,
+  LONGEST_DESIGN,
+} from "#sending/campaigns/campaign-fields.ts";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 import { contentWarnings } from "#sending/content/compile-for-workspace.ts";
 import { readCustomHeaders } from "#sending/content/read-custom-headers.ts";
-import { readAttachments } from "#sending/emails/read-attachments.ts";
+import { readAttachments, withSize } from "#sending/emails/read-attachments.ts";
 import {
   fieldError,
   readBody,
@@ -37,6 +43,77 @@ export interface CampaignReader {
   readonly hasTrackingDomain: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<boolean>;
 }
 
+/** What the readers of fields need. */
+interface ReadingContext {
+  readonly db: Database;
+  readonly workspaceId: WorkspaceId;
+  readonly timezone: string;
+}
+
+/** Fields whose values depend on each other are read together (readAudience, readPhoneField, requireRoute). */
+type SingleField = Exclude<
+  CampaignFieldName,
+  | keyof AudienceSettings
+  | "phone_field_name"
+  | "virtual_mta_ip"
+  | "routing_rule_id"
+  | "url_domain_id"
+  | "sender_email"
+>;
+
+/** Reads one field of a body with the rest of it. */
+type FieldReaders = {
+  readonly [Name in SingleField]: (
+    body: NewCampaign,
+    context: ReadingContext,
+  ) => CampaignSettings[Name] | Promise<CampaignSettings[Name]>;
+};
+
+const singleFields: FieldReaders = {
+  name: ({ name }) => readName(name),
+  subject: ({ subject }) => readSubject(subject),
+  from_email: ({ from_email }, { db, workspaceId }) => readFromEmail(db, workspaceId, from_email),
+  from_name: ({ from_name }) => readFromName(from_name),
+  reply_to: ({ reply_to }) => readMailAddress("reply_to", reply_to),
+  message_type: ({ message_type }) => message_type ?? "email",
+  html_content: ({ html_content }) => readBody(html_content),
+  text_content: ({ text_content }) => readBody(text_content),
+  design: ({ design }) => readDesign(design ?? null),
+  enable_open_tracking: (body) => body.enable_open_tracking ?? null,
+  enable_click_tracking: (body) => body.enable_click_tracking ?? null,
+  use_custom_headers: (body) => body.use_custom_headers ?? false,
+  custom_headers({ custom_headers }) {
+    const text = readBody(custom_headers);
+    if (text !== null) readCustomHeaders(text);
+    return text;
+  },
+  bounce_email: ({ bounce_email }, { db, workspaceId }) => readBounceEmail(db, workspaceId, bounce_email),
+  scheduled_at: ({ scheduled_at: time }, { timezone }) =>
+    time == null || time.trim() === "" ? null : readScheduledAt(time, timezone),
+  attachments: ({ attachments }) => readAttachments(attachments ?? []).map(withSize),
+};
+
+const singleFieldNames = Object.keys(singleFields) as SingleField[];
+
+/** Reads these fields, in the order of the table. @throws ApiError VALIDATION_ERROR naming the field */
+async function readSingleFields(
+  body: NewCampaign,
+  context: ReadingContext,
+  names: readonly SingleField[] = singleFieldNames,
+): Promise<Partial<CampaignSettings>> {
+  const read: [string, unknown][] = [];
+  for (const name of names) read.push([name, await singleFields[name](body, context)]);
+  return Object.fromEntries(read);
+}
+
+/** The document of an editor, if it is not too large. @throws ApiError VALIDATION_ERROR */
+function readDesign(design: Campaign["design"]): Campaign["design"] {
+  const length = design === null ? 0 : JSON.stringify(design).length;
+  if (length <= LONGEST_DESIGN) return design;
+  const [most, has] = [LONGEST_DESIGN, length].map((count) => count.toLocaleString("en"));
+  throw fieldError("design", `must have at most ${most} characters as JSON, and has ${has}`);
+}
+
 /** @throws ApiError VALIDATION_ERROR naming the field */
 export async function readCampaign(
   reader: CampaignReader,
@@ -46,35 +123,104 @@ export async function readCampaign(
 ): Promise<CampaignSettings> {
   const { db } = reader;
   const { audience, listId } = await readAudience(db, workspaceId, body, now);
+  const single = (await readSingleFields(body, { db, workspaceId, timezone })) as Pick<
+    CampaignSettings,
+    SingleField
+  >;
   const settings = {
-    name: readName(body.name),
-    subject: readSubject(body.subject),
-    from_email: await readFromEmail(db, workspaceId, body.from_email),
-    from_name: readFromName(body.from_name),
-    reply_to: readMailAddress("reply_to", body.reply_to),
-    message_type: body.message_type ?? "email",
+    ...single,
     phone_field_name: await readPhoneField(db, workspaceId, listId, body),
     ...audience,
-    html_content: readBody(body.html_content),
-    text_content: readBody(body.text_content),
-    enable_open_tracking: body.enable_open_tracking ?? null,
-    enable_click_tracking: body.enable_click_tracking ?? null,
-    use_custom_headers: body.use_custom_headers ?? false,
-    custom_headers: readBody(body.custom_headers),
-    bounce_email: await readBounceEmail(db, workspaceId, body.bounce_email),
-    scheduled_at:
-      body.scheduled_at == null || body.scheduled_at.trim() === ""
-        ? null
-        : readScheduledAt(body.scheduled_at, timezone),
-    attachments: readAttachments(body.attachments ?? []),
   };
-  if (settings.custom_headers !== null) readCustomHeaders(settings.custom_headers);
   return {
     ...settings,
     ...(await readRouting(reader, workspaceId, body)),
     warnings: await contentWarnings(db, workspaceId, settings, listId),
     total_recipients: await estimateAudience(db, workspaceId, audience, now),
   };
+}
+
+const audienceFields = ["recipient_type", "mailing_list_id", "segment_id", "segment_conditions"] as const;
+/** Fields that the warnings about the content depend on, besides the audience. */
+const contentFields = [
+  "message_type",
+  "subject",
+  "html_content",
+  "text_content",
+  "enable_open_tracking",
+  "enable_click_tracking",
+] as const;
+
+/** What PATCH changes, and the whole campaign that it would be. */
+export interface ReadChange {
+  readonly changes: Partial<CampaignSettings>;
+  readonly whole: NewCampaign;
+  readonly changesAudience: boolean;
+}
+
+/**
+ * Reads the body of PATCH: only the fields that it has are checked, with the fields that their values depend on. So a draft
+ * whose sender lost its verification can still be written.
+ * @throws ApiError VALIDATION_ERROR naming the field
+ */
+export async function readChange(
+  reader: CampaignReader,
+  { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
+  current: Campaign,
+  body: CampaignChange,
+  now: Date,
+): Promise<ReadChange> {
+  const { db } = reader;
+  const has = (...names: readonly CampaignFieldName[]) => names.some((name) => body[name] !== undefined);
+  const whole = changedBody(current, body);
+  const changesAudience = has(...audienceFields);
+  const read = changesAudience ? await readAudience(db, workspaceId, whole, now) : undefined;
+  const changes: Partial<CampaignSettings> = await readSingleFields(
+    whole,
+    { db, workspaceId, timezone },
+    singleFieldNames.filter((name) => has(name)),
+  );
+  const listId = read === undefined ? await presentList(db, workspaceId, current) : read.listId;
+  if (changesAudience || has("message_type", "phone_field_name")) {
+    changes.phone_field_name = await readPhoneField(db, workspaceId, listId, whole);
+  }
+  if (has("url_domain_id")) changes.url_domain_id = await readTrackingDomain(reader, workspaceId, whole);
+  if (has("virtual_mta_ip", "routing_rule_id"))
+    Object.assign(changes, await readRoute(db, workspaceId, whole));
+  if (has("sender_email")) changes.sender_email = await readSenderEmail(db, workspaceId, whole);
+  if (read !== undefined) {
+    Object.assign(changes, read.audience);
+    changes.total_recipients = await estimateAudience(db, workspaceId, read.audience, now);
+  }
+  if (changesAudience || has(...contentFields)) {
+    changes.warnings = await contentWarnings(db, workspaceId, { ...current, ...changes }, listId);
+  }
+  return { changes, whole, changesAudience };
+}
+
+/** The campaign as a body with the changes. What a change says about the audience decides the kind of recipients. */
+function changedBody(current: Campaign, body: CampaignChange): NewCampaign {
+  const { scheduled_at, attachments: _files, ...kept } = duplicatedFields(current, () => false);
+  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+  const namesAudience = audienceFields.some((name) => given[name] !== undefined);
+  const named = given.segment_id ? "segment" : given.segment_conditions ? "custom" : undefined;
+  return {
+    ...kept,
+    scheduled_at: scheduled_at?.toISOString() ?? null,
+    ...(namesAudience && { recipient_type: named ?? null }),
+    ...given,
+  };
+}
+
+/** The list of the present audience. Its segment may be deleted: then only its own mailing_list_id is known. */
+export async function presentList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { recipient_type, segment_id, mailing_list_id }: AudienceSettings,
+): Promise<string | null> {
+  if (recipient_type !== "segment" || segment_id === null) return mailing_list_id;
+  const segment = await findSegment(db, workspaceId, undefined, segment_id);
+  return segment?.mailing_list_id ?? mailing_list_id;
 }
 
 /**
@@ -153,16 +299,39 @@ async function readRouting(
   body: NewCampaign,
 ): Promise<Pick<CampaignSettings, "url_domain_id" | "virtual_mta_ip" | "routing_rule_id" | "sender_email">> {
   const { db } = reader;
-  const { url_domain_id = null } = body;
-  await requireTrackingDomain(db, workspaceId, { url_domain_id }, reader);
-  const { virtualMtaIp: virtual_mta_ip, routingRuleId: routing_rule_id } = await requireRoute(
-    db,
-    workspaceId,
-    body,
-  );
-  const sender_email = readMailAddress("sender_email", body.sender_email);
-  await requireReturnPath(db, workspaceId, sender_email);
-  return { url_domain_id, virtual_mta_ip, routing_rule_id, sender_email };
+  return {
+    url_domain_id: await readTrackingDomain(reader, workspaceId, body),
+    ...(await readRoute(db, workspaceId, body)),
+    sender_email: await readSenderEmail(db, workspaceId, body),
+  };
+}
+
+async function readTrackingDomain(
+  reader: CampaignReader,
+  workspaceId: WorkspaceId,
+  { url_domain_id = null }: NewCampaign,
+): Promise<string | null> {
+  await requireTrackingDomain(reader.db, workspaceId, { url_domain_id }, reader);
+  return url_domain_id;
+}
+
+async function readRoute(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  body: NewCampaign,
+): Promise<Pick<CampaignSettings, "virtual_mta_ip" | "routing_rule_id">> {
+  const { virtualMtaIp, routingRuleId } = await requireRoute(db, workspaceId, body);
+  return { virtual_mta_ip: virtualMtaIp, routing_rule_id: routingRuleId };
+}
+
+async function readSenderEmail(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  body: NewCampaign,
+): Promise<string | null> {
+  const address = readMailAddress("sender_email", body.sender_email);
+  await requireReturnPath(db, workspaceId, address);
+  return address;
 }
 
 /** @throws ApiError VALIDATION_ERROR if a tracking domain is given that the workspace does not have */

@@ -1,0 +1,132 @@
+/** What a request to render names: a campaign, a step of an autoresponder or neither, with edited fields on top. */
+import { findMailingList } from "#audience/mailing-lists/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { listSteps } from "#sending/autoresponders/steps-store.ts";
+import { findAutoresponder } from "#sending/autoresponders/store.ts";
+import type { Campaign } from "#sending/campaigns/campaign.ts";
+import { presentList } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
+import { findCampaign } from "#sending/campaigns/store.ts";
+import { readCustomHeaders } from "#sending/content/read-custom-headers.ts";
+import { draftToSend, type StoredMail } from "#sending/mail/mail-content.ts";
+import type { CampaignToSend } from "#sending/mail/presend-store.ts";
+import { fieldError, readBody, readMailAddress } from "#sending/mail-fields.ts";
+import { readFromName } from "#workspace/read-from-name.ts";
+import type { RenderOrder } from "./rendered-mail.ts";
+
+/** The sender of content that has none yet. */
+const SAMPLE_SENDER = "sender@example.com";
+
+/** A mail with what is needed to write it, and to choose its reader. */
+export interface LoadedMail {
+  readonly source: "campaign" | "autoresponder";
+  readonly campaign: CampaignToSend;
+  /** Null when nothing names an audience. */
+  readonly audience: StoredMail | null;
+  readonly listId: string | null;
+  /** Without content. */
+  readonly files: Campaign["attachments"];
+}
+
+const newMail: Omit<StoredMail, "id"> = {
+  name: "",
+  subject: "",
+  html_content: null,
+  text_content: null,
+  from_email: SAMPLE_SENDER,
+  from_name: null,
+  reply_to: null,
+  enable_open_tracking: null,
+  enable_click_tracking: null,
+  use_custom_headers: false,
+  custom_headers: null,
+  url_domain_id: null,
+  sender_email: null,
+  recipient_type: "mailing_list",
+  mailing_list_id: null,
+  segment_id: null,
+  segment_conditions: null,
+  attachments: [],
+};
+
+/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST for an SMS */
+export async function loadMail(
+  db: Queryable,
+  { workspaceId, timezone }: { readonly workspaceId: WorkspaceId; readonly timezone: string },
+  order: RenderOrder,
+): Promise<LoadedMail> {
+  const stored = await findStored(db, workspaceId, order);
+  const mail = withEdits(stored.mail, order);
+  const named = await presentList(db, workspaceId, mail);
+  const list = named === null ? undefined : await findMailingList(db, workspaceId, named);
+  if (order.mailing_list_id != null && list === undefined) {
+    throw fieldError("mailing_list_id", "is no mailing list of this workspace");
+  }
+  const hasAudience = list !== undefined || mail.segment_conditions !== null;
+  return {
+    source: stored.source,
+    campaign: draftToSend(mail, list, { workspaceId, timezone }),
+    audience: hasAudience ? mail : null,
+    listId: list?.id ?? null,
+    files: mail.attachments,
+  };
+}
+
+async function findStored(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { campaign_id, autoresponder_id, step_id }: RenderOrder,
+): Promise<Pick<LoadedMail, "source"> & { readonly mail: StoredMail }> {
+  if (campaign_id != null && autoresponder_id != null) {
+    throw fieldError("autoresponder_id", "and campaign_id exclude each other: give one");
+  }
+  if (campaign_id != null) {
+    const campaign = await findCampaign(db, workspaceId, campaign_id, "attachments");
+    if (campaign === undefined) throw fieldError("campaign_id", "is no campaign of this workspace");
+    if (campaign.message_type === "sms") {
+      throw new ApiError("BAD_REQUEST", "Only mail can be rendered, and this campaign is an SMS");
+    }
+    return { source: "campaign", mail: campaign };
+  }
+  if (autoresponder_id == null) {
+    if (step_id != null) throw fieldError("autoresponder_id", "is required with step_id");
+    return { source: "campaign", mail: { ...newMail, id: newId() } };
+  }
+  const autoresponder = await findAutoresponder(db, workspaceId, autoresponder_id);
+  if (autoresponder === undefined) {
+    throw fieldError("autoresponder_id", "is no autoresponder of this workspace");
+  }
+  const steps = await listSteps(db, workspaceId, autoresponder_id);
+  const step = step_id == null ? steps[0] : steps.find(({ id }) => id === step_id);
+  if (step === undefined) throw fieldError("step_id", "is no step of this autoresponder");
+  const { subject, html_content, text_content } = step;
+  const mail = { ...newMail, ...autoresponder, subject, html_content, text_content };
+  return { source: "autoresponder", mail };
+}
+
+/** @throws ApiError VALIDATION_ERROR */
+function withEdits(mail: StoredMail, order: RenderOrder): StoredMail {
+  const { from_email, from_name, reply_to, custom_headers } = order;
+  const given = <Name extends keyof RenderOrder & keyof StoredMail>(name: Name) =>
+    order[name] === undefined ? mail[name] : order[name];
+  const edited = {
+    ...mail,
+    subject: order.subject ?? mail.subject,
+    html_content: readBody(given("html_content")),
+    text_content: readBody(given("text_content")),
+    from_email: readMailAddress("from_email", from_email) ?? mail.from_email,
+    from_name: from_name === undefined ? mail.from_name : readFromName(from_name),
+    reply_to: reply_to === undefined ? mail.reply_to : readMailAddress("reply_to", reply_to),
+    enable_open_tracking: given("enable_open_tracking") ?? null,
+    enable_click_tracking: given("enable_click_tracking") ?? null,
+    custom_headers: readBody(given("custom_headers")),
+    use_custom_headers: custom_headers === undefined ? mail.use_custom_headers : custom_headers !== null,
+    ...(order.mailing_list_id != null && {
+      recipient_type: "mailing_list" as const,
+      mailing_list_id: order.mailing_list_id,
+    }),
+  };
+  if (edited.custom_headers !== null) readCustomHeaders(edited.custom_headers);
+  return edited;
+}

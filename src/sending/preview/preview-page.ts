@@ -1,0 +1,86 @@
+/**
+ * The page of a preview: HTML that a customer wrote, so it runs no script and sends no form. Its address has ids and a MAC, and
+ * works for five minutes.
+ */
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { html, sendPage } from "#platform/http/response/html-page.ts";
+import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
+import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
+import { MINUTE_MS } from "#platform/time-units.ts";
+import { findPreview } from "./store.ts";
+
+/** How long the address of a preview works. */
+export const PREVIEW_MS = 5 * MINUTE_MS;
+
+const PATH = "/previews/";
+const IDS_OCTETS = 32;
+const MAC_OCTETS = 16;
+
+export function previewKeys(secrets: Secrets): PurposeKeys {
+  return secrets.derive("previews of mails");
+}
+
+/** @param base the public URL of the service, without a trailing slash */
+export function previewLink(workspaceId: WorkspaceId, id: string, base: string, key: KeyObject): string {
+  const ids = octetsOfIds(workspaceId, id);
+  return `${base}${PATH}${Buffer.concat([ids, macOf(ids, key)]).toString("base64url")}`;
+}
+
+/** Null when the token was not made with this key. */
+function readPreviewToken(token: string, key: KeyObject): { workspaceId: WorkspaceId; id: string } | null {
+  const octets = Buffer.from(token, "base64url");
+  if (octets.length !== IDS_OCTETS + MAC_OCTETS || octets.toString("base64url") !== token) return null;
+  const ids = octets.subarray(0, IDS_OCTETS);
+  if (!timingSafeEqual(octets.subarray(IDS_OCTETS), macOf(ids, key))) return null;
+  return { workspaceId: asWorkspaceId(idAt(ids, 0)), id: idAt(ids, IDS_OCTETS / 2) };
+}
+
+function macOf(ids: Buffer, key: KeyObject): Buffer {
+  return createHmac("sha256", key).update(ids).digest().subarray(0, MAC_OCTETS);
+}
+
+/** No script, form or frame. A console of the same origin may show the page in a frame. Links open outside of the sandbox. */
+const headers = {
+  "Cache-Control": "private, no-store",
+  "Content-Security-Policy": [
+    "sandbox allow-popups allow-popups-to-escape-sandbox",
+    "default-src 'none'",
+    "img-src https: http: data:",
+    "media-src https: http:",
+    "style-src 'unsafe-inline' https:",
+    "font-src https: data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'self'",
+  ].join("; "),
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "SAMEORIGIN",
+  "X-Robots-Tag": "noindex",
+};
+
+export function registerPreviews(
+  pages: FastifyInstance,
+  { db, clock, keys }: { readonly db: Queryable; readonly clock: Clock; readonly keys: PurposeKeys },
+): void {
+  pages.get<{ Params: { token: string }; Querystring: { theme?: unknown } }>(
+    `${PATH}:token`,
+    async ({ params, query }, reply) => {
+      const named = keys.read((key) => readPreviewToken(params.token, key));
+      const theme = query.theme === "dark" ? "dark" : "light";
+      const page = named && (await findPreview(db, named.workspaceId, named.id, theme, clock.now()));
+      if (!page) {
+        return sendPage(
+          reply,
+          404,
+          "Preview not found",
+          html`<p>A preview can be seen for five minutes. Render the mail again.</p>`,
+        );
+      }
+      return reply.headers(headers).type("text/html; charset=utf-8").send(page);
+    },
+  );
+}

@@ -1,0 +1,99 @@
+/** The shapes of POST /render: what to render, and the mail. */
+import { type Static, Type } from "typebox";
+import { LONGEST_SUBJECT } from "#mail/message/encode-header.ts";
+import { Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
+import { ContentWarning } from "#sending/campaigns/campaign.ts";
+import { mailFields } from "#sending/mail-fields.ts";
+
+const uuid = (description: string) => omittable(Type.Unsafe<string>({ ...Id, description }));
+
+export const RenderOrder = Type.Object(
+  {
+    campaign_id: uuid("Render this campaign, in any status."),
+    autoresponder_id: uuid("Render a step of this autoresponder."),
+    step_id: uuid("The step of the autoresponder; omitted: its first."),
+    subject: Type.Optional(
+      Type.String({ maxLength: LONGEST_SUBJECT, description: "In place of the stored subject." }),
+    ),
+    html_content: mailFields.html_content,
+    text_content: mailFields.text_content,
+    from_email: omittable(
+      Type.String({ description: "In place of the stored sender. It need not be verified yet." }),
+    ),
+    from_name: mailFields.from_name,
+    reply_to: mailFields.reply_to,
+    enable_open_tracking: mailFields.enable_open_tracking,
+    enable_click_tracking: mailFields.enable_click_tracking,
+    custom_headers: omittable(Type.String({ description: "Lines `Name: value`; null for none." })),
+    mailing_list_id: uuid("The list whose name, sender, custom fields and members are used."),
+    subscriber_id: uuid(
+      "Render as this subscriber. Omitted: as the first person of the audience if the key has `subscribers:read`, otherwise as a made-up person.",
+    ),
+    sample: omittable(
+      Type.Boolean({
+        description: "True: render as a made-up person who has a value in every custom field.",
+      }),
+    ),
+  },
+  { $id: "RenderOrder" },
+);
+export type RenderOrder = Static<typeof RenderOrder>;
+
+export const RenderedMail = Type.Object(
+  {
+    subject: Type.String({ description: "The subject with the person's values." }),
+    from: Type.Object(
+      { email: Type.String(), name: nullable(Type.String()) },
+      { description: "The sender, with the name of the list where the mail has none." },
+    ),
+    html: Type.String({
+      description: "The HTML part with the person's values. Links have their own targets, not tracked ones.",
+    }),
+    text: Type.String({ description: "The text part with the person's values." }),
+    headers: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        value: Type.String({ description: "As in the mail: in encoded words, unfolded." }),
+      }),
+      { description: "The header fields in their order, without DKIM-Signature." },
+    ),
+    size: Type.Integer({
+      description: "Bytes of the whole mail as sent, with tracked links, attachments and signature.",
+    }),
+    html_size: Type.Integer({
+      description: "Bytes of the HTML part with tracked links. Gmail shows about the first 102,400.",
+    }),
+    derived: Type.Object(
+      {
+        html: Type.Boolean({ description: "The HTML part was made from the text." }),
+        text: Type.Boolean({ description: "The text part was made from the HTML." }),
+        unsubscribe_footer: Type.Boolean({
+          description: "A footer with the unsubscribe link was added to a part that had none.",
+        }),
+      },
+      { description: "What the author did not write." },
+    ),
+    person: Type.Object(
+      {
+        subscriber_id: nullable(Type.Unsafe<string>({ ...Id, description: "Null for the made-up person." })),
+        email: Type.String(),
+        first_name: nullable(Type.String()),
+        last_name: nullable(Type.String()),
+      },
+      { description: "As whom the mail was rendered." },
+    ),
+    warnings: Type.Array(ContentWarning, { description: "Merge tags that show nothing." }),
+    preview: Type.Object(
+      {
+        url: Type.String({ description: "A page with the mail, which needs no key and runs no script." }),
+        dark_url: Type.String({
+          description:
+            "The mail in a dark theme: with its own rules for dark themes, or recoloured as a whole if it has none.",
+        }),
+        expires_at: Timestamp,
+      },
+      { description: "Addresses that work for five minutes." },
+    ),
+  },
+  { $id: "RenderedMail" },
+);
