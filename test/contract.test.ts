@@ -95,6 +95,7 @@ const governing: Readonly<Record<string, string>> = {
   "mailing-lists": "mailing_lists",
   "custom-fields": "custom_fields",
   "suppression-lists": "suppression_lists",
+  suppressions: "suppression_lists",
   autoresponders: "autoresponders",
   billing: "billing",
   blacklist: "blacklist",
@@ -113,6 +114,7 @@ const reports = /^\/(dashboard|stats|messages|deliverability|bounces|complaints|
 const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
   "POST /suppression-lists/{id}/test",
+  "POST /suppressions/find",
 ]);
 const sends = new Set([
   "POST /emails/send",

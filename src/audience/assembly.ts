@@ -28,6 +28,7 @@ import { subscribers } from "./subscribers/permission.ts";
 import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
 import type { OnSubscriberEvent } from "./subscribers/subscriber-events.ts";
 import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";
+import type { CausesOf } from "./suppression-lists/explain-suppressions.ts";
 import { expireHardBounces } from "./suppression-lists/remove-in-steps.ts";
 import { isSegmentUsedBySuppression } from "./suppression-lists/store.ts";
 
@@ -47,11 +48,12 @@ export interface AudienceHooks {
   readonly fieldUses: readonly FieldUse[];
   readonly historyOf: HistoryOf;
   readonly onSubscriber: OnSubscriberEvent;
+  readonly causesOf: CausesOf;
 }
 
 export function audienceEndpoints(parts: AudienceParts, hooks: AudienceHooks): Endpoint[] {
   const { database: db, clock, secrets, plans, publicUrl } = parts;
-  const { campaigns, segmentUses, keepSegmentName, fieldUses, historyOf, onSubscriber } = hooks;
+  const { campaigns, segmentUses, keepSegmentName, fieldUses, historyOf, onSubscriber, causesOf } = hooks;
   return [
     ...mailingListEndpoints({ db, clock, campaigns }),
     ...signupFormEndpoints({ db, clock, secrets, publicUrl }),
@@ -60,7 +62,7 @@ export function audienceEndpoints(parts: AudienceParts, hooks: AudienceHooks): E
     ...exportEndpoints({ db, clock, plans }),
     ...customFieldEndpoints({ db, clock, uses: [usedByImports, ...fieldUses] }),
     ...segmentEndpoints({ db, clock, uses: [usedBySuppression, ...segmentUses], keepName: keepSegmentName }),
-    ...suppressionListEndpoints({ db, clock, plans }),
+    ...suppressionListEndpoints({ db, clock, plans, causesOf }),
   ];
 }
 

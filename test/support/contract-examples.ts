@@ -255,6 +255,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   updateSuppressionList: () => ({ name: unique() }),
   addSuppressionEntries: entries,
   importSuppressionEntries: () => fileForm("csvFile", `Email\n${unique()}@example.net\n`),
+  findSuppressions: () => ({ addresses: ["ada@example.net"] }),
   testSuppression: () => ({ test_value: "ada@example.net" }),
   createCustomField: customField,
   updateCustomField: () => ({ field_label: "Waist" }),
