@@ -1405,8 +1405,11 @@ create table subscribers (
   PRIMARY KEY (workspace_id, id) INCLUDE (status),
   CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
+CREATE INDEX subscribers_by_clicking ON subscribers USING btree (workspace_id, last_clicked_at DESC NULLS LAST, id DESC);
 CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin (custom_fields jsonb_path_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX subscribers_by_domain ON subscribers USING btree (workspace_id, email_domain);
+CREATE INDEX subscribers_by_joining ON subscribers USING btree (workspace_id, created_at, id);
+CREATE INDEX subscribers_by_opening ON subscribers USING btree (workspace_id, last_opened_at DESC NULLS LAST, id DESC);
 CREATE INDEX subscribers_by_status ON subscribers USING btree (workspace_id, status, id) WHERE (status <> 'active'::text);
 CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
 
