@@ -246,6 +246,19 @@ create table bounces (
 );
 CREATE INDEX bounces_by_time ON bounces USING btree (workspace_id, created_at, id) INCLUDE (domain);
 
+create table bulk_action_batches (
+  workspace_id uuid not null,
+  job_id uuid not null,
+  batch integer not null,
+  subscriber_ids uuid[] not null,
+  is_done boolean default false not null,
+  changed integer default 0 not null,
+  unchanged integer default 0 not null,
+  refused jsonb default '[]'::jsonb not null,
+  PRIMARY KEY (workspace_id, job_id, batch),
+  FOREIGN KEY (workspace_id, job_id) REFERENCES jobs(workspace_id, id) ON DELETE CASCADE
+);
+
 create table campaign_counters (
   workspace_id uuid not null,
   campaign_id uuid not null,

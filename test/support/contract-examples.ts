@@ -245,6 +245,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   importSubscribers: () => fileForm("csvFile", `Email\n${unique()}@example.net\n`),
   updateMember: () => ({ first_name: "Ada", status: "unsubscribed" }),
   setMemberStatus: () => ({ status: "bounced" }),
+  runBulkAction: () => ({ action: "delete", filter: { search: unique() }, dry_run: true }),
   createSegment: segment,
   updateSegment: () => ({ is_active: true }),
   previewSegment: () => ({ conditions }),

@@ -5,7 +5,7 @@ import { encodingDescription, readEncodingName } from "#platform/csv/encodings.t
 import { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, textField } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
@@ -17,6 +17,7 @@ import { ENTRIES_PER_PAGE, findEntries } from "./entry-pages.ts";
 import { removeEntry } from "./entry-store.ts";
 import { type CausesOf, explainSuppressions } from "./explain-suppressions.ts";
 import { importEntries } from "./import-entries.ts";
+import { suppressionLists } from "./permission.ts";
 import { deleteSuppressionList } from "./remove-in-steps.ts";
 import { changeSuppressionList, createSuppressionList } from "./save-suppression-list.ts";
 import {
@@ -35,12 +36,6 @@ import {
   SuppressionListChanges,
   SuppressionTest,
 } from "./suppression-list.ts";
-
-const suppressionLists: Resource = {
-  name: "suppression_lists",
-  label: "Suppression lists",
-  group: "Audience",
-};
 
 /** Enough for 10,000 long addresses. */
 const ENTRIES_LIMIT = 4 * 1024 * 1024;
@@ -189,7 +184,14 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       message: (data) => data.message,
       bodyLimit: FILE_LIMIT,
       errors: ["FORBIDDEN", "BAD_REQUEST", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId, actor: { name: createdBy } }, params, body }) {
+      async handle({
+        caller: {
+          workspaceId,
+          actor: { name: createdBy },
+        },
+        params,
+        body,
+      }) {
         const encoding = readEncodingName(body.encoding);
         const file = { path: body.csvFile.path, encoding, createdBy };
         return importEntries(deps, { workspaceId, listId: params.id }, file);
