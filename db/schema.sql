@@ -246,6 +246,19 @@ create table bounces (
 );
 CREATE INDEX bounces_by_time ON bounces USING btree (workspace_id, created_at, id) INCLUDE (domain);
 
+create table bulk_action_batches (
+  workspace_id uuid not null,
+  job_id uuid not null,
+  batch integer not null,
+  subscriber_ids uuid[] not null,
+  is_done boolean default false not null,
+  changed integer default 0 not null,
+  unchanged integer default 0 not null,
+  refused jsonb default '[]'::jsonb not null,
+  PRIMARY KEY (workspace_id, job_id, batch),
+  FOREIGN KEY (workspace_id, job_id) REFERENCES jobs(workspace_id, id) ON DELETE CASCADE
+);
+
 create table campaign_counters (
   workspace_id uuid not null,
   campaign_id uuid not null,
@@ -1447,8 +1460,11 @@ create table subscribers (
   PRIMARY KEY (workspace_id, id) INCLUDE (status),
   CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
+CREATE INDEX subscribers_by_clicking ON subscribers USING btree (workspace_id, last_clicked_at DESC NULLS LAST, id DESC);
 CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin (custom_fields jsonb_path_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX subscribers_by_domain ON subscribers USING btree (workspace_id, email_domain);
+CREATE INDEX subscribers_by_joining ON subscribers USING btree (workspace_id, created_at, id);
+CREATE INDEX subscribers_by_opening ON subscribers USING btree (workspace_id, last_opened_at DESC NULLS LAST, id DESC);
 CREATE INDEX subscribers_by_status ON subscribers USING btree (workspace_id, status, id) WHERE (status <> 'active'::text);
 CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
 

@@ -107,6 +107,7 @@ const governing: Readonly<Record<string, string>> = {
   "mailing-lists": "mailing_lists",
   "custom-fields": "custom_fields",
   "suppression-lists": "suppression_lists",
+  suppressions: "suppression_lists",
   autoresponders: "autoresponders",
   billing: "billing",
   blacklist: "blacklist",
@@ -127,6 +128,7 @@ const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
   "POST /suppression-lists/{id}/test",
   "POST /render",
+  "POST /suppressions/find",
 ]);
 const sends = new Set([
   "POST /emails/send",

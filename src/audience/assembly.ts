@@ -6,6 +6,8 @@ import type { JobHandlers } from "#platform/jobs/runner.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_MS, DAY_SECONDS, HOUR_SECONDS } from "#platform/time-units.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
+import { BULK_ACTION_JOB, bulkActionHandler } from "./bulk-actions/bulk-action-job.ts";
+import { bulkActionEndpoints } from "./bulk-actions/endpoints.ts";
 import { customFieldEndpoints } from "./custom-fields/endpoints.ts";
 import { exportEndpoints } from "./exports/endpoints.ts";
 import { EXPORT_JOB, exportHandler } from "./exports/export-job.ts";
@@ -26,8 +28,9 @@ import { removeLapsedRequests } from "./signup-forms/store.ts";
 import { subscriberEndpoints } from "./subscribers/endpoints.ts";
 import { subscribers } from "./subscribers/permission.ts";
 import type { HistoryOf } from "./subscribers/subscriber-detail.ts";
-import type { OnSubscriberEvent } from "./subscribers/subscriber-events.ts";
+import type { OnSubscriberEvent, OnSubscriberEvents } from "./subscribers/subscriber-events.ts";
 import { suppressionListEndpoints } from "./suppression-lists/endpoints.ts";
+import type { CausesOf } from "./suppression-lists/explain-suppressions.ts";
 import { expireHardBounces } from "./suppression-lists/remove-in-steps.ts";
 import { isSegmentUsedBySuppression } from "./suppression-lists/store.ts";
 
@@ -47,20 +50,22 @@ export interface AudienceHooks {
   readonly fieldUses: readonly FieldUse[];
   readonly historyOf: HistoryOf;
   readonly onSubscriber: OnSubscriberEvent;
+  readonly causesOf: CausesOf;
 }
 
 export function audienceEndpoints(parts: AudienceParts, hooks: AudienceHooks): Endpoint[] {
   const { database: db, clock, secrets, plans, publicUrl } = parts;
-  const { campaigns, segmentUses, keepSegmentName, fieldUses, historyOf, onSubscriber } = hooks;
+  const { campaigns, segmentUses, keepSegmentName, fieldUses, historyOf, onSubscriber, causesOf } = hooks;
   return [
     ...mailingListEndpoints({ db, clock, campaigns }),
     ...signupFormEndpoints({ db, clock, secrets, publicUrl }),
     ...subscriberEndpoints({ db, clock, plans, historyOf, onSubscriber }),
     ...importEndpoints({ db, clock, plans }),
     ...exportEndpoints({ db, clock, plans }),
+    ...bulkActionEndpoints({ db }),
     ...customFieldEndpoints({ db, clock, uses: [usedByImports, ...fieldUses] }),
     ...segmentEndpoints({ db, clock, uses: [usedBySuppression, ...segmentUses], keepName: keepSegmentName }),
-    ...suppressionListEndpoints({ db, clock, plans }),
+    ...suppressionListEndpoints({ db, clock, plans, causesOf }),
   ];
 }
 
@@ -68,17 +73,24 @@ const usedBySuppression: SegmentUse = async (db, workspaceId, segmentId) =>
   (await isSegmentUsedBySuppression(db, workspaceId, segmentId)) ? "A suppression list" : undefined;
 
 /** The nouns that this wing's jobs belong to, by job type. */
-export const audienceJobs = { [IMPORT_JOB]: subscribers, [EXPORT_JOB]: subscribers };
+export const audienceJobs = {
+  [IMPORT_JOB]: subscribers,
+  [EXPORT_JOB]: subscribers,
+  [BULK_ACTION_JOB]: subscribers,
+};
 
 /** Types of jobs that run to their end without giving their slot to a waiting job. */
 export const uninterruptedJobs: readonly string[] = [EXPORT_JOB];
 
-export function audienceHandlers({
-  database: db,
-  clock,
-  plans,
-}: Pick<AudienceParts, "database" | "clock" | "plans">): JobHandlers {
-  return { [IMPORT_JOB]: importHandler({ db, clock, plans }), [EXPORT_JOB]: exportHandler({ db, clock }) };
+export function audienceHandlers(
+  { database: db, clock, plans }: Pick<AudienceParts, "database" | "clock" | "plans">,
+  onSubscribers: OnSubscriberEvents,
+): JobHandlers {
+  return {
+    [IMPORT_JOB]: importHandler({ db, clock, plans }),
+    [EXPORT_JOB]: exportHandler({ db, clock }),
+    [BULK_ACTION_JOB]: bulkActionHandler({ db, clock, plans, onSubscribers }),
+  };
 }
 
 type SignupHooks = Pick<SignupPageDeps, "mailer" | "excuseMail" | "onSubscriber" | "onFormAbused">;

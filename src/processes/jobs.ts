@@ -18,6 +18,7 @@ import { startWebhooks, webhooksRecurring } from "#webhooks/assembly.ts";
 import {
   announceCampaigns,
   announceListing,
+  announceSubscribers,
   announceVerification,
   createJobReaction,
 } from "#webhooks/events/announce-non-message-events.ts";
@@ -35,7 +36,7 @@ export async function startJobs(context: ProcessContext): Promise<JobRunner> {
     database,
     dataDir: config.DATA_DIR,
     log,
-    handlers: { ...audienceHandlers(parts), ...hygieneHandlers(parts) },
+    handlers: { ...audienceHandlers(parts, announceSubscribers), ...hygieneHandlers(parts) },
     uninterrupted: uninterruptedJobs,
     recurring: [
       ...cleanUp(database, clock),

@@ -5,9 +5,11 @@ import type { ListCampaigns } from "#audience/mailing-lists/stats-from-daily-cou
 import type { KeepSegmentName } from "#audience/segments/save-segment.ts";
 import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
 import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
+import type { CausesOf } from "#audience/suppression-lists/explain-suppressions.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { lockTrackingDomain } from "#identity/tracking-domains/store.ts";
+import { listFinalFaults } from "#messages/final-faults-store.ts";
 import type { Config } from "#platform/config/config.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -192,6 +194,7 @@ export const usesOfAudience = {
     ...(await subscriberHistory(db, workspaceId, id)),
     suppressions: await listSuppressionsOf(db, workspaceId, email),
   })) satisfies HistoryOf,
+  causesOf: listFinalFaults satisfies CausesOf,
 };
 
 /** The campaigns that use an object of the identity wing: each names one, or returns undefined. */

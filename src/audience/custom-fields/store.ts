@@ -59,6 +59,13 @@ export async function listFieldNames(db: Queryable, workspaceId: WorkspaceId): P
   return rows.map(({ field_name }) => field_name);
 }
 
+/** The types that active and inactive fields of this name have, on any list and globally. */
+export async function listTypesOf(db: Queryable, workspaceId: WorkspaceId, name: string): Promise<string[]> {
+  const rows = await db.rows<{ field_type: string }>(sql`
+    select distinct field_type from custom_fields where workspace_id = ${workspaceId} and field_name = ${name}`);
+  return rows.map(({ field_type }) => field_type);
+}
+
 /**
  * Keeps the types of all fields of the workspace until the transaction ends. For transactions that store values; taken
  * after the lock of the list and before the locks of people.

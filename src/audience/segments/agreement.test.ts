@@ -143,7 +143,7 @@ function condition(list: string): fc.Arbitrary<Condition> {
   return fc.oneof(
     ...fields.map(({ name, field: { operators } }) =>
       fc.oneof(
-        ...operators.map((operator) => {
+        ...operators.map(({ name: operator }) => {
           const accepted = acceptedValues(list, name, operator);
           expect(accepted, `${name} ${operator} is asked with no value`).not.toEqual([]);
           return fc.record({

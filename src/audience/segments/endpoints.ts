@@ -17,6 +17,7 @@ import { withFreshCounts } from "./member-counts.ts";
 import { createMemberPages } from "./member-pages.ts";
 import { segmentsOfSubscriber } from "./members-as-relation.ts";
 import { countMembersIn, membersRelation, withDeadline } from "./members-store.ts";
+import { describeRuleFields, RuleFields } from "./rule-fields.ts";
 import {
   changeSegment,
   createSegment,
@@ -71,6 +72,25 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
         const mailingListId = query.list_id;
         if (mailingListId !== undefined) await requireKnownList(db, workspaceId, mailingListId);
         return pageOfSegments(deps, workspaceId, { mailingListId, search: query.search }, query);
+      },
+    }),
+    endpoint({
+      id: "listSegmentFields",
+      method: "GET",
+      path: "/segments/fields",
+      summary: "The fields that rules may use, with their operators, values and limits",
+      needs: need(segments, "read"),
+      query: {
+        list_id: idField(
+          "Also the custom fields of this mailing list; without it, only the global ones that all lists have.",
+        ),
+      },
+      answer: RuleFields,
+      message: "Fields of rules",
+      async handle({ caller: { workspaceId }, query }) {
+        const mailingListId = query.list_id ?? null;
+        if (mailingListId !== null) await requireKnownList(db, workspaceId, mailingListId);
+        return describeRuleFields(db, workspaceId, mailingListId);
       },
     }),
     endpoint({

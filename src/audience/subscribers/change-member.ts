@@ -5,7 +5,7 @@ import { listFieldsInForce, shareLockFieldTypes } from "#audience/custom-fields/
 import { workspaceDates } from "#audience/custom-fields/workspace-date-reader.ts";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { EntryOrigin } from "#audience/suppression-lists/entry-store.ts";
-import { suppressPerson } from "#audience/suppression-lists/suppress-after-outcome.ts";
+import { suppressPeople } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -232,7 +232,7 @@ async function suppressByStatus(
 ): Promise<void> {
   const suppressing = personWideStatuses.find((one) => one === status);
   if (suppressing !== undefined)
-    await suppressPerson(tx, workspaceId, { address, status: suppressing }, origin);
+    await suppressPeople(tx, workspaceId, { addresses: [address], status: suppressing }, origin);
 }
 
 /** @throws ApiError NOT_FOUND */

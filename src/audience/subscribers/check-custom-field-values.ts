@@ -12,7 +12,7 @@ import { parsedJson } from "#platform/http/request/json-body.ts";
 export type CustomValues = Readonly<Record<string, unknown>>;
 
 /** Limits for one person: for a call together with the stored values, for a row of an import alone. */
-const MOST_KEYS = 500;
+export const MOST_KEYS = 500;
 const LONGEST_KEY = 100;
 export const MOST_OCTETS = 65_536;
 

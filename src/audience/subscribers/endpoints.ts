@@ -12,9 +12,10 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
-import { findSubscriberPage } from "./find-subscriber-page.ts";
+import { findSubscriberPage, SelectedPages } from "./find-subscriber-page.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
 import { subscribers } from "./permission.ts";
+import { criteriaFields, isUnfiltered, personOrders, readPersonFilter } from "./person-filter.ts";
 import { removeAllMembers } from "./remove-all-members.ts";
 import { listMembers, listSummaries } from "./store.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
@@ -36,6 +37,7 @@ interface Dependencies extends StorageDeps {
 export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
   const { db, clock } = deps;
   const anchors = new PageAnchors();
+  const selectedPages = new SelectedPages(db);
   const members = "/mailing-lists/{id}/subscribers";
   const member = "/mailing-lists/{id}/subscribers/{subscriber_id}";
   return [
@@ -137,20 +139,42 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/subscribers",
       mayTakeLong: "reading",
-      summary: "The people of the workspace, newest first",
+      summary: "The people of the workspace, newest first or in another order",
       needs: need(subscribers, "read"),
       query: {
         ...cursorFields(),
         status: choiceField(subscriberStatuses, "Only those in this state; with list_id, on that list."),
         search,
         list_id: idField("Only those on this list."),
+        ...criteriaFields,
+        sort: choiceField(
+          personOrders,
+          "Order of the people; a minus means descending, and people without the value come last. Newest first when omitted.",
+        ),
       },
       answer: pageOf("subscribers", SubscriberSummary),
       message: "Subscribers",
+      errors: ["BAD_REQUEST"],
       async handle({ caller: { workspaceId }, query }) {
         const mailingListId = query.list_id ?? null;
         if (mailingListId !== null) await requireKnownList(db, workspaceId, mailingListId);
-        const { status, search } = query;
+        const { status, search, sort } = query;
+        const filter = await readPersonFilter(db, workspaceId, query);
+        if (sort !== undefined || !isUnfiltered(filter)) {
+          const order = sort ?? "-created_at";
+          const sorted = ["listSubscribers", workspaceId, mailingListId, status, search, order] as const;
+          const walk = new ListPage(query, ...sorted, JSON.stringify(filter));
+          const selection = { mailingListId, status, search, filter };
+          const { people, total } = await selectedPages.find(workspaceId, selection, order, walk.page);
+          const { rows, pagination } = walk.shown(
+            people,
+            total,
+            ({ id }) => id,
+            ({ key }) => key,
+          );
+          const ids = rows.map(({ id }) => id);
+          return { subscribers: await listSummaries(db, workspaceId, ids), pagination };
+        }
         const walk = new ListPage(query, "listSubscribers", workspaceId, mailingListId, status, search);
         const audience = { mailingListId, status };
         const { ids, total } = await findSubscriberPage(db, anchors, workspaceId, audience, {

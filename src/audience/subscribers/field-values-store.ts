@@ -1,8 +1,10 @@
-/** The values of one custom field over all people, for a change of its type. */
+/** The values of one custom field over many people, for a change of its type and for bulk actions. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { MOST_KEYS, MOST_OCTETS } from "./check-custom-field-values.ts";
 import { withWorkspace } from "./memberships/planner-hints.ts";
+import type { SubscriberStatus } from "./memberships/status.ts";
 
 export interface HeldValue {
   readonly id: string;
@@ -54,4 +56,38 @@ export async function updateFieldValues(
     from unnest(${values.map(({ id }) => id)}::uuid[], ${values.map(({ value }) => JSON.stringify(value))}::jsonb[])
       as v (id, value)
     where s.workspace_id = ${workspaceId} and s.id = v.id`);
+}
+
+/** People for whom the new values are more than one person may have; they are not changed. */
+export function listTooFull(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+  { field, value }: { readonly field: string; readonly value: unknown },
+): Promise<{ readonly id: string }[]> {
+  if (value === null) return Promise.resolve([]);
+  return tx.rows(sql`
+    select s.id from subscribers s
+    cross join lateral (select jsonb_set(s.custom_fields, array[${field}], ${JSON.stringify(value)}::jsonb) as after) a
+    where s.workspace_id = ${workspaceId} and s.id = any(${ids}::uuid[]) and not s.custom_fields ? ${field}
+      and (octet_length(a.after::text) > ${MOST_OCTETS} or (select count(*) from jsonb_object_keys(a.after)) > ${MOST_KEYS})`);
+}
+
+/** Sets a custom field; null removes it. @returns the people whose value changed */
+export function setFieldOfPeople(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+  { field, value }: { readonly field: string; readonly value: unknown },
+  now: Date,
+): Promise<{ readonly id: string; readonly email: string; readonly status: SubscriberStatus }[]> {
+  const json = JSON.stringify(value);
+  const after =
+    value === null
+      ? sql`custom_fields - ${field}::text`
+      : sql`jsonb_set(custom_fields, array[${field}], ${json}::jsonb)`;
+  return tx.rows(sql`
+    update subscribers set custom_fields = ${after}, updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = any(${ids}::uuid[]) and custom_fields is distinct from ${after}
+    returning id, email, status`);
 }

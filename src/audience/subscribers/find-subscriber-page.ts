@@ -1,14 +1,96 @@
 /** Pages of people: the ids of a page and the total. */
 
+import { AsyncCache } from "#platform/cache.ts";
+import { createWorkspaceLimiter, QUERY_BOUNDS } from "#platform/concurrency.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { PageAnchors } from "#platform/database/page-anchors.ts";
-import type { Queryable } from "#platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import {
+  countSelected,
+  limitStatements,
+  listByEmail,
+  listSelected,
+  type PeopleSelection,
+  type SortedId,
+} from "./filtered-people-store.ts";
 import { countMembers, countPeople, totalInStatus } from "./memberships/counters.ts";
 import { listAnchors, listIdsAfter, listIdsAt, type SubscriberFilter, searchIds } from "./page-store.ts";
+import { isUnfiltered, type PersonOrder } from "./person-filter.ts";
 
 export interface PageQuery extends Page {
   readonly search: string | undefined;
+}
+
+/** How long totals of filters are cached while no one joins or leaves: a page later they need not be counted again. */
+const FRESH_MS = 15_000;
+const MOST_TOTALS = 200;
+/** Time limit of a statement with filters. */
+const MOST_MS = 5_000;
+const QUERY_CANCELED = "57014";
+
+/** Leaves the other connections of the pool to other work. */
+const takeTurn = createWorkspaceLimiter(
+  QUERY_BOUNDS,
+  "Too many filtered lists of people of this workspace are waiting: ask for fewer at the same time",
+);
+
+/** Pages of people who meet criteria, or in another order than newest first. */
+export class SelectedPages {
+  readonly #db: Database;
+  readonly #totals = new AsyncCache<number>({ ms: FRESH_MS, most: MOST_TOTALS });
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /**
+   * The total is that of the filter now, or some seconds ago; of a search at most MOST_FOUND.
+   * @throws ApiError BAD_REQUEST when a filter takes too long
+   */
+  async find(
+    workspaceId: WorkspaceId,
+    selection: PeopleSelection,
+    order: PersonOrder,
+    page: Page,
+  ): Promise<{ people: SortedId[]; total: number }> {
+    const { mailingListId, status, search, filter } = selection;
+    const isAll = search === undefined && isUnfiltered(filter);
+    const counts =
+      mailingListId === null
+        ? await countPeople(this.#db, workspaceId)
+        : await countMembers(this.#db, workspaceId, mailingListId);
+    const question = JSON.stringify([workspaceId, counts.revision, selection]);
+    const total = isAll
+      ? totalInStatus(counts, status)
+      : await this.#totals.get(question, () =>
+          this.#inTime(workspaceId, (tx) => countSelected(tx, workspaceId, selection)),
+        );
+    if (page.after === undefined && page.offset >= total) return { people: [], total };
+    const isByEmail = order === "email" || order === "-email";
+    const people = await this.#inTime(workspaceId, (tx) =>
+      isByEmail && isAll && mailingListId === null && status === undefined && page.after === undefined
+        ? listByEmail(tx, workspaceId, order, page)
+        : listSelected(tx, workspaceId, selection, order, page),
+    );
+    return { people, total };
+  }
+
+  #inTime<Result>(workspaceId: WorkspaceId, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
+    return takeTurn(workspaceId, async () => {
+      try {
+        return await this.#db.transaction(async (tx) => {
+          await limitStatements(tx, MOST_MS);
+          return work(tx);
+        });
+      } catch (fault) {
+        if (!(fault instanceof Error && "code" in fault && fault.code === QUERY_CANCELED)) throw fault;
+        const message = "This filter takes too long on so many people: narrow it, or go on with next_cursor";
+        throw new ApiError("BAD_REQUEST", message);
+      }
+    });
+  }
 }
 
 /**

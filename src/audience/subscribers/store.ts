@@ -78,7 +78,7 @@ const lists = sql`
   from memberships m join mailing_lists l on l.workspace_id = m.workspace_id and l.id = m.mailing_list_id
   where m.workspace_id = s.workspace_id and m.subscriber_id = s.id`;
 
-/** People by their ids, newest first. */
+/** People by their ids, in the order given. */
 export function listSummaries(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -87,10 +87,11 @@ export function listSummaries(
   return db.rows(sql`
     select s.id, s.email, s.first_name, s.last_name, s.status, s.custom_fields, on_lists.lists,
       json_array_length(on_lists.lists) as list_count, s.engagement_score,
-      greatest(s.last_opened_at, s.last_clicked_at) as last_activity_at, s.created_at
+      greatest(s.last_opened_at, s.last_clicked_at) as last_activity_at, s.last_opened_at, s.last_clicked_at,
+      s.created_at
     from subscribers s cross join lateral (${lists}) on_lists
     where s.workspace_id = ${workspaceId} and s.id = any(${ids}::uuid[])
-    order by s.id desc`);
+    order by array_position(${ids}::uuid[], s.id)`);
 }
 
 /** The person's own row, as subscriber-detail.ts shows it. */

@@ -1,4 +1,4 @@
-/** Events about single subscribers, for webhooks. Imports and bulk changes cause none. */
+/** Events about single subscribers, for webhooks. Imports, and changes of a whole list, cause none. */
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Member } from "./subscriber-shapes.ts";
@@ -16,6 +16,9 @@ export interface SubscriberEvent {
 
 /** Called in the transaction that makes the change. */
 export type OnSubscriberEvent = (tx: Queryable, event: SubscriberEvent) => Promise<void>;
+
+/** As OnSubscriberEvent, for many people at once. */
+export type OnSubscriberEvents = (tx: Queryable, events: readonly SubscriberEvent[]) => Promise<void>;
 
 /** The event of a change; undefined when nothing is different. */
 export function eventOfChange(

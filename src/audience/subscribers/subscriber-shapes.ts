@@ -55,6 +55,11 @@ export const SubscriberSummary = Type.Object(
     list_count: Type.Integer(),
     engagement_score: Type.Integer({ description: "0 to 100." }),
     last_activity_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "Last open or click." }),
+    last_opened_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description: "Last open; a click is an opening too.",
+    }),
+    last_clicked_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "Last click of a link." }),
     created_at: Timestamp,
   },
   { $id: "SubscriberSummary" },

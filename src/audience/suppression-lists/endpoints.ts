@@ -5,7 +5,7 @@ import { encodingDescription, readEncodingName } from "#platform/csv/encodings.t
 import { PageAnchors } from "#platform/database/page-anchors.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, textField } from "#platform/http/request/query.ts";
 import { fileField } from "#platform/http/request/uploads.ts";
@@ -15,7 +15,9 @@ import type { StorageDeps } from "#workspace/billing/storage-limit.ts";
 import { addEntries } from "./add-entries.ts";
 import { ENTRIES_PER_PAGE, findEntries } from "./entry-pages.ts";
 import { removeEntry } from "./entry-store.ts";
+import { type CausesOf, explainSuppressions } from "./explain-suppressions.ts";
 import { importEntries } from "./import-entries.ts";
+import { suppressionLists } from "./permission.ts";
 import { deleteSuppressionList } from "./remove-in-steps.ts";
 import { changeSuppressionList, createSuppressionList } from "./save-suppression-list.ts";
 import {
@@ -25,6 +27,7 @@ import {
   requireSuppressionList,
 } from "./store.ts";
 import { testValue } from "./suppression-check.ts";
+import { SuppressionFindings, SuppressionSearch } from "./suppression-finding.ts";
 import {
   AddedEntries,
   NewSuppressionList,
@@ -34,18 +37,17 @@ import {
   SuppressionTest,
 } from "./suppression-list.ts";
 
-const suppressionLists: Resource = {
-  name: "suppression_lists",
-  label: "Suppression lists",
-  group: "Audience",
-};
-
 /** Enough for 10,000 long addresses. */
 const ENTRIES_LIMIT = 4 * 1024 * 1024;
 const FILE_LIMIT = 20 * 1024 * 1024;
 
-export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Database }): Endpoint[] {
-  const { db } = deps;
+interface Dependencies extends StorageDeps {
+  readonly db: Database;
+  readonly causesOf: CausesOf;
+}
+
+export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
+  const { db, causesOf } = deps;
   const anchors = new PageAnchors();
   const entriesOf = "/suppression-lists/{id}/entries";
   return [
@@ -117,11 +119,10 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "GET",
       path: entriesOf,
       mayTakeLong: "reading",
-      summary: `Up to ${ENTRIES_PER_PAGE} entries of a list, newest first; null when there are none`,
+      summary: "The entries of a list, newest first; null when there are none",
       needs: need(suppressionLists, "read"),
       query: {
-        page: cursorFields().page,
-        after: cursorFields().after,
+        ...cursorFields(ENTRIES_PER_PAGE, ENTRIES_PER_PAGE),
         search: textField(
           320,
           "Only entries that begin with this; international domains in either script, by whole labels. Finds 5,000 at most.",
@@ -132,17 +133,11 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       message: "Suppression entries",
       async handle({ caller: { workspaceId }, params, query }) {
         const { search } = query;
-        const walk = new ListPage(
-          { ...query, limit: ENTRIES_PER_PAGE },
-          "listSuppressionEntries",
-          workspaceId,
-          params.id,
-          search,
-        );
+        const walk = new ListPage(query, "listSuppressionEntries", workspaceId, params.id, search);
         const list = { workspaceId, listId: params.id };
-        const entries = await findEntries(db, anchors, list, search, walk.page);
-        const { rows, pagination } = walk.shown(entries, 0, ({ id }) => id);
-        return new Continued(rows.length === 0 ? null : rows, pagination.next_cursor ?? null);
+        const { entries, total } = await findEntries(db, anchors, list, search, walk.page);
+        const { rows, pagination } = walk.shown(entries, total, ({ id }) => id);
+        return new Continued(rows.length === 0 ? null : rows, pagination.next_cursor ?? null, total);
       },
     }),
     endpoint({
@@ -216,6 +211,19 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
           if (!(await removeEntry(tx, { workspaceId, listId }, id))) throw notFound("Suppression entry");
         });
         return { id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "findSuppressions",
+      method: "POST",
+      path: "/suppressions/find",
+      summary: "Say of addresses whether they may be mailed, and what keeps mail away from them",
+      needs: need(suppressionLists, "read"),
+      body: SuppressionSearch,
+      answer: SuppressionFindings,
+      message: ({ results }) => `${results.length} ${results.length === 1 ? "address" : "addresses"}`,
+      async handle({ caller: { workspaceId }, body }) {
+        return { results: await explainSuppressions(db, workspaceId, body.addresses, causesOf) };
       },
     }),
     endpoint({

@@ -15,6 +15,7 @@ import {
 } from "./entry-store.ts";
 import type { SuppressionEntry } from "./suppression-list.ts";
 
+/** The default, and the most. */
 export const ENTRIES_PER_PAGE = 1_000;
 
 /** The last page of a million entries is as fast as the first. @throws ApiError NOT_FOUND */
@@ -24,17 +25,18 @@ export async function findEntries(
   list: EntriesOf,
   search: string | undefined,
   page: Page,
-): Promise<SuppressionEntry[]> {
+): Promise<{ readonly entries: SuppressionEntry[]; readonly total: number }> {
   const { limit, offset, after } = page;
   const counted = required(await countEntries(db, list), "Suppression list");
-  if (offset >= counted.entry_count) return [];
-  if (search !== undefined) {
+  if (search !== undefined && counted.entry_count > 0) {
     return searchEntries(db, list, beginnings(search), page);
   }
-  if (after !== undefined) return listEntriesAfter(db, list, after, limit);
+  const total = counted.entry_count;
+  if (offset >= total) return { entries: [], total };
+  if (after !== undefined) return { entries: await listEntriesAfter(db, list, after, limit), total };
   const readAnchors = () => listEntryAnchors(db, list);
   const start = await anchors.find(list.listId, counted.revision, offset, readAnchors);
-  return listEntriesAt(db, list, start, limit);
+  return { entries: await listEntriesAt(db, list, start, limit), total };
 }
 
 /**

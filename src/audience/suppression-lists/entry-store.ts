@@ -82,12 +82,12 @@ export async function listEntryAnchors(db: Queryable, list: EntriesOf): Promise<
  * Entries whose value starts with one of the texts, newest first; of more than MOST_FOUND entries, the first in
  * alphabetical order.
  */
-export function searchEntries(
+export async function searchEntries(
   db: Queryable,
   list: EntriesOf,
   texts: readonly string[],
   page: Page,
-): Promise<SuppressionEntry[]> {
+): Promise<{ readonly entries: SuppressionEntry[]; readonly total: number }> {
   const found = texts.map(
     (text) => sql`(
       select ${entry} from suppression_entries e
@@ -95,10 +95,16 @@ export function searchEntries(
       -- The order of the index: no other plan is cheaper, whatever the statistics say about the text.
       order by e.workspace_id, e.normalized_value, e.suppression_list_id limit ${MOST_FOUND})`,
   );
-  return db.rows(sql`
-    select * from (select * from (${join(found, " union all ")}) f limit ${MOST_FOUND}) found
-    ${page.after === undefined ? empty : sql`where id < ${page.after}`}
-    order by id desc limit ${page.limit} offset ${page.offset}`);
+  const rows = await db.rows<SuppressionEntry & { readonly total: number }>(sql`
+    with found as materialized (select * from (${join(found, " union all ")}) f limit ${MOST_FOUND}),
+    shown as (
+      select * from found ${page.after === undefined ? empty : sql`where id < ${page.after}`}
+      order by id desc limit ${page.limit} offset ${page.offset})
+    select counted.total, shown.* from (select count(*)::int as total from found) counted
+    left join shown on true order by shown.id desc`);
+  // A page behind the last one is a row with nothing but the total.
+  const entries = rows.filter(({ id }) => id !== null).map(({ total: _, ...entry }) => entry);
+  return { entries, total: rows[0]?.total ?? 0 };
 }
 
 /** The entries of active lists that suppress a normalised address, newest first. */

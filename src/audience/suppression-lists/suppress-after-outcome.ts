@@ -71,17 +71,21 @@ export async function suppressRecipients(
 }
 
 /**
- * Adds the address of a person whose status was set by a caller to the system list. Called at the end of the
- * transaction, too.
+ * Adds the addresses of people whose status was set by a caller to the system list. Called at the end of the
+ * transaction, too. The addresses must be distinct.
  */
-export function suppressPerson(
+export function suppressPeople(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { address, status }: { readonly address: string; readonly status: RecipientToSuppress["status"] },
+  {
+    addresses,
+    status,
+  }: { readonly addresses: readonly string[]; readonly status: RecipientToSuppress["status"] },
   { createdBy, createdAt }: EntryOrigin,
 ): Promise<void> {
-  const lost = { address, reason: reasons[status], messageId: null, time: createdAt };
-  return addToSystemList(tx, workspaceId, [lost], createdBy);
+  const reason = reasons[status];
+  const lost = addresses.toSorted().map((address) => ({ address, reason, messageId: null, time: createdAt }));
+  return addToSystemList(tx, workspaceId, lost, createdBy);
 }
 
 async function addToSystemList(

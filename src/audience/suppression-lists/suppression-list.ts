@@ -7,7 +7,7 @@ import { nameAndDescription, readName } from "#workspace/read-display-name.ts";
 import { entryTypes } from "./entry-value.ts";
 import { suppressionReasons } from "./suppression-check.ts";
 
-const suppressionScopes = ["global", "mailing_list", "segment"] as const;
+export const suppressionScopes = ["global", "mailing_list", "segment"] as const;
 export type SuppressionScope = (typeof suppressionScopes)[number];
 
 const settings = {

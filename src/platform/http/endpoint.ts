@@ -123,7 +123,7 @@ interface Operation<
   readonly bodyMayBeAbsent?: true;
   /** Shape of `data`, or a file (file-answer.ts). */
   readonly answer: Answer;
-  /** The envelope has `next_cursor` next to `data`, which has no `pagination` (`Continued`). */
+  /** The envelope has `next_cursor` and `total` next to `data`, which has no `pagination` (`Continued`). */
   readonly isContinued?: true;
   /** 201 if a resource is created, 202 if a background job is started. */
   readonly status?: 200 | 201 | 202;

@@ -124,6 +124,8 @@ const nextCursor = {
   description: "Value for `after`; null if there are no more rows.",
 };
 
+const rowsOfAllPages = { type: "integer", description: "Number of rows of all pages." };
+
 const ignoredNames = {
   type: "array",
   description:
@@ -241,11 +243,11 @@ function success(
       "application/json": {
         schema: {
           type: "object",
-          required: ["success", "data", "message", ...(isContinued ? ["next_cursor"] : [])],
+          required: ["success", "data", "message", ...(isContinued ? ["next_cursor", "total"] : [])],
           properties: {
             success: { const: true },
             data: components.schema(answer),
-            ...(isContinued && { next_cursor: nextCursor }),
+            ...(isContinued && { next_cursor: nextCursor, total: rowsOfAllPages }),
             message: { type: "string" },
             warnings: { $ref: "#/components/schemas/IgnoredNames" },
           },

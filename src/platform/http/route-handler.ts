@@ -41,13 +41,16 @@ export class DryRun {
   }
 }
 
-/** Returned by a handler of a list without `pagination`: the envelope has `next_cursor` next to `data`. */
+/** Returned by a handler of a list without `pagination`: the envelope has `next_cursor` and `total` next to `data`. */
 export class Continued {
   readonly data: unknown;
   readonly nextCursor: string | null;
-  constructor(data: unknown, nextCursor: string | null) {
+  /** Rows of all pages. */
+  readonly total: number;
+  constructor(data: unknown, nextCursor: string | null, total: number) {
     this.data = data;
     this.nextCursor = nextCursor;
+    this.total = total;
   }
 }
 
@@ -91,7 +94,7 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
     const envelope: Success = {
       success: true,
       data,
-      ...(isContinued && { next_cursor: given.nextCursor }),
+      ...(isContinued && { next_cursor: given.nextCursor, total: given.total }),
       message: typeof message === "string" ? message : message(data as never),
       ...(ignored.length > 0 && { warnings: ignored.slice(0, MOST_IGNORED) }),
     };

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { suppressPerson } from "#audience/suppression-lists/suppress-after-outcome.ts";
+import { suppressPeople } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { insertSendingDomain, updateDomainVerification } from "#identity/sending-domains/store.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -106,9 +106,9 @@ describe("a flood of messages", () => {
   test("a batch with a suppressed recipient accepts all messages, and does not queue that one", async () => {
     const { seen, database } = observed(db);
     const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
-    const gone = { address: "gone@a.test", status: "bounced" } as const;
+    const gone = { addresses: ["gone@a.test"], status: "bounced" } as const;
     const origin = { createdBy: "system", createdAt: new Date() };
-    await db.transaction((tx) => suppressPerson(tx, workspaceId, gone, origin));
+    await db.transaction((tx) => suppressPeople(tx, workspaceId, gone, origin));
     await acceptor.acceptTogether(["ada", "gone"].map((name) => draft(workspaceId, `${name}@a.test`)));
     const log = await db.rows<{ localpart: string; status: string; is_queued: boolean }>(sql`
       select localpart, status, exists (select from delivery_queue q where q.message_id = m.id) as is_queued

@@ -1,6 +1,6 @@
 /** Announces all events except those of messages. The functions are passed to the code that makes the changes. */
 import type { OnFormAbused } from "#audience/signup-forms/report-form-abuse.ts";
-import type { OnSubscriberEvent } from "#audience/subscribers/subscriber-events.ts";
+import type { OnSubscriberEvent, OnSubscriberEvents } from "#audience/subscribers/subscriber-events.ts";
 import type { ListingChange } from "#hygiene/blacklist/run-monitors.ts";
 import type { OnVerification } from "#identity/domain-verification/verification-change.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -10,11 +10,17 @@ import type { OnCampaignEvents } from "#sending/campaigns/campaign-events.ts";
 import type { WebhookEvent } from "#webhooks/event-catalogue.ts";
 import { announce } from "./announce.ts";
 
-export const announceSubscriber: OnSubscriberEvent = (tx, { workspaceId, kind, time, ...person }) => {
-  const { subscriberId: subscriber_id, email, status, mailingListId: mailing_list_id } = person;
-  const data = { subscriber_id, email, status, mailing_list_id };
-  return announce(tx, [{ workspaceId, type: `subscriber.${kind}`, time, data }]);
-};
+export const announceSubscriber: OnSubscriberEvent = (tx, event) => announceSubscribers(tx, [event]);
+
+export const announceSubscribers: OnSubscriberEvents = (tx, events) =>
+  announce(
+    tx,
+    events.map(({ workspaceId, kind, time, ...person }): WebhookEvent => {
+      const { subscriberId: subscriber_id, email, status, mailingListId: mailing_list_id } = person;
+      const data = { subscriber_id, email, status, mailing_list_id };
+      return { workspaceId, type: `subscriber.${kind}`, time, data };
+    }),
+  );
 
 export const announceFormAbuse: OnFormAbused = (tx, { workspaceId, mailingListId, time, ...abuse }) => {
   const data = { mailing_list_id: mailingListId, ...abuse };

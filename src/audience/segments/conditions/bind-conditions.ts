@@ -42,7 +42,7 @@ function bindRule({ field: name, operator, value }: Condition, scope: BindingSco
   }
   const rule = field.bind(operator, value, scope);
   if (rule === undefined) {
-    return `the operator ${operator} does not fit ${name}, which is ${field.label}; it takes ${field.operators.join(", ")}`;
+    return `the operator ${operator} does not fit ${name}, which is ${field.label}; it takes ${field.operators.map((one) => one.name).join(", ")}`;
   }
   return typeof rule === "string" ? `value ${rule}` : rule;
 }

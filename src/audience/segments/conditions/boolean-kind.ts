@@ -8,6 +8,7 @@ import { kind, not, type Operator, presence } from "./operator.ts";
 export type BooleanSource = (wanted: boolean) => Sql;
 
 const is: Operator<boolean, BooleanSource> = {
+  takes: { type: "boolean", is_array: false },
   read(value) {
     const reading = readBoolean(value);
     if (!reading.ok) return reading.message;
@@ -16,11 +17,13 @@ const is: Operator<boolean, BooleanSource> = {
   },
 };
 
-export const booleanKind = kind<boolean, BooleanSource>("yes or no", {
+const isNot = not(is);
+
+export const booleanKind = kind<boolean, BooleanSource>("boolean", "yes or no", {
   is,
-  is_not: not(is),
+  is_not: isNot,
   equals: is,
-  not_equals: not(is),
+  not_equals: isNot,
   ...presence({ sql: (compare: BooleanSource) => or([compare(true), compare(false)]), holds: () => true }),
 });
 

@@ -19,50 +19,71 @@ const asItIs = (scope: BindingScope) => scope;
 const candidate = (one: EvaluatedMember) => one;
 const place = (one: StatementContext) => one;
 
-export const builtInFields: ReadonlyMap<string, Field> = new Map(
-  Object.entries({
-    email: address(sql`s.email`, (person) => person.email, {
-      normal: normalEmail,
-      normalEnd: normalEmailEnd,
-    }),
-    email_domain: address(sql`s.email_domain`, (person) => person.email_domain, {
-      normal: normalDomain,
-    }),
-    first_name: name(sql`s.first_name`, (person) => person.first_name),
-    last_name: name(sql`s.last_name`, (person) => person.last_name),
-    source: name(sql`s.source`, (person) => person.source),
-    status: field(
-      statusKind,
-      {
-        reads: ["status"],
-        effort: 0,
-        source: ({ status }) => status,
-        held: ({ membership }) => membership.status,
-      },
-      asItIs,
-    ),
-    created_at: date(sql`s.created_at`, (person) => person.created_at),
-    subscribed_at: listDate(sql`subscribed_at`, (membership) => membership.subscribed_at),
-    unsubscribed_at: listDate(sql`unsubscribed_at`, (membership) => membership.unsubscribed_at),
-    last_sent_at: date(sql`s.last_sent_at`, (person) => person.last_sent_at),
-    last_opened_at: date(sql`s.last_opened_at`, (person) => person.last_opened_at),
-    last_clicked_at: date(sql`s.last_clicked_at`, (person) => person.last_clicked_at),
-    sent_count: number(sql`s.sent_count`, (person) => person.sent_count),
-    // A message with a click but no loaded pixel counts as opened, too.
-    open_count: number(
-      sql`greatest(s.open_count, s.unique_open_count)`,
-      ({ open_count, unique_open_count }) => Math.max(open_count, unique_open_count),
-    ),
-    click_count: number(sql`s.click_count`, (person) => person.click_count),
-    engagement_score: number(sql`s.engagement_score`, (person) => person.engagement_score),
-    segment: field(segmentKind, { reads: ["person"], effort: 20, source: place, held: candidate }, asItIs),
-    mailing_list: field(
-      mailingListKind,
-      { reads: ["person"], effort: 1, source: place, held: candidate },
-      asItIs,
-    ),
+const fields = {
+  email: address(sql`s.email`, (person) => person.email, {
+    normal: normalEmail,
+    normalEnd: normalEmailEnd,
   }),
-);
+  email_domain: address(sql`s.email_domain`, (person) => person.email_domain, {
+    normal: normalDomain,
+  }),
+  first_name: name(sql`s.first_name`, (person) => person.first_name),
+  last_name: name(sql`s.last_name`, (person) => person.last_name),
+  source: name(sql`s.source`, (person) => person.source),
+  status: field(
+    statusKind,
+    {
+      reads: ["status"],
+      effort: 0,
+      source: ({ status }) => status,
+      held: ({ membership }) => membership.status,
+    },
+    asItIs,
+  ),
+  created_at: date(sql`s.created_at`, (person) => person.created_at),
+  subscribed_at: listDate(sql`subscribed_at`, (membership) => membership.subscribed_at),
+  unsubscribed_at: listDate(sql`unsubscribed_at`, (membership) => membership.unsubscribed_at),
+  last_sent_at: date(sql`s.last_sent_at`, (person) => person.last_sent_at),
+  last_opened_at: date(sql`s.last_opened_at`, (person) => person.last_opened_at),
+  last_clicked_at: date(sql`s.last_clicked_at`, (person) => person.last_clicked_at),
+  sent_count: number(sql`s.sent_count`, (person) => person.sent_count),
+  // A message with a click but no loaded pixel counts as opened, too.
+  open_count: number(sql`greatest(s.open_count, s.unique_open_count)`, ({ open_count, unique_open_count }) =>
+    Math.max(open_count, unique_open_count),
+  ),
+  click_count: number(sql`s.click_count`, (person) => person.click_count),
+  engagement_score: number(sql`s.engagement_score`, (person) => person.engagement_score),
+  segment: field(segmentKind, { reads: ["person"], effort: 20, source: place, held: candidate }, asItIs),
+  mailing_list: field(
+    mailingListKind,
+    { reads: ["person"], effort: 1, source: place, held: candidate },
+    asItIs,
+  ),
+};
+
+export const builtInFields: ReadonlyMap<string, Field> = new Map(Object.entries(fields));
+
+/** What people call the fields. */
+export const builtInLabels: Readonly<Record<keyof typeof fields, string>> = {
+  email: "Email address",
+  email_domain: "Domain of the address",
+  first_name: "First name",
+  last_name: "Last name",
+  source: "Source",
+  status: "Status on the list",
+  created_at: "Added to the workspace",
+  subscribed_at: "Joined the list",
+  unsubscribed_at: "Left the list",
+  last_sent_at: "Last message sent",
+  last_opened_at: "Last open",
+  last_clicked_at: "Last click",
+  sent_count: "Messages sent",
+  open_count: "Opens",
+  click_count: "Clicks",
+  engagement_score: "Engagement score",
+  segment: "Segment",
+  mailing_list: "Mailing list",
+};
 
 /** Text stored in a normal form. */
 function address(column: Sql, read: (person: Person) => string, forms: TextForms): Field {

@@ -4,7 +4,7 @@
  */
 import sql, { join, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
-import { readRuleText, readRuleTexts } from "./read-rule-value.ts";
+import { oneText, readRuleText, readRuleTexts, someTexts } from "./read-rule-value.ts";
 import { foldText } from "./text-kind.ts";
 
 /** The SQL of the chosen values in a row. */
@@ -39,9 +39,11 @@ const among = (texts: readonly string[], { choices }: ChoiceSetting) => {
 };
 
 const one: ChoiceOperator = {
+  takes: oneText,
   read: (value, setting) => readRuleText(value, trimmed, (text) => among([text], setting)),
 };
 const oneOf: ChoiceOperator = {
+  takes: someTexts,
   read: (value, setting) => readRuleTexts(value, trimmed, (texts) => among(texts, setting)),
 };
 const common = {
@@ -54,16 +56,18 @@ const common = {
   }),
 };
 
-export const selectKind = kind<Chosen, ChoiceSource, ChoiceSetting>("a choice", {
+const isNot = not(one);
+
+export const selectKind = kind<Chosen, ChoiceSource, ChoiceSetting>("choice", "a choice", {
   equals: one,
-  not_equals: not(one),
+  not_equals: isNot,
   is: one,
-  is_not: not(one),
+  is_not: isNot,
   ...common,
 });
 
 /** Operators on several choices: `contains` one, or is one of these among them? */
-export const multiselectKind = kind<Chosen, ChoiceSource, ChoiceSetting>("several choices", {
+export const multiselectKind = kind<Chosen, ChoiceSource, ChoiceSetting>("choices", "several choices", {
   contains: one,
   ...common,
 });

@@ -34,6 +34,7 @@ const within = (range: TimeRange) => ({
 });
 
 const since = (bound: "before" | "after"): DateOperator => ({
+  takes: { type: "date", is_array: false },
   read(value, { timeZone }) {
     const dates = new DateReader({ timeZone });
     const moment = dates.readMoment(value);
@@ -44,6 +45,7 @@ const since = (bound: "before" | "after"): DateOperator => ({
 });
 
 const inLastDays: DateOperator = {
+  takes: { type: "days", is_array: false, minimum: 1, maximum: MOST_DAYS },
   read(days, { now }) {
     const isCount = typeof days === "number" && Number.isInteger(days) && days >= 1 && days <= MOST_DAYS;
     return isCount
@@ -52,7 +54,7 @@ const inLastDays: DateOperator = {
   },
 };
 
-export const dateKind = kind<Date, DateSource>("a date", {
+export const dateKind = kind<Date, DateSource>("date", "a date", {
   before: since("before"),
   after: since("after"),
   in_last_days: inLastDays,

@@ -2,17 +2,27 @@
 
 import type { BindingScope } from "./binding-scope.ts";
 import type { EvaluatedMember, Rule, StatementContext } from "./bound-rule.ts";
-import { ask, type Kind, type Reads } from "./operator.ts";
+import { ask, type Kind, type KindName, type Operator, type Reads } from "./operator.ts";
+import type { ValueForm } from "./read-rule-value.ts";
 
 export interface Field {
-  /** The kind of its value with an article, for error messages: "a text". */
+  /** The kind of its value. */
+  readonly type: KindName;
+  /** The kind with an article, for error messages: "a text". */
   readonly label: string;
-  readonly operators: readonly string[];
+  readonly operators: readonly FieldOperator[];
   /**
    * Binds an operator and a value to the field. Undefined for an operator that does not fit the field; a string is an
    * error about the value, which follows the word "value".
    */
   bind(operator: string, value: unknown, scope: BindingScope): Rule | string | undefined;
+}
+
+export interface FieldOperator {
+  readonly name: string;
+  /** The operator of which this is another name. */
+  readonly alias_of: string | null;
+  readonly takes: ValueForm;
 }
 
 /** Where the value is found. */
@@ -28,13 +38,14 @@ interface Location<Held, Source> {
 
 /** @param setting what the operators of the kind need to read a rule's value: the scope, and perhaps more */
 export function field<Held, Source, Setting>(
-  { label, operators }: Kind<Held, Source, Setting>,
+  { type, label, operators }: Kind<Held, Source, Setting>,
   { reads, effort, source, held }: Location<Held, Source>,
   setting: (scope: BindingScope) => Setting,
 ): Field {
   return {
+    type,
     label,
-    operators: [...operators.keys()],
+    operators: namesOf(operators),
     bind(name, value, scope) {
       const operator = operators.get(name);
       if (operator === undefined) return undefined;
@@ -50,4 +61,15 @@ export function field<Held, Source, Setting>(
       };
     },
   };
+}
+
+function namesOf<Held, Source, Setting>(
+  operators: ReadonlyMap<string, Operator<Held, Source, Setting>>,
+): FieldOperator[] {
+  const first = new Map<Operator<Held, Source, Setting>, string>();
+  return Array.from(operators, ([name, operator]) => {
+    const alias_of = first.get(operator) ?? null;
+    if (alias_of === null) first.set(operator, name);
+    return { name, alias_of, takes: operator.takes };
+  });
 }

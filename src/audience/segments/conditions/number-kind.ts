@@ -15,6 +15,7 @@ const comparisons = {
 export type Comparison = keyof typeof comparisons;
 
 const compared = (comparison: Comparison): Operator<number, NumberSource> => ({
+  takes: { type: "number", is_array: false },
   read: (value) =>
     typeof value === "number" && Number.isFinite(value)
       ? {
@@ -24,7 +25,7 @@ const compared = (comparison: Comparison): Operator<number, NumberSource> => ({
       : "must be a number",
 });
 
-export const numberKind = kind<number, NumberSource>("a number", {
+export const numberKind = kind<number, NumberSource>("number", "a number", {
   equals: compared("="),
   not_equals: not(compared("=")),
   greater_than: compared(">"),

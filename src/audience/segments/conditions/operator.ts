@@ -4,6 +4,7 @@
  * operator is one entry there, a new field one entry in built-in-fields.ts.
  */
 import { isNotTrue, type Predicate } from "./combine-predicates.ts";
+import type { ValueForm } from "./read-rule-value.ts";
 
 /** What a statement must provide: the row of subscribers, the row of memberships, or the status of the membership. */
 export type Reads = "person" | "membership" | "status";
@@ -26,6 +27,8 @@ export interface Moment {
 }
 
 export interface Operator<Held, Source, Setting = Moment> {
+  /** What `read` accepts. */
+  readonly takes: ValueForm;
   /** Reads the rule's value. A text is a refusal, which completes "value …". */
   read(value: unknown, setting: Setting): ValueTest<Held, Source> | string;
   /** Matches if the test does not hold, and therefore also if the value is missing. */
@@ -34,16 +37,32 @@ export interface Operator<Held, Source, Setting = Moment> {
 
 /** Values that share the same operators. */
 export interface Kind<Held, Source, Setting = Moment> {
+  readonly type: KindName;
   /** With an article, for refusals: "a text". */
   readonly label: string;
   readonly operators: ReadonlyMap<string, Operator<Held, Source, Setting>>;
 }
 
+export const kindNames = [
+  "text",
+  "number",
+  "date",
+  "boolean",
+  "choice",
+  "choices",
+  "status",
+  "segment",
+  "mailing_list",
+] as const;
+export type KindName = (typeof kindNames)[number];
+
+/** @param operators two names of the same operator are the same value: the second is an alias of the first */
 export function kind<Held, Source, Setting = Moment>(
+  type: KindName,
   label: string,
   operators: Readonly<Record<string, Operator<Held, Source, Setting>>>,
 ): Kind<Held, Source, Setting> {
-  return { label, operators: new Map(Object.entries(operators)) };
+  return { type, label, operators: new Map(Object.entries(operators)) };
 }
 
 /** The negation of an operator. */
@@ -59,6 +78,7 @@ export function not<Held, Source, Setting>(
  */
 export function presence<Held, Source>(hasValue: ValueTest<Held, Source>) {
   const isNotEmpty: Operator<Held, Source, unknown> = {
+    takes: { type: "none", is_array: false },
     read: (value) => (value == null || value === "" ? hasValue : "must be left out"),
   };
   return { is_empty: not(isNotEmpty), is_not_empty: isNotEmpty };

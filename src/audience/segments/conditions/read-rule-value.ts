@@ -3,6 +3,33 @@
 export const MOST_ITEMS = 1_000;
 export const LONGEST_TEXT = 500;
 
+export const valueTypes = [
+  "none",
+  "text",
+  "number",
+  "boolean",
+  "date",
+  "days",
+  "segment",
+  "mailing_list",
+] as const;
+
+/** What an operator takes as the value of a rule, as GET /segments/fields says it. */
+export interface ValueForm {
+  readonly type: (typeof valueTypes)[number];
+  /** Several of them in an array. */
+  readonly is_array: boolean;
+  /** Characters of a text. */
+  readonly max_length?: number;
+  readonly max_items?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** The forms that readRuleText and readRuleTexts accept. */
+export const oneText: ValueForm = { type: "text", is_array: false, max_length: LONGEST_TEXT };
+export const someTexts: ValueForm = { ...oneText, is_array: true, max_items: MOST_ITEMS };
+
 type Normal = (text: string) => string;
 
 /** Reads one text. */

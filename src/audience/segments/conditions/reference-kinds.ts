@@ -25,6 +25,7 @@ export function readIdValue(value: unknown): string | undefined {
 }
 
 const isInSegment: ReferenceOperator = {
+  takes: { type: "segment", is_array: false },
   read(value, scope) {
     const id = readIdValue(value);
     if (id === undefined) return "must be the id of a segment";
@@ -60,12 +61,13 @@ const isNotInSegment: ReferenceOperator = {
   },
 };
 
-export const segmentKind = kind<EvaluatedMember, StatementContext, BindingScope>("a segment", {
+export const segmentKind = kind<EvaluatedMember, StatementContext, BindingScope>("segment", "a segment", {
   is_in: isInSegment,
   is_not_in: isNotInSegment,
 });
 
 const isActiveIn: ReferenceOperator = {
+  takes: { type: "mailing_list", is_array: false },
   read(value) {
     const id = readIdValue(value);
     if (id === undefined) return "must be the id of a mailing list";
@@ -76,10 +78,14 @@ const isActiveIn: ReferenceOperator = {
   },
 };
 
-export const mailingListKind = kind<EvaluatedMember, StatementContext, BindingScope>("a mailing list", {
-  is_active_in: isActiveIn,
-  is_not_active_in: not(isActiveIn),
-});
+export const mailingListKind = kind<EvaluatedMember, StatementContext, BindingScope>(
+  "mailing_list",
+  "a mailing list",
+  {
+    is_active_in: isActiveIn,
+    is_not_active_in: not(isActiveIn),
+  },
+);
 
 /** Whether the person of the row `s` is active on a list. */
 export function isActiveOn(mailingListId: string): Sql {

@@ -4,7 +4,7 @@ import { DEEPEST_REFERENCE } from "./load-and-bind.ts";
 import type { Reference } from "./load-references-store.ts";
 
 /** Limit of conditions of a segment. The conditions of a segment that it refers to count once for each reference. */
-const MOST_RULES_IN_ALL = 1_000;
+export const MOST_RULES_IN_ALL = 1_000;
 
 /**
  * The fault in the references of a workspace, as the end of a sentence about the conditions; undefined if there is

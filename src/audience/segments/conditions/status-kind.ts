@@ -4,7 +4,7 @@
  */
 import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
-import { readRuleText, readRuleTexts } from "./read-rule-value.ts";
+import { oneText, readRuleText, readRuleTexts, someTexts } from "./read-rule-value.ts";
 import { foldText } from "./text-kind.ts";
 
 type StatusOperator = Operator<SubscriberStatus, SubscriberStatus>;
@@ -16,14 +16,21 @@ const among = (wanted: readonly string[]) => {
   return { sql: holds, holds };
 };
 
-const one: StatusOperator = { read: (value) => readRuleText(value, foldText, (status) => among([status])) };
-const oneOf: StatusOperator = { read: (value) => readRuleTexts(value, foldText, among) };
+const one: StatusOperator = {
+  takes: oneText,
+  read: (value) => readRuleText(value, foldText, (status) => among([status])),
+};
+const oneOf: StatusOperator = {
+  takes: someTexts,
+  read: (value) => readRuleTexts(value, foldText, among),
+};
+const isNot = not(one);
 
-export const statusKind = kind<SubscriberStatus, SubscriberStatus>("a status", {
+export const statusKind = kind<SubscriberStatus, SubscriberStatus>("status", "a status", {
   is: one,
-  is_not: not(one),
+  is_not: isNot,
   equals: one,
-  not_equals: not(one),
+  not_equals: isNot,
   in: oneOf,
   is_one_of: oneOf,
   is_not_one_of: not(oneOf),

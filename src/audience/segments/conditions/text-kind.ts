@@ -1,7 +1,7 @@
 /** Conditions on text, which is compared trimmed and without regard to case. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, presence, type ValueTest } from "./operator.ts";
-import { readRuleText, readRuleTexts } from "./read-rule-value.ts";
+import { oneText, readRuleText, readRuleTexts, someTexts } from "./read-rule-value.ts";
 import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-prechecks-sql.ts";
 
 export interface TextForms {
@@ -38,10 +38,12 @@ const whole = ({ normal }: TextForms) => normal;
 const end = ({ normal, normalEnd = normal }: TextForms) => normalEnd;
 
 const one = (question: (wanted: string) => TextQuestion, form = whole): TextOperator => ({
+  takes: oneText,
   read: (value, forms) => readRuleText(value, form(forms), question),
 });
 
 const many = (question: (wanted: readonly string[]) => TextQuestion, form = whole): TextOperator => ({
+  takes: someTexts,
   read: (value, forms) => readRuleTexts(value, form(forms), question),
 });
 
@@ -84,7 +86,7 @@ const endsWithAnyOf = many(
   end,
 );
 
-export const textKind = kind<string, TextSource, TextSetting>("a text", {
+export const textKind = kind<string, TextSource, TextSetting>("text", "a text", {
   equals,
   not_equals: not(equals),
   contains: one((wanted) => ({

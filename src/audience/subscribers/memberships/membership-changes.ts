@@ -99,21 +99,23 @@ export function moveStatuses(
 
 /**
  * Removes people from a list in the caller's transaction; people who are on no other list are deleted.
- * @returns how many were removed from the list
+ * @param mailingListId null: from all lists
+ * @returns how many memberships were removed
  */
 export async function removeMembers(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  mailingListId: string,
+  mailingListId: string | null,
   subscriberIds: readonly string[],
   now: Date,
 ): Promise<number> {
+  const ofList = mailingListId === null ? empty : sql`and mailing_list_id = ${mailingListId}`;
   const people = sql`select unnest(${subscriberIds}::uuid[])`;
   await lockPeople(tx, workspaceId, people);
   const lists = await tx.rows<ListTally>(sql`
     with gone as (
       delete from memberships
-      where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and subscriber_id in (${people})
+      where workspace_id = ${workspaceId} ${ofList} and subscriber_id in (${people})
       returning mailing_list_id, status
     ) ${tallyByListSql(sql`(select mailing_list_id, status as old_status, null as new_status from gone) g`)}`);
   const gone = await runPeopleTally(

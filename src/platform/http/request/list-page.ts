@@ -18,10 +18,13 @@ interface ListQuery {
 
 /** Octets of the digest of the filter in a cursor. */
 const DIGEST_OCTETS = 9;
+const ID_OCTETS = 16;
+/** Between the id and the key in a cursor. */
+const MARK = "\u0001";
 
 export class ListPage {
   readonly #query: ListQuery;
-  readonly #filter: Buffer;
+  readonly #filter: readonly (string | null | undefined)[];
   /** One row more than is returned, to know whether others follow. */
   readonly page: Page;
 
@@ -31,45 +34,59 @@ export class ListPage {
    */
   constructor(query: ListQuery, ...filter: readonly (string | null | undefined)[]) {
     this.#query = query;
-    this.#filter = hash("sha256", JSON.stringify(filter), "buffer").subarray(0, DIGEST_OCTETS);
+    this.#filter = filter;
     const { limit, after } = query;
     this.page =
       after === undefined
         ? { limit: limit + 1, offset: offsetOf(query) }
-        : { limit: limit + 1, offset: 0, after: this.#rowOf(after) };
+        : { limit: limit + 1, offset: 0, ...this.#rowOf(after) };
   }
 
   /**
    * The rows of the page, without the additional one, and the `pagination` of the response.
    * @param rows the result of `page`
    * @param idOf the id by which the list is sorted
+   * @param keyOf the value by which it is sorted before the ids, if it is
    */
   shown<Row>(
     rows: readonly Row[],
     total: number,
     idOf: (row: Row) => string,
+    keyOf: (row: Row) => string = () => "",
   ): { readonly rows: Row[]; readonly pagination: Static<typeof Pagination> } {
     const shown = rows.slice(0, this.#query.limit);
     const last = shown.at(-1);
-    const next_cursor = rows.length > shown.length && last !== undefined ? this.#cursorOf(idOf(last)) : null;
+    const next_cursor =
+      rows.length > shown.length && last !== undefined ? this.#cursorOf(idOf(last), keyOf(last)) : null;
     return { rows: shown, pagination: { ...pagination(this.#query, total), next_cursor } };
   }
 
-  #cursorOf(id: string): string {
-    return Buffer.concat([this.#filter, Buffer.from(id.replaceAll("-", ""), "hex")]).toString("base64url");
+  #cursorOf(id: string, key: string): string {
+    const row = Buffer.from(id.replaceAll("-", ""), "hex");
+    return Buffer.concat([this.#digest(key), row, Buffer.from(key && MARK + key)]).toString("base64url");
   }
 
-  #rowOf(cursor: string): string {
+  #rowOf(cursor: string): { readonly after: string; readonly afterKey: string } {
     const octets = Buffer.from(cursor, "base64url");
-    const hex = octets.subarray(DIGEST_OCTETS).toString("hex");
-    const id = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-    if (octets.toString("base64url") !== cursor || !isUuid(id)) {
+    const digest = octets.subarray(0, DIGEST_OCTETS);
+    const hex = octets.subarray(DIGEST_OCTETS, DIGEST_OCTETS + ID_OCTETS).toString("hex");
+    const after = hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+    const rest = octets.subarray(DIGEST_OCTETS + ID_OCTETS).toString();
+    const afterKey = rest.slice(MARK.length);
+    const isWhole = rest === "" || (rest.startsWith(MARK) && afterKey !== "");
+    if (octets.toString("base64url") !== cursor || !isUuid(after) || !isWhole) {
       throw refusal("is not a cursor: send next_cursor of a response unchanged");
     }
-    if (!octets.subarray(0, DIGEST_OCTETS).equals(this.#filter)) {
+    if (!digest.equals(this.#digest(afterKey))) {
       throw refusal("is a cursor of another list or filter: keep the filter, or start without a cursor");
     }
-    return id;
+    return { after, afterKey };
+  }
+
+  /** Of the filter, and of the key of a row, so that a cursor whose key was changed is refused. */
+  #digest(key: string): Buffer {
+    const of = key === "" ? this.#filter : [...this.#filter, key];
+    return hash("sha256", JSON.stringify(of), "buffer").subarray(0, DIGEST_OCTETS);
   }
 }
 

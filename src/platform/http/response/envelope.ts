@@ -9,6 +9,8 @@ export interface Success {
   readonly message: string;
   /** Value for `after`, for lists without `pagination`. */
   readonly next_cursor?: string | null;
+  /** Rows of all pages, for lists without `pagination`. */
+  readonly total?: number;
   /** Unknown names in the request that were ignored, if there are any. */
   readonly warnings?: readonly FieldFault[];
 }

@@ -1,0 +1,287 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import type { SubscriberEvent } from "#audience/subscribers/subscriber-events.ts";
+import { newId } from "#platform/ids.ts";
+import { attemptJob } from "#platform/jobs/attempt.ts";
+import { createLog } from "#platform/log/log.ts";
+import { addPeople, findMiscounts, type Newcomer, newList } from "#test/support/audience.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { startService } from "#test/support/service.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { bulkActionHandler } from "./bulk-action-job.ts";
+
+const service = await startService();
+const { database: db, workspaceId, clock, call } = service;
+const dataDir = await mkdtemp(join(tmpdir(), "posthaste-bulk-"));
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+/** Events that would be announced, of transactions that committed or not. */
+let events: SubscriberEvent[] = [];
+const handler = bulkActionHandler({
+  db,
+  clock,
+  plans,
+  onSubscribers: async (_tx, some) => void events.push(...some),
+});
+let news = "";
+let offers = "";
+
+beforeEach(async () => {
+  await db.run(sql`delete from memberships`);
+  await db.run(sql`delete from subscribers`);
+  await db.run(sql`delete from subscriber_counters`);
+  await db.run(sql`delete from list_counters`);
+  [news, offers] = [await newList(db, workspaceId, "News"), await newList(db, workspaceId, "Offers")];
+  events = [];
+});
+
+const fill = (list: string, people: readonly Newcomer[]) => addPeople(db, workspaceId, list, people);
+const people = (count: number, from = 0) =>
+  Array.from({ length: count }, (_, at) => ({ email: `p${at + from}@example.com` }));
+
+/** Runs the job until it ends or `stopping` is aborted, and returns its record. */
+async function attempt(id: string, stopping = new AbortController().signal) {
+  const place = { database: db, dataDir, log: createLog("error"), stopping, turnMs: 60_000 };
+  await attemptJob(place, handler as never, { workspace_id: workspaceId, id });
+  return (await call("GET", `/jobs/${id}`)).body.data;
+}
+
+async function start(body: object): Promise<string> {
+  const answer = await call("POST", "/subscribers/bulk", body);
+  expect(answer.status, answer.body.error).toBe(202);
+  return answer.body.data.job_id;
+}
+
+const run = async (body: object) => attempt(await start(body));
+
+const emailsOf = async (list: string, status?: string) => {
+  const { body } = await call(
+    "GET",
+    `/mailing-lists/${list}/subscribers?limit=200${status ? `&status=${status}` : ""}`,
+  );
+  return body.data.subscribers.map(({ email }: { email: string }) => email).toSorted();
+};
+const idOf = async (email: string): Promise<string> =>
+  (await call("GET", `/subscribers?search=${email}`)).body.data.subscribers[0].id;
+
+const untilBatchIsDone = (id: string) =>
+  eventually("a batch to be done", async () => {
+    const row = await db.row<{ done: number }>(sql`
+      select count(*) filter (where is_done)::int as done from bulk_action_batches where job_id = ${id}`);
+    return (row?.done ?? 0) > 0;
+  });
+
+describe("a bulk action", () => {
+  test("adds people to a list, once, and leaves members as they are", async () => {
+    await fill(news, people(5));
+    await fill(offers, [{ email: "p0@example.com", status: "unsubscribed" }]);
+    const job = await run({ action: "add_to_list", mailing_list_id: offers, filter: { list_id: news } });
+    expect(job).toMatchObject({
+      type: "subscriber_bulk_action",
+      status: "completed",
+      total: 5,
+      succeeded: 4,
+      skipped: 1,
+      failed: 0,
+      result: { action: "add_to_list", dry_run: false, matched: 5, changed: 4, unchanged: 1, refused: 0 },
+    });
+    expect(await emailsOf(offers, "active")).toEqual(people(4, 1).map(({ email }) => email));
+    expect(await emailsOf(offers, "unsubscribed")).toEqual(["p0@example.com"]);
+    expect(events.map(({ kind, mailingListId }) => [kind, mailingListId])).toEqual(
+      Array(4).fill(["updated", offers]),
+    );
+    expect(await findMiscounts(db)).toEqual([]);
+  });
+
+  test("refuses people without a value of a field that the list requires, and names them in the errors file", async () => {
+    await fill(news, [
+      { email: "a@example.com", custom_fields: { city: "Rome" } },
+      { email: "b@example.com" },
+    ]);
+    const field = { field_name: "city", field_label: "City", field_type: "text", is_required: true };
+    await call("POST", `/mailing-lists/${offers}/custom-fields`, field);
+    const job = await run({ action: "add_to_list", mailing_list_id: offers, filter: { list_id: news } });
+    expect(job).toMatchObject({ succeeded: 1, failed: 1 });
+    expect(await emailsOf(offers)).toEqual(["a@example.com"]);
+    const file = await call("GET", `/jobs/${job.id}/errors`);
+    expect(file.body).toContain(`${await idOf("b@example.com")},the list requires the field city`);
+  });
+
+  test("removes people from a list, and deletes those who are on no other", async () => {
+    await fill(news, people(3));
+    await fill(offers, people(1));
+    const job = await run({ action: "remove_from_list", mailing_list_id: news, filter: {} });
+    expect(job).toMatchObject({ succeeded: 3, total: 3 });
+    expect(await emailsOf(news)).toEqual([]);
+    expect((await call("GET", "/subscribers")).body.data.pagination.total).toBe(1);
+    expect(await findMiscounts(db)).toEqual([]);
+  });
+
+  test("deletes people from all lists, except those named", async () => {
+    await fill(news, people(3));
+    await fill(offers, people(3));
+    const spared = await idOf("p1@example.com");
+    expect(await run({ action: "delete", filter: {}, except_ids: [spared] })).toMatchObject({
+      succeeded: 2,
+      total: 2,
+    });
+    expect(await emailsOf(news)).toEqual(["p1@example.com"]);
+    expect(await emailsOf(offers)).toEqual(["p1@example.com"]);
+    expect(await findMiscounts(db)).toEqual([]);
+  });
+
+  test("sets a status on one list or on every list", async () => {
+    await fill(news, people(2));
+    await fill(offers, people(2));
+    const one = await run({
+      action: "set_status",
+      status: "unsubscribed",
+      mailing_list_id: news,
+      filter: {},
+    });
+    expect(one).toMatchObject({ succeeded: 2 });
+    expect(await emailsOf(news, "active")).toEqual([]);
+    expect(await emailsOf(offers, "active")).toHaveLength(2);
+    expect(events.map(({ kind }) => kind)).toEqual(["unsubscribed", "unsubscribed"]);
+    const every = await run({ action: "set_status", status: "unsubscribed", filter: {} });
+    expect(every).toMatchObject({ succeeded: 2 });
+    expect(await emailsOf(offers, "active")).toEqual([]);
+    expect(await findMiscounts(db)).toEqual([]);
+  });
+
+  test("that sets bounced suppresses the addresses, as a single call does", async () => {
+    await fill(news, people(2));
+    await run({ action: "set_status", status: "bounced", mailing_list_id: news, filter: {} });
+    const { body } = await call("POST", "/suppressions/find", {
+      addresses: ["p0@example.com", "p1@example.com"],
+    });
+    expect(body.data.results.map((one: { may_be_mailed: boolean }) => one.may_be_mailed)).toEqual([
+      false,
+      false,
+    ]);
+    expect(await findMiscounts(db)).toEqual([]);
+  });
+
+  test("sets and removes a field, of members only if a list is named", async () => {
+    const field = { field_name: `tier${newId().slice(-6)}`, field_label: "Tier", field_type: "number" };
+    await call("POST", "/custom-fields/global", field);
+    await fill(news, people(2));
+    await fill(offers, people(1, 5));
+    const set = { action: "set_field", field: field.field_name, filter: {} };
+    expect(await run({ ...set, value: "7", mailing_list_id: news })).toMatchObject({
+      succeeded: 2,
+      skipped: 1,
+    });
+    const found = await call("GET", `/subscribers?field=${field.field_name}&field_value=7`);
+    expect(found.body.data.pagination.total).toBe(2);
+    expect(events).toHaveLength(2);
+    expect(await run({ ...set, value: 7 })).toMatchObject({ succeeded: 1, skipped: 2 });
+    expect(await run({ ...set, value: null })).toMatchObject({ succeeded: 3, skipped: 0 });
+  });
+
+  test("puts addresses on a suppression list", async () => {
+    await fill(news, people(3));
+    const list = (await call("POST", "/suppression-lists", { name: "Ours" })).body.data;
+    const ids = [await idOf("p0@example.com"), await idOf("p2@example.com")];
+    expect(await run({ action: "suppress", suppression_list_id: list.id, ids })).toMatchObject({
+      succeeded: 2,
+    });
+    const entries = (await call("GET", `/suppression-lists/${list.id}/entries`)).body;
+    expect(entries.total).toBe(2);
+    expect((await call("GET", `/suppression-lists/${list.id}`)).body.data.entry_count).toBe(2);
+  });
+
+  test("counts in a dry run what it would do, and changes nothing", async () => {
+    await fill(news, people(3));
+    await fill(offers, people(1));
+    const body = { action: "add_to_list", mailing_list_id: offers, filter: {} };
+    expect(await run({ ...body, dry_run: true })).toMatchObject({
+      result: { dry_run: true, matched: 3, changed: 2, unchanged: 1, refused: 0 },
+    });
+    expect(await emailsOf(offers)).toEqual(["p0@example.com"]);
+    expect(await run(body)).toMatchObject({
+      result: { dry_run: false, matched: 3, changed: 2, unchanged: 1 },
+    });
+  });
+
+  test("names ids of no one, and does not reach another workspace", async () => {
+    await fill(news, people(1));
+    const other = await service.newWorkspace();
+    const theirs = await newList(db, other.workspaceId);
+    await addPeople(db, other.workspaceId, theirs, [{ email: "theirs@example.com" }]);
+    const foreign = await db.row<{ id: string }>(sql`
+      select id from subscribers where workspace_id = ${other.workspaceId}`);
+    const job = await run({ action: "delete", ids: [foreign?.id, newId(), await idOf("p0@example.com")] });
+    expect(job).toMatchObject({ succeeded: 1, failed: 2, total: 3 });
+    const left = await db.row<{ count: number }>(sql`
+      select count(*)::int as count from subscribers where workspace_id = ${other.workspaceId}`);
+    expect(left?.count).toBe(1);
+    expect((await call("GET", `/jobs/${job.id}/errors`)).body).toContain(
+      "no person of this workspace has this id",
+    );
+  });
+
+  test("that is interrupted continues, and does nothing twice", { timeout: 120_000 }, async () => {
+    await fill(news, people(3_500));
+    const id = await start({
+      action: "set_status",
+      status: "unsubscribed",
+      mailing_list_id: news,
+      filter: { status: "active" },
+    });
+    const stop = new AbortController();
+    const first = attempt(id, stop.signal);
+    await untilBatchIsDone(id);
+    stop.abort();
+    expect((await first).status).toBe("pending");
+    const job = await attempt(id);
+    expect(job).toMatchObject({ status: "completed", total: 3_500, succeeded: 3_500, failed: 0, skipped: 0 });
+    expect(events).toHaveLength(3_500);
+    expect(
+      (await call("GET", `/mailing-lists/${news}/subscribers?status=active`)).body.data.pagination.total,
+    ).toBe(0);
+    expect(await findMiscounts(db)).toEqual([]);
+  });
+
+  test("that is cancelled stops, and says how far it came", { timeout: 120_000 }, async () => {
+    await fill(news, people(3_500));
+    const id = await start({ action: "delete", filter: {} });
+    const running = attempt(id);
+    await untilBatchIsDone(id);
+    await call("POST", `/jobs/${id}/cancel`);
+    const job = await running;
+    const left = (await call("GET", "/subscribers")).body.data.pagination.total;
+    expect(job).toMatchObject({ status: "cancelled", succeeded: 3_500 - left });
+    expect(left).toBeGreaterThan(0);
+  });
+});
+
+test.each([
+  [{ action: "add_to_list", filter: {} }, "mailing_list_id"],
+  [{ action: "delete", status: "active", filter: {} }, "status"],
+  [{ action: "delete" }, "filter"],
+  [{ action: "delete", filter: {}, ids: [newId()] }, "filter"],
+  [{ action: "delete", ids: [newId()], except_ids: [newId()] }, "except_ids"],
+  [{ action: "delete", ids: [] }, "ids"],
+  [{ action: "shout", filter: {} }, "action"],
+  [{ action: "set_status", filter: {} }, "status"],
+  [{ action: "add_to_list", mailing_list_id: newId(), filter: {} }, "mailing_list_id"],
+  [{ action: "suppress", suppression_list_id: newId(), filter: {} }, "suppression_list_id"],
+  [{ action: "set_field", field: "nothing", value: 1, filter: {} }, "field"],
+  [{ action: "delete", filter: { field: "city" } }, "field_value"],
+])("%j is refused, and %s is named", async (body, field) => {
+  const answer = await call("POST", "/subscribers/bulk", body);
+  expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+  expect(answer.body.details.map((one: { field: string }) => one.field)).toContain(field);
+});
+
+test("suppressing needs the permission of suppression lists, too", async () => {
+  const list = (await call("POST", "/suppression-lists", { name: "Ours" })).body.data;
+  const key = await service.newKey(["subscribers:write"]);
+  const body = { action: "suppress", suppression_list_id: list.id, filter: {} };
+  const answer = await call("POST", "/subscribers/bulk", body, { key });
+  expect([answer.status, answer.body.required_scopes]).toEqual([403, ["suppression_lists:write"]]);
+});

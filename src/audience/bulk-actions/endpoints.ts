@@ -1,0 +1,38 @@
+/** The endpoint of bulk actions on people. */
+import { subscribers } from "#audience/subscribers/permission.ts";
+import { suppressionLists } from "#audience/suppression-lists/permission.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { requirePermissions } from "#platform/http/authenticate.ts";
+import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
+import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { BulkAction, readBulkAction } from "./bulk-action.ts";
+import { BULK_ACTION_JOB } from "./bulk-action-job.ts";
+
+export function bulkActionEndpoints({ db }: { readonly db: Database }): Endpoint[] {
+  const needs = need(subscribers, "write");
+  return [
+    endpoint({
+      id: "runBulkAction",
+      method: "POST",
+      path: "/subscribers/bulk",
+      summary: "Change many people in the background: all whom a filter finds, or those with the ids given",
+      needs,
+      body: BulkAction,
+      answer: JobStarted,
+      status: 202,
+      message: "The action has started",
+      idempotent: true,
+      errors: ["CONFLICT"],
+      async handle({ caller, body }) {
+        if (body.action === "suppress")
+          requirePermissions(caller, [permissionOf(need(suppressionLists, "write"))]);
+        const { workspaceId, actor } = caller;
+        const input = await readBulkAction(db, workspaceId, body, actor.name);
+        return db.transaction(async (tx) => {
+          await requirePlace(tx, workspaceId, BULK_ACTION_JOB, "bulk actions");
+          return startJob(tx, workspaceId, { type: BULK_ACTION_JOB, needs, input });
+        });
+      },
+    }),
+  ];
+}

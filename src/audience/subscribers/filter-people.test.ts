@@ -1,0 +1,183 @@
+import sql from "sql-template-tag";
+import { describe, expect, test } from "vitest";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { startService } from "#test/support/service.ts";
+
+const service = await startService();
+const { database, workspaceId, call } = service;
+
+const COUNT = 60;
+const DAY = 86_400_000;
+const START = Date.parse("2026-01-01T00:00:00Z");
+const day = (at: number) => new Date(START + at * DAY).toISOString();
+const emailOf = (at: number) => `p${String((at * 37) % COUNT).padStart(2, "0")}@example.com`;
+
+const list = await newList(database, workspaceId, "News");
+const other = await newList(database, workspaceId, "Offers");
+for (const [field_name, field_type] of [
+  ["age", "number"],
+  ["vip", "boolean"],
+  ["tags", "multiselect"],
+] as const) {
+  const field_options = field_type === "multiselect" ? ["a", "b"] : undefined;
+  const body = { field_name, field_label: field_name, field_type, field_options };
+  const answer = await call("POST", `/mailing-lists/${list}/custom-fields`, body);
+  expect(answer.status, answer.body.error).toBe(201);
+}
+/** Person `at` joined on day `at`; every third opened on that day, every sixth clicked. */
+for (let at = 0; at < COUNT; at++) {
+  const custom_fields = {
+    city: at % 2 ? "Rome" : "Paris",
+    age: at % 10,
+    vip: at % 4 === 0,
+    tags: at % 5 ? ["a"] : ["a", "b"],
+  };
+  const person = {
+    email: emailOf(at),
+    custom_fields,
+    status: at % 7 === 0 ? ("unsubscribed" as const) : null,
+  };
+  await addPeople(database, workspaceId, at < 40 ? list : other, [person], {
+    now: new Date(START + at * DAY),
+  });
+}
+await database.run(sql`
+  update subscribers s set last_opened_at = case when n % 3 = 0 then created_at end,
+    last_clicked_at = case when n % 6 = 0 then created_at end
+  from (select id, row_number() over (order by created_at) - 1 as n from subscribers
+    where workspace_id = ${workspaceId}) r
+  where s.id = r.id`);
+
+type Test = (at: number) => boolean;
+const all = Array.from({ length: COUNT }, (_, at) => at);
+
+async function page(query: string) {
+  const answer = await call("GET", `/subscribers?${query}`);
+  expect(answer.status, answer.body.error).toBe(200);
+  const { subscribers, pagination } = answer.body.data;
+  return { emails: subscribers.map(({ email }: { email: string }) => email), pagination };
+}
+
+/** All pages by cursor. */
+async function walk(query: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let after = ""; ; ) {
+    const { emails, pagination } = await page(
+      `${query}&limit=7${after && `&after=${encodeURIComponent(after)}`}`,
+    );
+    found.push(...emails);
+    if (pagination.next_cursor === null) return found;
+    after = pagination.next_cursor;
+  }
+}
+
+describe("people are filtered", () => {
+  const cases: readonly [string, Test][] = [
+    [`joined_from=${day(10)}`, (at) => at >= 10],
+    [`joined_to=${day(10)}`, (at) => at < 10],
+    [`joined_from=${day(10)}&joined_to=${day(20)}`, (at) => at >= 10 && at < 20],
+    ["joined_from=2026-01-11", (at) => at >= 10],
+    [`opened_since=${day(30)}`, (at) => at >= 30 && at % 3 === 0],
+    ["never_opened=true", (at) => at % 3 !== 0],
+    [`clicked_since=${day(30)}`, (at) => at >= 30 && at % 6 === 0],
+    ["never_clicked=true", (at) => at % 6 !== 0],
+    ["field=city&field_value=Rome", (at) => at % 2 === 1],
+    ["field=age&field_value=3", (at) => at % 10 === 3],
+    ["field=vip&field_value=true", (at) => at % 4 === 0],
+    ["field=tags&field_value=b", (at) => at % 5 === 0],
+    ["field=city&field_value=rome", () => false],
+    [
+      `never_opened=true&status=unsubscribed&field=city&field_value=Rome`,
+      (at) => at % 3 !== 0 && at % 7 === 0 && at % 2 === 1,
+    ],
+    [`list_id=${list}&joined_from=${day(30)}`, (at) => at >= 30 && at < 40],
+    [`list_id=${list}&status=active&never_opened=true`, (at) => at < 40 && at % 7 !== 0 && at % 3 !== 0],
+    [`search=p0&opened_since=${day(0)}`, (at) => emailOf(at).startsWith("p0") && at % 3 === 0],
+  ];
+  test.each(cases)("%s: exactly those, with their number", async (query, isIn) => {
+    const wanted = all.filter(isIn).map(emailOf).toReversed();
+    const { emails, pagination } = await page(`${query}&limit=200`);
+    expect(emails).toEqual(wanted);
+    expect(pagination.total).toBe(wanted.length);
+    expect(await walk(query)).toEqual(wanted);
+  });
+
+  test("and another workspace's people are not among them", async () => {
+    const { key } = await service.newWorkspace();
+    const answer = await call("GET", "/subscribers?never_clicked=true&sort=email", undefined, { key });
+    expect(answer.body.data).toMatchObject({ subscribers: [], pagination: { total: 0 } });
+  });
+});
+
+describe("people are sorted", () => {
+  const byEmail = all.map(emailOf).toSorted();
+  const ofThird = (step: number) => [
+    ...all.filter((at) => at % step === 0).toReversed(),
+    ...all.filter((at) => at % step !== 0).toReversed(),
+  ];
+  const orders: readonly [string, string[]][] = [
+    ["sort=-created_at", all.map(emailOf).toReversed()],
+    ["sort=created_at", all.map(emailOf)],
+    ["sort=email", byEmail],
+    ["sort=-email", byEmail.toReversed()],
+    ["sort=-last_opened_at", ofThird(3).map(emailOf)],
+    ["sort=-last_clicked_at", ofThird(6).map(emailOf)],
+  ];
+  test.each(orders)("%s by pages and by cursor, everybody once", async (query, wanted) => {
+    expect(await walk(query)).toEqual(wanted);
+    const pages = [];
+    for (let number = 1; number <= 9; number++)
+      pages.push(...(await page(`${query}&limit=7&page=${number}`)).emails);
+    expect(pages).toEqual(wanted);
+    expect((await page(`${query}&limit=7&page=10`)).emails).toEqual([]);
+    expect((await page(query)).pagination.total).toBe(COUNT);
+  });
+
+  test("within a filter and a search", async () => {
+    expect((await page("sort=email&field=city&field_value=Rome&limit=200")).emails).toEqual(
+      all
+        .filter((at) => at % 2 === 1)
+        .map(emailOf)
+        .toSorted(),
+    );
+    expect(await walk("sort=-email&search=p1")).toEqual(
+      byEmail.filter((email) => email.startsWith("p1")).toReversed(),
+    );
+  });
+
+  test("and a walk goes on where its last person was, even if that person is gone", async () => {
+    const first = await page("sort=email&limit=7");
+    const gone = await database.row<{ id: string }>(sql`
+      select id from subscribers where workspace_id = ${workspaceId} and email = ${first.emails.at(-1)}`);
+    const lists = await call("GET", `/subscribers/${gone?.id}`);
+    for (const { mailing_list_id } of lists.body.data.lists) {
+      await call("DELETE", `/mailing-lists/${mailing_list_id}/subscribers/${gone?.id}`);
+    }
+    const next = await page(`sort=email&limit=7&after=${first.pagination.next_cursor}`);
+    expect(next.emails).toEqual(byEmail.slice(7, 14));
+  });
+});
+
+test.each([
+  ["joined_from=yesterday", "joined_from"],
+  ["joined_from=2026-02-30", "joined_from"],
+  ["opened_since=2026-01-01T00:00:00", "opened_since"],
+  [`joined_from=${day(2)}&joined_to=${day(1)}`, "joined_to"],
+  [`never_opened=true&opened_since=${day(1)}`, "never_opened"],
+  [`never_clicked=1&clicked_since=${day(1)}`, "never_clicked"],
+  ["field=city", "field_value"],
+  ["field_value=Rome", "field"],
+  ["sort=name", "sort"],
+  [`field=city&field_value=${"x".repeat(501)}`, "field_value"],
+])("%s is refused, and %s is named", async (query, field) => {
+  const { status, body } = await call("GET", `/subscribers?${query}`);
+  expect([status, body.code, body.details?.[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
+});
+
+test("a cursor of another order or filter is refused", async () => {
+  const { pagination } = await page("sort=email&limit=7");
+  for (const query of ["sort=-email", "sort=email&never_opened=true", "status=active"]) {
+    const { status, body } = await call("GET", `/subscribers?${query}&after=${pagination.next_cursor}`);
+    expect([status, body.details?.[0].field]).toEqual([400, "after"]);
+  }
+});

@@ -1,0 +1,137 @@
+/**
+ * The filters and orders of lists of people, besides status, list and search: query parameters of GET /subscribers, and
+ * the same fields in the filter of bulk actions.
+ */
+
+import { readBoolean } from "#audience/custom-fields/field-types.ts";
+import { listTypesOf } from "#audience/custom-fields/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
+import { flagField, momentField, textField } from "#platform/http/request/query.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+
+/** What to filter by, as callers give it. */
+export interface PersonCriteria {
+  readonly joined_from?: Date | undefined;
+  readonly joined_to?: Date | undefined;
+  readonly opened_since?: Date | undefined;
+  readonly never_opened?: boolean | undefined;
+  readonly clicked_since?: Date | undefined;
+  readonly never_clicked?: boolean | undefined;
+  readonly field?: string | undefined;
+  readonly field_value?: string | undefined;
+}
+
+/** Descriptions of the criteria, for the query and for bodies. */
+export const criteriaWords = {
+  joined_from: "Only those who joined at or after this time: the workspace, or with list_id that list.",
+  joined_to: "Only those who joined before this time.",
+  opened_since: "Only those who opened or clicked a message at or after this time.",
+  never_opened: "Only those who never opened or clicked a message.",
+  clicked_since: "Only those who clicked a link at or after this time.",
+  never_clicked: "Only those who never clicked a link.",
+  field: "Name of a custom field; needs field_value.",
+  field_value:
+    "Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices.",
+} as const satisfies Record<keyof PersonCriteria, string>;
+
+const LONGEST_FIELD = 100;
+const LONGEST_VALUE = 500;
+
+export const criteriaFields = {
+  joined_from: momentField(criteriaWords.joined_from),
+  joined_to: momentField(criteriaWords.joined_to),
+  opened_since: momentField(criteriaWords.opened_since),
+  never_opened: flagField(false, criteriaWords.never_opened, true),
+  clicked_since: momentField(criteriaWords.clicked_since),
+  never_clicked: flagField(false, criteriaWords.never_clicked, true),
+  field: textField(LONGEST_FIELD, criteriaWords.field),
+  field_value: textField(LONGEST_VALUE, criteriaWords.field_value),
+};
+
+/** The criteria with the custom field resolved. */
+export interface PersonFilter {
+  readonly joinedFrom: Date | null;
+  readonly joinedTo: Date | null;
+  readonly openedSince: Date | null;
+  readonly neverOpened: boolean;
+  readonly clickedSince: Date | null;
+  readonly neverClicked: boolean;
+  /** Parts of custom_fields as JSON, of which a person has one. Null: any value. */
+  readonly fieldParts: readonly string[] | null;
+}
+
+/** @throws ApiError VALIDATION_ERROR for criteria that contradict each other */
+export async function readPersonFilter(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  given: PersonCriteria,
+): Promise<PersonFilter> {
+  const { joined_from, joined_to, opened_since, clicked_since, field, field_value } = given;
+  const { never_opened = false, never_clicked = false } = given;
+  if (joined_from !== undefined && joined_to !== undefined && joined_from >= joined_to) {
+    throw invalid({ field: "joined_to", message: "joined_to must be after joined_from" });
+  }
+  if (opened_since !== undefined && never_opened) throw contradiction("never_opened", "opened_since");
+  if (clicked_since !== undefined && never_clicked) throw contradiction("never_clicked", "clicked_since");
+  if ((field === undefined) !== (field_value === undefined)) {
+    const missing = field === undefined ? "field" : "field_value";
+    throw invalid({
+      field: missing,
+      message: `${missing} is required: field and field_value belong together`,
+    });
+  }
+  return {
+    joinedFrom: joined_from ?? null,
+    joinedTo: joined_to ?? null,
+    openedSince: opened_since ?? null,
+    neverOpened: never_opened,
+    clickedSince: clicked_since ?? null,
+    neverClicked: never_clicked,
+    fieldParts:
+      field === undefined || field_value === undefined
+        ? null
+        : await partsOf(db, workspaceId, field, field_value),
+  };
+}
+
+function contradiction(field: string, other: string) {
+  return invalid({ field, message: `${field} and ${other} exclude each other: give one of them` });
+}
+
+export function isUnfiltered(filter: PersonFilter): boolean {
+  return Object.values(filter).every((value) => value === null || value === false);
+}
+
+/**
+ * The JSON that a person with the value has, for every type that a field of this name has on any list. A value of an
+ * earlier type, or of a name without a definition, is a text.
+ */
+async function partsOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  name: string,
+  value: string,
+): Promise<string[]> {
+  const types = await listTypesOf(db, workspaceId, name);
+  const number = Number(value);
+  const boolean = readBoolean(value);
+  const values = [
+    value,
+    ...(types.includes("number") && Number.isFinite(number) ? [number] : []),
+    ...(types.includes("boolean") && boolean.ok ? [boolean.value] : []),
+    ...(types.includes("multiselect") ? [[value]] : []),
+  ];
+  return values.map((one) => JSON.stringify({ [name]: one }));
+}
+
+/** The orders of lists of people. Ids decide between people with the same value. */
+export const personOrders = [
+  "-created_at",
+  "created_at",
+  "email",
+  "-email",
+  "-last_opened_at",
+  "-last_clicked_at",
+] as const;
+export type PersonOrder = (typeof personOrders)[number];
