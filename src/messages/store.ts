@@ -212,6 +212,7 @@ export interface MessageRow {
   readonly attempts: number;
   readonly error_message: string | null;
   readonly source: MessageSource;
+  readonly origin_id: string | null;
   readonly origin_name: string;
   readonly next_attempt_at: Date | null;
   readonly from_email: string;
@@ -224,7 +225,7 @@ const shownStatus = sql`
   case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
 
 const messageColumns = sql`m.id, m.created_at as time, m.localpart, m.domain, ${shownStatus} as status, m.attempts,
-  m.error_message, m.source, m.origin_name, m.next_attempt_at, m.from_email, m.subject, m.request_id`;
+  m.error_message, m.source, m.origin_id, m.origin_name, m.next_attempt_at, m.from_email, m.subject, m.request_id`;
 
 const logWithQueue = sql`messages m left join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id`;
 

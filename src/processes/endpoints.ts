@@ -14,6 +14,7 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
 import { type SendingParts, sendingEndpoints, usesOfAudience, usesOfIdentity } from "#sending/assembly.ts";
+import { findIdSpan } from "#sending/campaigns/analytics/store.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
 import {
@@ -55,7 +56,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...inboundEndpoints(parts),
     ...sendingEndpoints(parts, { onCampaignEvents: announceCampaigns }),
     ...hygieneEndpoints(parts),
-    ...messagesEndpoints(parts),
+    ...messagesEndpoints(parts, { spanOfOrigin: findIdSpan }),
     ...reportingEndpoints(parts, {
       findListings: listedCountOf,
       hasSendingIp: async (db, workspaceId) =>

@@ -43,15 +43,18 @@ export class ListPage {
    * The rows of the page, without the additional one, and the `pagination` of the response.
    * @param rows the result of `page`
    * @param idOf the id by which the list is sorted
+   * @param restAfter the id after which the list continues although `rows` has no more, because a search stopped there
    */
   shown<Row>(
     rows: readonly Row[],
     total: number,
     idOf: (row: Row) => string,
+    restAfter: string | null = null,
   ): { readonly rows: Row[]; readonly pagination: Static<typeof Pagination> } {
     const shown = rows.slice(0, this.#query.limit);
     const last = shown.at(-1);
-    const next_cursor = rows.length > shown.length && last !== undefined ? this.#cursorOf(idOf(last)) : null;
+    const next = rows.length > shown.length && last !== undefined ? idOf(last) : restAfter;
+    const next_cursor = next === null ? null : this.#cursorOf(next);
     return { rows: shown, pagination: { ...pagination(this.#query, total), next_cursor } };
   }
 
