@@ -99,6 +99,8 @@ const governing: Readonly<Record<string, string>> = {
   billing: "billing",
   blacklist: "blacklist",
   campaigns: "campaigns",
+  content: "message_content",
+  source: "message_content",
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
@@ -107,7 +109,8 @@ const governing: Readonly<Record<string, string>> = {
   validations: "validations",
   webhooks: "webhooks",
 };
-const reports = /^\/(dashboard|stats|messages|deliverability|bounces|complaints|bounces-complaints)\b/;
+const reports =
+  /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
 /** POST calls that change nothing. */
 const readingPosts = new Set([

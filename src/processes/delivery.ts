@@ -3,16 +3,13 @@
  * its parent when it is ready, that it still looks at the queue, and the number of messages by outcome.
  */
 import { addressOf, findSuppressions } from "#audience/suppression-lists/suppression-check.ts";
-import { type FindIdentity, returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
+import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Decision, PresendCheck } from "#delivery/message/presend-decision.ts";
 import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { startDeliveryWorker, type WorkerOptions } from "#delivery/start-delivery-worker.ts";
 import { createResolver } from "#dns/network-resolver.ts";
-import { platformSigningKey, signingKey } from "#identity/dkims/signing-key.ts";
-import { returnPathHost } from "#identity/return-path-host.ts";
 import { findRouting, routeChoice } from "#identity/routing-rules/load-routing.ts";
-import { trackingBase, trackingBaseBelow } from "#identity/tracking-domains/tracking-base-url.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -26,8 +23,8 @@ import type { CampaignMailDeps } from "#sending/mail/deps.ts";
 import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { trackMail } from "#tracking/add-tracking.ts";
-import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "#tracking/link-tokens.ts";
 import { announceCampaigns } from "#webhooks/events/announce-non-message-events.ts";
+import { campaignLinks, createIdentityFinder } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
 
 /** How often it reports to its parent. */
@@ -67,7 +64,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     clock,
     log,
     resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
-    findIdentity: createIdentityFinder(services),
+    findIdentity: createIdentityFinder(services, () => publicUrlOf(config)),
     findRouting: (workspaceId) => findRouting(database, secrets, workspaceId),
     async findChoice(workspaceId, campaignId) {
       const fields = await findCampaignRoute(database, workspaceId, campaignId);
@@ -114,28 +111,6 @@ export async function deliver(environment: Readonly<Record<string, string | unde
   process.exit();
 }
 
-/**
- * Finds the DKIM key, return path and tracking host of a From domain. The domain of a verified sender is not verified
- * here, so its mail is signed with the platform's key, as platform mail is.
- */
-function createIdentityFinder({ database, secrets, config }: ProcessContext): FindIdentity {
-  const linkKey = mailLinkKeys(secrets).signing;
-  const publicUrl = publicUrlOf(config);
-  const platformDomain = config.PLATFORM_SENDER.split("@")[1] ?? "";
-  return async (workspaceId, fromDomain) => {
-    const [own, host, linkBase] = await Promise.all([
-      signingKey(database, secrets, workspaceId, fromDomain),
-      returnPathHost(database, workspaceId, fromDomain, config.BOUNCE_DOMAIN),
-      trackingBaseBelow(database, workspaceId, fromDomain, publicUrl),
-    ]);
-    return {
-      signingKey: own ?? (await platformSigningKey(database, secrets, platformDomain)),
-      returnPathHost: host,
-      tracking: { base: linkBase, key: linkKey },
-    };
-  };
-}
-
 /** The URL that an HTTP gateway calls with the delivery receipt of an SMS. */
 function createReceiptUrl({ config, secrets }: ProcessContext): WorkerOptions["smsReceiptUrl"] {
   const key = receiptKeys(secrets).signing;
@@ -147,9 +122,8 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
 }
 
 /** The pre-send check: which leased messages may still be sent, and the content of those of campaigns and autoresponders. */
-function createPresendCheck({ database, config, clock, log, secrets }: ProcessContext): PresendCheck {
-  const linkKey = mailLinkKeys(secrets).signing;
-  const publicUrl = publicUrlOf(config);
+function createPresendCheck(context: ProcessContext): PresendCheck {
+  const { database, config, clock, log } = context;
   const deps: CampaignMailDeps = {
     db: database,
     clock,
@@ -157,12 +131,7 @@ function createPresendCheck({ database, config, clock, log, secrets }: ProcessCo
     smsCountry: config.SMS_DEFAULT_COUNTRY,
     autoPause: autoPauseLimitsOf(config),
     onCampaignEvents: announceCampaigns,
-    linkBase: (workspaceId, urlDomainId) => trackingBase(database, workspaceId, urlDomainId, publicUrl),
-    linksOf(mail, base) {
-      const links = mailLinks(mail, base, linkKey);
-      if (config.INBOUND_PORT === null) return links;
-      return { ...links, unsubscribeMail: unsubscribeMailbox(links, config.BOUNCE_DOMAIN) };
-    },
+    ...campaignLinks(context, () => publicUrlOf(config)),
   };
   const checks = new Map<string, PresendCheck>([
     ["campaign", createCampaignMail(deps)],

@@ -1,5 +1,6 @@
 /** Every endpoint of the API, from the assemblies of the wings. */
 import { audienceEndpoints, audienceJobs } from "#audience/assembly.ts";
+import { openAssemblyThread } from "#delivery/compose/open-assembly-thread.ts";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
 import { type HygieneParts, hygieneEndpoints, hygieneJobs } from "#hygiene/assembly.ts";
@@ -24,6 +25,7 @@ import {
   createJobReaction,
 } from "#webhooks/events/announce-non-message-events.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
+import { campaignLinks, composing } from "./mail-identity.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
 export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
@@ -34,7 +36,8 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
 }
 
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
-  const { config, clock, database: db, forgetKeys } = parts;
+  const { config, clock, database: db, forgetKeys, publicUrl } = parts;
+  const assemblyThread = openAssemblyThread(new URL("assembly-thread.ts", import.meta.url));
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
   const endpoints: Endpoint[] = [
     ...workspaceEndpoints(parts, {
@@ -54,7 +57,14 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       },
     ),
     ...inboundEndpoints(parts),
-    ...sendingEndpoints(parts, { onCampaignEvents: announceCampaigns }),
+    ...sendingEndpoints(parts, {
+      onCampaignEvents: announceCampaigns,
+      composing: {
+        ...composing(parts, publicUrl),
+        assembleAside: (mail) => assemblyThread.assemble(mail),
+      },
+      ...campaignLinks(parts, publicUrl),
+    }),
     ...hygieneEndpoints(parts),
     ...messagesEndpoints(parts, { spanOfOrigin: findIdSpan }),
     ...reportingEndpoints(parts, {

@@ -44,7 +44,9 @@ import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { listLastCampaigns } from "./campaigns/store.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
-import { createWebView } from "./mail/web-view.ts";
+import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
+import { type MessageContentDeps, messageContentEndpoints } from "./message-content/endpoints.ts";
+import { sentMessageParser } from "./message-content/parse-sent-message.ts";
 import { createPlatformMail, createSignupMailer, excuseSignupMail } from "./platform-mail/platform-mail.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
@@ -59,8 +61,14 @@ export interface SendingParts extends ProcessContext {
 
 type CampaignHooks = Pick<Parameters<typeof campaignEndpoints>[0], "onCampaignEvents">;
 
-export function sendingEndpoints(parts: SendingParts, { onCampaignEvents }: CampaignHooks): Endpoint[] {
-  const { database: db, clock, config, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
+/** How mail is composed, to show sent messages. */
+export type MailComposition = Pick<MessageContentDeps, "composing" | "linkBase" | "linksOf">;
+
+export function sendingEndpoints(
+  parts: SendingParts,
+  { onCampaignEvents, ...composition }: CampaignHooks & MailComposition,
+): Endpoint[] {
+  const { database: db, clock, config, log, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
   return [
     ...campaignEndpoints({
       db,
@@ -78,6 +86,15 @@ export function sendingEndpoints(parts: SendingParts, { onCampaignEvents }: Camp
     ...campaignAnalyticsEndpoints({ db }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
+    ...messageContentEndpoints({
+      ...composition,
+      db,
+      clock,
+      log,
+      contentDays: config.MESSAGE_CONTENT_DAYS,
+      bulkMails: { campaign: ofCampaigns, autoresponder: ofAutoresponders },
+      parse: sentMessageParser(),
+    }),
   ];
 }
 
@@ -135,13 +152,15 @@ export function registerSendingPages(
   registerSmsReceipts(pages, { db, clock, keys: receiptKeys(secrets), gateway: gateway.name });
 }
 
+const ofAutoresponders: SentMails = {
+  findSentMail: findSentAutoresponderMail,
+  findContent: findContentToSend,
+};
+
 /** Renders a sent mail of a campaign or an autoresponder again, for its "view in browser" page. */
 export function renderSentMail(deps: Parameters<typeof createWebView>[0]): RenderMail {
   const ofCampaign = createWebView(deps);
-  const ofAutoresponder = createWebView(deps, {
-    findSentMail: findSentAutoresponderMail,
-    findContent: findContentToSend,
-  });
+  const ofAutoresponder = createWebView(deps, ofAutoresponders);
   return async (...mail) => (await ofCampaign(...mail)) ?? ofAutoresponder(...mail);
 }
 

@@ -216,7 +216,7 @@ function send(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
 function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): FastifyReply {
   return reply
     .headers({
-      "Content-Type": `${mediaType}; charset=utf-8`,
+      "Content-Type": mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType,
       "Content-Disposition": dispositionOf(file.name),
       "X-Content-Type-Options": "nosniff",
       "Cache-Control": "private, no-store",
