@@ -116,6 +116,7 @@ const governing: Readonly<Record<string, string>> = {
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
+  messages: "messages",
   segments: "segments",
   subscribers: "subscribers",
   validations: "validations",
@@ -132,6 +133,7 @@ const readingPosts = new Set([
 const sends = new Set([
   "POST /emails/send",
   ...["send", "pause", "resume", "cancel"].map((act) => `POST /campaigns/{id}/${act}`),
+  ...["retry", "cancel"].map((act) => `POST /messages/{id}/${act}`),
   // Not in the contract: what else sends, or calls back what was to be sent.
   ...["unschedule", "test"].map((act) => `POST /campaigns/{id}/${act}`),
   ...["activate", "deactivate"].map((act) => `POST /autoresponders/{id}/${act}`),

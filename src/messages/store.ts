@@ -195,6 +195,18 @@ export async function saveShownValues(db: Queryable, kept: readonly ShownValues[
     where m.workspace_id = k.workspace_id and m.id = k.message_id`);
 }
 
+/** The time of the next attempt as the log shows it, for a deferred message that was made due earlier. */
+export async function updateNextAttempt(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  messageId: string,
+  time: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update messages set next_attempt_at = ${time}
+    where workspace_id = ${workspaceId} and id = ${messageId} and status = 'deferred'`);
+}
+
 function attachedJson({ attachments }: NewMessage): Buffer | null {
   return attachments.length === 0 ? null : attachmentsJson(attachments);
 }

@@ -26,6 +26,7 @@ import {
 } from "#webhooks/events/announce-non-message-events.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
 import { campaignLinks, composing } from "./mail-identity.ts";
+import { createReactions } from "./reactions.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
 export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
@@ -59,6 +60,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...inboundEndpoints(parts),
     ...sendingEndpoints(parts, {
       onCampaignEvents: announceCampaigns,
+      onMoved: createReactions(clock),
       composing: {
         ...composing(parts, publicUrl),
         assembleAside: (mail) => assemblyThread.assemble(mail),

@@ -8,6 +8,7 @@ import { listSuppressionsOf } from "#audience/suppression-lists/entry-store.ts";
 import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { lockTrackingDomain } from "#identity/tracking-domains/store.ts";
+import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Config } from "#platform/config/config.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -50,6 +51,7 @@ import { sentMessageParser } from "./message-content/parse-sent-message.ts";
 import { createPlatformMail, createSignupMailer, excuseSignupMail } from "./platform-mail/platform-mail.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
+import { waitingMessageEndpoints } from "./waiting-messages/endpoints.ts";
 
 export interface SendingParts extends ProcessContext {
   readonly plans: Plans;
@@ -66,7 +68,7 @@ export type MailComposition = Pick<MessageContentDeps, "composing" | "linkBase" 
 
 export function sendingEndpoints(
   parts: SendingParts,
-  { onCampaignEvents, ...composition }: CampaignHooks & MailComposition,
+  { onCampaignEvents, onMoved, ...composition }: CampaignHooks & MailComposition & { onMoved: OnMoved },
 ): Endpoint[] {
   const { database: db, clock, config, log, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
   return [
@@ -86,6 +88,7 @@ export function sendingEndpoints(
     ...campaignAnalyticsEndpoints({ db }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
+    ...waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }),
     ...messageContentEndpoints({
       ...composition,
       db,
