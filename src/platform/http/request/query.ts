@@ -80,6 +80,15 @@ export function flagField(fallback: boolean, description: string, alone = fallba
   };
 }
 
+/** A parameter that is true or false; undefined if absent or empty. */
+export function maybeField(description: string): QueryField<boolean | undefined> {
+  const flag = flagField(false, description);
+  return {
+    schema: Type.Boolean({ description }),
+    read: (text, name) => (text?.trim() ? flag.read(text, name) : undefined),
+  };
+}
+
 /** A parameter that is one of some words; undefined if absent or empty. */
 export function choiceField<const Word extends string>(
   words: readonly Word[],
