@@ -112,16 +112,20 @@ const governing: Readonly<Record<string, string>> = {
   billing: "billing",
   blacklist: "blacklist",
   campaigns: "campaigns",
+  content: "message_content",
+  source: "message_content",
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
   render: "campaigns",
+  messages: "messages",
   segments: "segments",
   subscribers: "subscribers",
   validations: "validations",
   webhooks: "webhooks",
 };
-const reports = /^\/(dashboard|stats|messages|deliverability|bounces|complaints|bounces-complaints)\b/;
+const reports =
+  /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
 /** POST calls that change nothing. */
 const readingPosts = new Set([
@@ -133,6 +137,7 @@ const readingPosts = new Set([
 const sends = new Set([
   "POST /emails/send",
   ...["send", "pause", "resume", "cancel"].map((act) => `POST /campaigns/{id}/${act}`),
+  ...["retry", "cancel"].map((act) => `POST /messages/{id}/${act}`),
   // Not in the contract: what else sends, or calls back what was to be sent.
   ...["unschedule", "test"].map((act) => `POST /campaigns/{id}/${act}`),
   ...["activate", "deactivate"].map((act) => `POST /autoresponders/{id}/${act}`),

@@ -5,11 +5,14 @@ import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_SECONDS } from "#platform/time-units.ts";
 import { applyCounterDeltas } from "./counters/apply-deltas-store.ts";
 import { ensurePartitions } from "./create-partitions.ts";
-import { messageEndpoints } from "./endpoints.ts";
+import { type MessageEndpointDeps, messageEndpoints } from "./endpoints.ts";
 import { removeOldPartitions } from "./retention.ts";
 
-export function messagesEndpoints({ database: db }: ProcessContext): Endpoint[] {
-  return messageEndpoints({ db });
+export function messagesEndpoints(
+  { database: db }: ProcessContext,
+  hooks: Omit<MessageEndpointDeps, "db">,
+): Endpoint[] {
+  return messageEndpoints({ db, ...hooks });
 }
 
 /** @param onRemoved called after old months of the log are dropped */

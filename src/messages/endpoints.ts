@@ -4,10 +4,12 @@ import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
-import { choiceField, cursorFields } from "#platform/http/request/query.ts";
+import { cursorFields } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
-import { findMessages, recipientField, SearchedSince } from "./find-messages.ts";
+import { filterTexts, findMessages, messageFilterFields, SearchedSince } from "./find-messages.ts";
+import type { ScanFilter } from "./log-scan-store.ts";
 import { messageSources, messageStatuses } from "./message/status.ts";
 import { reports } from "./permission.ts";
 import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from "./store.ts";
@@ -22,7 +24,15 @@ const MessageLogRow = Type.Object(
     attempts: Type.Integer({ description: "Delivery attempts made." }),
     error_message: nullable(Type.String({ description: "The last error; null without one." })),
     source: Type.Enum([...messageSources]),
+    origin_id: nullable({
+      ...Id,
+      description: "Id of the campaign, autoresponder or API key that sent it; null for other origins.",
+    }),
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
+    from_email: Type.String({ description: "The sender's address." }),
+    subject: Type.String({
+      description: "The subject; of a campaign or autoresponder the template, with its merge tags.",
+    }),
     next_attempt_at: NullableTimestamp,
   },
   { $id: "MessageLogRow" },
@@ -82,16 +92,24 @@ const TimelineEntry = Type.Object(
 const Message = Type.Object(
   {
     ...MessageLogRow.properties,
-    to: Type.String(),
-    from_email: Type.String(),
-    subject: Type.String(),
+    to: Type.String({ description: "The recipient's address." }),
     request_id: nullable(Type.String({ description: "X-Request-Id of the API call that created it." })),
     timeline: Type.Array(TimelineEntry),
   },
   { $id: "Message" },
 );
 
-export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
+export interface MessageEndpointDeps {
+  readonly db: Database;
+  /** Finds ids that the messages of an origin are within; undefined when it knows none. */
+  readonly spanOfOrigin: (
+    db: Database,
+    workspaceId: WorkspaceId,
+    originId: string,
+  ) => Promise<ScanFilter["span"]>;
+}
+
+export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): Endpoint[] {
   return [
     endpoint({
       id: "listMessages",
@@ -100,22 +118,20 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Message log across all channels, newest first",
       needs: need(reports, "read"),
-      query: {
-        source: choiceField(messageSources, "Only messages of this channel."),
-        email: recipientField,
-        status: choiceField(messageStatuses, "Only messages with this status."),
-        ...cursorFields(),
-      },
+      query: { ...messageFilterFields, ...cursorFields() },
       answer: Type.Object({ ...pageOf("messages", MessageLogRow).properties, searched_since: SearchedSince }),
       message: "Messages",
       async handle({ caller: { workspaceId }, query }) {
-        const { source, status, email } = query;
-        const walk = new ListPage(query, "listMessages", workspaceId, source, status, email);
-        const { ids, total, since } = await findMessages(db, workspaceId, query, walk.page);
-        const { rows, pagination } = walk.shown(ids, total, (one) => one);
+        const walk = new ListPage(query, "listMessages", workspaceId, ...filterTexts(query));
+        const { origin_id } = query;
+        const span = origin_id === undefined ? undefined : await spanOfOrigin(db, workspaceId, origin_id);
+        const found = await findMessages(db, workspaceId, { ...query, span }, walk.page);
+        const { rows, pagination } = walk.shown(found.ids, found.total, (one) => one, {
+          restAfter: found.searchedTo,
+        });
         return {
           messages: (await listMessages(db, workspaceId, rows)).map(logRow),
-          searched_since: since,
+          searched_since: found.since,
           pagination,
         };
       },
@@ -139,7 +155,7 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
 
 /** A row of the log, without the fields that only a single message shows. */
 function logRow(message: MessageRow): Static<typeof MessageLogRow> {
-  const { from_email: _from, subject: _subject, request_id: _request, ...row } = message;
+  const { request_id: _request, ...row } = message;
   return row;
 }
 

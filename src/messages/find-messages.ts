@@ -1,12 +1,14 @@
 /** Reads a page of the message log by any filter. */
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { textField } from "#platform/http/request/query.ts";
+import { invalid } from "#platform/errors.ts";
+import { choiceField, idField, type QueryField, textField, timeField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { nullable, Timestamp } from "#platform/shapes.ts";
-import type { LogFilter } from "./log-filter-store.ts";
 import { countMessages, findMessagePage } from "./log-pages-store.ts";
-import { type Found, MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
+import { MOST_SCANNED, type ScanFilter, type Scanned, scanMessages } from "./log-scan-store.ts";
+import { MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
+import { messageSources, messageStatuses } from "./message/status.ts";
 
 export const recipientField = textField(
   320,
@@ -18,18 +20,83 @@ export const SearchedSince = nullable({
   description: "Messages older than this were not searched; null when all were.",
 });
 
-/** Ids of a page, newest first. Without a recipient, counters give the total and the start of a deep page. */
+/** Three digits, or an enhanced status code (RFC 3463). */
+const codeForm = /^(?:[2-5]\d\d|[245]\.\d{1,3}\.\d{1,3})$/;
+const anyCode = textField(
+  9,
+  "An SMTP reply code such as 550, or an enhanced status code such as 5.1.1, of any attempt or bounce of the message.",
+);
+const codeField: QueryField<string | undefined> = {
+  schema: anyCode.schema,
+  read(text, name) {
+    const code = anyCode.read(text, name);
+    if (code === undefined || codeForm.test(code)) return code;
+    const message = `${name} must be a reply code such as 550, or an enhanced status code such as 5.1.1`;
+    throw invalid({ field: name, message });
+  },
+};
+
+const searched = `Searched in ${MOST_SCANNED.toLocaleString("en-US")} messages a call: next_cursor continues the search.`;
+
+/** Filters of the message log that read it until a maximum, and continue with the next cursor. */
+const scanFields = {
+  subject: textField(200, `A part of the subject, in any case. ${searched}`),
+  domain: textField(253, `The recipient's domain, in any case and either script. ${searched}`),
+  from_email: textField(320, `The sender's whole address, in any case. ${searched}`),
+  origin_id: idField(`The campaign, autoresponder or API key that sent it. ${searched}`),
+  code: codeField,
+  request_id: textField(100, `The X-Request-Id of the call that created it. ${searched}`),
+  accepted_from: timeField("Only messages accepted at this time or later."),
+  accepted_before: timeField("Only messages accepted before this time."),
+};
+
+export const messageFilterFields = {
+  source: choiceField(messageSources, "Only messages of this channel."),
+  email: recipientField,
+  status: choiceField(messageStatuses, "Only messages with this status."),
+  ...scanFields,
+};
+
+export type MessageFilter = {
+  readonly [Name in keyof typeof messageFilterFields]?: ReturnType<
+    (typeof messageFilterFields)[Name]["read"]
+  >;
+};
+
+type ScanName = keyof typeof scanFields;
+const scanNames = Object.keys(scanFields) as ScanName[];
+
+/** The filter as texts, for cursors. A filter without scanning fields has the texts of earlier versions. */
+export function filterTexts(filter: MessageFilter): (string | undefined)[] {
+  const { source, status, email } = filter;
+  const given = scanNames.flatMap((name) => {
+    const value = filter[name];
+    return value === undefined ? [] : `${name}=${value instanceof Date ? value.toISOString() : value}`;
+  });
+  return [source, status, email, ...given];
+}
+
+/**
+ * Ids of a page, newest first. With source and status alone, counters give the total and the start of a deep page; every
+ * other filter searches.
+ */
 export async function findMessages(
   db: Queryable,
   workspaceId: WorkspaceId,
-  filter: LogFilter & { readonly email: string | undefined },
+  filter: MessageFilter & Pick<ScanFilter, "span">,
   page: Page,
-): Promise<Found> {
+): Promise<Scanned> {
   const { email, source, status } = filter;
-  if (email !== undefined) return searchMessages(db, workspaceId, { source, status, email }, page);
+  if (scanNames.some((name) => filter[name] !== undefined)) {
+    return scanMessages(db, workspaceId, filter, page);
+  }
+  if (email !== undefined) {
+    const found = await searchMessages(db, workspaceId, { source, status, email }, page);
+    return { ...found, searchedTo: null };
+  }
   const [ids, total] = await Promise.all([
     findMessagePage(db, workspaceId, { source, status }, page),
     countMessages(db, workspaceId, { source, status }),
   ]);
-  return { ids, total, since: null };
+  return { ids, total, since: null, searchedTo: null };
 }

@@ -195,6 +195,18 @@ export async function saveShownValues(db: Queryable, kept: readonly ShownValues[
     where m.workspace_id = k.workspace_id and m.id = k.message_id`);
 }
 
+/** The time of the next attempt as the log shows it, for a deferred message that was made due earlier. */
+export async function updateNextAttempt(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  messageId: string,
+  time: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update messages set next_attempt_at = ${time}
+    where workspace_id = ${workspaceId} and id = ${messageId} and status = 'deferred'`);
+}
+
 function attachedJson({ attachments }: NewMessage): Buffer | null {
   return attachments.length === 0 ? null : attachmentsJson(attachments);
 }
@@ -212,6 +224,7 @@ export interface MessageRow {
   readonly attempts: number;
   readonly error_message: string | null;
   readonly source: MessageSource;
+  readonly origin_id: string | null;
   readonly origin_name: string;
   readonly next_attempt_at: Date | null;
   readonly from_email: string;
@@ -224,7 +237,7 @@ const shownStatus = sql`
   case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
 
 const messageColumns = sql`m.id, m.created_at as time, m.localpart, m.domain, ${shownStatus} as status, m.attempts,
-  m.error_message, m.source, m.origin_name, m.next_attempt_at, m.from_email, m.subject, m.request_id`;
+  m.error_message, m.source, m.origin_id, m.origin_name, m.next_attempt_at, m.from_email, m.subject, m.request_id`;
 
 const logWithQueue = sql`messages m left join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id`;
 

@@ -10,7 +10,6 @@ import { PLANNER_SETTINGS } from "#delivery/queue/queue-store.ts";
 import { startDeliveryWorker, type WorkerOptions } from "#delivery/start-delivery-worker.ts";
 import { createResolver } from "#dns/network-resolver.ts";
 import { findRouting, routeChoice } from "#identity/routing-rules/load-routing.ts";
-import { trackingBase } from "#identity/tracking-domains/tracking-base-url.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { createProcessContext, type ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -24,9 +23,8 @@ import type { CampaignMailDeps } from "#sending/mail/deps.ts";
 import { findCampaignRoute, listHaltedIds } from "#sending/mail/presend-store.ts";
 import { receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { trackMail } from "#tracking/add-tracking.ts";
-import { mailLinkKeys, outgoingLinks } from "#tracking/link-tokens.ts";
 import { announceCampaigns } from "#webhooks/events/announce-non-message-events.ts";
-import { createIdentityFinder } from "./find-identity.ts";
+import { campaignLinks, createIdentityFinder } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
 
 /** How often it reports to its parent. */
@@ -66,7 +64,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     clock,
     log,
     resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
-    findIdentity: createIdentityFinder(services, publicUrlOf(config)),
+    findIdentity: createIdentityFinder(services, () => publicUrlOf(config)),
     findRouting: (workspaceId) => findRouting(database, secrets, workspaceId),
     async findChoice(workspaceId, campaignId) {
       const fields = await findCampaignRoute(database, workspaceId, campaignId);
@@ -124,10 +122,8 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
 }
 
 /** The pre-send check: which leased messages may still be sent, and the content of those of campaigns and autoresponders. */
-function createPresendCheck({ database, config, clock, log, secrets }: ProcessContext): PresendCheck {
-  const linkKey = mailLinkKeys(secrets).signing;
-  const publicUrl = publicUrlOf(config);
-  const bounceDomain = config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN;
+function createPresendCheck(context: ProcessContext): PresendCheck {
+  const { database, config, clock, log } = context;
   const deps: CampaignMailDeps = {
     db: database,
     clock,
@@ -135,8 +131,7 @@ function createPresendCheck({ database, config, clock, log, secrets }: ProcessCo
     smsCountry: config.SMS_DEFAULT_COUNTRY,
     autoPause: autoPauseLimitsOf(config),
     onCampaignEvents: announceCampaigns,
-    linkBase: (workspaceId, urlDomainId) => trackingBase(database, workspaceId, urlDomainId, publicUrl),
-    linksOf: (mail, base) => outgoingLinks(mail, base, linkKey, bounceDomain),
+    ...campaignLinks(context, () => publicUrlOf(config)),
   };
   const checks = new Map<string, PresendCheck>([
     ["campaign", createCampaignMail(deps)],

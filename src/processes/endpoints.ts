@@ -1,12 +1,12 @@
 /** Every endpoint of the API, from the assemblies of the wings. */
 import { audienceEndpoints, audienceJobs } from "#audience/assembly.ts";
+import { openAssemblyThread } from "#delivery/compose/open-assembly-thread.ts";
 import { mergeLanes } from "#delivery/lanes/lanes-by-mx-host.ts";
 import { listWarmUpProgress } from "#delivery/warm-up/progress.ts";
 import { type HygieneParts, hygieneEndpoints, hygieneJobs } from "#hygiene/assembly.ts";
 import { listedCountOf } from "#hygiene/blacklist/monitor-store.ts";
 import { identityEndpoints } from "#identity/assembly.ts";
 import { listSendingIps } from "#identity/sending-ips/store.ts";
-import { trackingBase } from "#identity/tracking-domains/tracking-base-url.ts";
 import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
@@ -15,6 +15,7 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
 import { type SendingParts, sendingEndpoints, usesOfAudience, usesOfIdentity } from "#sending/assembly.ts";
+import { findIdSpan } from "#sending/campaigns/analytics/store.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
 import {
@@ -24,7 +25,8 @@ import {
   createJobReaction,
 } from "#webhooks/events/announce-non-message-events.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
-import { createIdentityFinder } from "./find-identity.ts";
+import { campaignLinks, composing } from "./mail-identity.ts";
+import { createReactions } from "./reactions.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
 export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
@@ -35,7 +37,8 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
 }
 
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
-  const { config, clock, database: db, forgetKeys } = parts;
+  const { config, clock, database: db, forgetKeys, publicUrl } = parts;
+  const assemblyThread = openAssemblyThread(new URL("assembly-thread.ts", import.meta.url));
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
   const endpoints: Endpoint[] = [
     ...workspaceEndpoints(parts, {
@@ -57,11 +60,15 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...inboundEndpoints(parts),
     ...sendingEndpoints(parts, {
       onCampaignEvents: announceCampaigns,
-      findIdentity: (...sender) => createIdentityFinder(parts, parts.publicUrl())(...sender),
-      linkBase: (workspaceId, urlDomainId) => trackingBase(db, workspaceId, urlDomainId, parts.publicUrl()),
+      onMoved: createReactions(clock),
+      composing: {
+        ...composing(parts, publicUrl),
+        assembleAside: (mail) => assemblyThread.assemble(mail),
+      },
+      ...campaignLinks(parts, publicUrl),
     }),
     ...hygieneEndpoints(parts),
-    ...messagesEndpoints(parts),
+    ...messagesEndpoints(parts, { spanOfOrigin: findIdSpan }),
     ...reportingEndpoints(parts, {
       findListings: listedCountOf,
       hasSendingIp: async (db, workspaceId) =>

@@ -10,6 +10,7 @@ import { notifyWorkers } from "#delivery/queue/notify-workers.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { lockTrackingDomain } from "#identity/tracking-domains/store.ts";
 import { listFinalFaults } from "#messages/final-faults-store.ts";
+import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Config } from "#platform/config/config.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -46,13 +47,16 @@ import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { listLastCampaigns } from "./campaigns/store.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
-import { createWebView } from "./mail/web-view.ts";
+import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
+import { type MessageContentDeps, messageContentEndpoints } from "./message-content/endpoints.ts";
+import { sentMessageParser } from "./message-content/parse-sent-message.ts";
 import { createPlatformMail, createSignupMailer, excuseSignupMail } from "./platform-mail/platform-mail.ts";
-import { type PreviewDeps, previewEndpoints } from "./preview/endpoints.ts";
+import { previewEndpoints } from "./preview/endpoints.ts";
 import { previewKeys, registerPreviews } from "./preview/preview-page.ts";
 import { removeEndedPreviews } from "./preview/store.ts";
 import { receiptKeys } from "./sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sms/receive-delivery-receipts.ts";
+import { waitingMessageEndpoints } from "./waiting-messages/endpoints.ts";
 
 export interface SendingParts extends ProcessContext {
   readonly plans: Plans;
@@ -64,14 +68,14 @@ export interface SendingParts extends ProcessContext {
 
 type CampaignHooks = Pick<Parameters<typeof campaignEndpoints>[0], "onCampaignEvents">;
 
-/** What a mail depends on that is not of this wing: its sender's identity and its links. */
-type MailHooks = Pick<PreviewDeps, "findIdentity" | "linkBase">;
+/** How mail is composed, to preview mail and to show sent messages. */
+export type MailComposition = Pick<MessageContentDeps, "composing" | "linkBase" | "linksOf">;
 
 export function sendingEndpoints(
   parts: SendingParts,
-  { onCampaignEvents, findIdentity, linkBase }: CampaignHooks & MailHooks,
+  { onCampaignEvents, onMoved, ...composition }: CampaignHooks & MailComposition & { onMoved: OnMoved },
 ): Endpoint[] {
-  const { database: db, clock, config, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
+  const { database: db, clock, config, log, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
   return [
     ...campaignEndpoints({
       db,
@@ -91,13 +95,23 @@ export function sendingEndpoints(
       db,
       clock,
       publicUrl,
-      findIdentity,
-      linkBase,
+      findIdentity: composition.composing.findIdentity,
+      linkBase: composition.linkBase,
       bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
       keys: previewKeys(parts.secrets),
     }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
+    ...waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }),
+    ...messageContentEndpoints({
+      ...composition,
+      db,
+      clock,
+      log,
+      contentDays: config.MESSAGE_CONTENT_DAYS,
+      bulkMails: { campaign: ofCampaigns, autoresponder: ofAutoresponders },
+      parse: sentMessageParser(),
+    }),
   ];
 }
 
@@ -161,13 +175,15 @@ export function registerSendingPages(
   registerSmsReceipts(pages, { db, clock, keys: receiptKeys(secrets), gateway: gateway.name });
 }
 
+const ofAutoresponders: SentMails = {
+  findSentMail: findSentAutoresponderMail,
+  findContent: findContentToSend,
+};
+
 /** Renders a sent mail of a campaign or an autoresponder again, for its "view in browser" page. */
 export function renderSentMail(deps: Parameters<typeof createWebView>[0]): RenderMail {
   const ofCampaign = createWebView(deps);
-  const ofAutoresponder = createWebView(deps, {
-    findSentMail: findSentAutoresponderMail,
-    findContent: findContentToSend,
-  });
+  const ofAutoresponder = createWebView(deps, ofAutoresponders);
   return async (...mail) => (await ofCampaign(...mail)) ?? ofAutoresponder(...mail);
 }
 

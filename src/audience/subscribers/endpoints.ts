@@ -166,12 +166,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
           const walk = new ListPage(query, ...sorted, JSON.stringify(filter));
           const selection = { mailingListId, status, search, filter };
           const { people, total } = await selectedPages.find(workspaceId, selection, order, walk.page);
-          const { rows, pagination } = walk.shown(
-            people,
-            total,
-            ({ id }) => id,
-            ({ key }) => key,
-          );
+          const { rows, pagination } = walk.shown(people, total, ({ id }) => id, { keyOf: ({ key }) => key });
           const ids = rows.map(({ id }) => id);
           return { subscribers: await listSummaries(db, workspaceId, ids), pagination };
         }

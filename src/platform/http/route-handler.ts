@@ -238,7 +238,7 @@ function send(reply: FastifyReply, answer: Versioned): FastifyReply {
 function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): FastifyReply {
   return reply
     .headers({
-      "Content-Type": `${mediaType}; charset=utf-8`,
+      "Content-Type": mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType,
       "Content-Disposition": dispositionOf(file.name),
       "X-Content-Type-Options": "nosniff",
       "Cache-Control": "private, no-store",

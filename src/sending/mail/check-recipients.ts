@@ -21,7 +21,7 @@ import {
   type RecipientQuestion,
   type RecipientRow,
 } from "./presend-store.ts";
-import { mailValues } from "./web-view-values.ts";
+import { mailValues, type PersonalValues } from "./web-view-values.ts";
 
 /** Properties of a campaign's mail that depend on the DNS of the workspace's domains. */
 export interface MailOrigin {
@@ -68,10 +68,22 @@ export async function checkRecipients(
   await saveShownValues(deps.db, kept);
 }
 
-/** @param kept collects the values that the web view needs and that do not fit into its link */
-function mailTo(
-  recipient: Recipient,
-  { message, context: { ready, mailOrigin, attachments } }: MessageInContext,
+/**
+ * The mail or SMS to a recipient.
+ * @param kept collects the values that the web view needs and that do not fit into its link
+ */
+export function mailTo(
+  recipient: PersonalValues,
+  {
+    message,
+    context: { ready, mailOrigin, attachments },
+  }: {
+    readonly message: Pick<
+      LeasedMessage,
+      "workspace_id" | "message_id" | "localpart" | "domain" | "first_attempt_at"
+    >;
+    readonly context: Pick<MailContext, "ready" | "mailOrigin" | "attachments">;
+  },
   { clock, linksOf, smsCountry = null }: CampaignMailDeps,
   kept: ShownValues[],
 ): Decision {
@@ -117,10 +129,8 @@ function smsTo(
   return { kind: "sms", sms: () => writeSms(ready, to, values, links) };
 }
 
-type Recipient = Exclude<ReturnType<typeof checkRecipient>, string>;
-
 /** The values of a recipient, or the reason why they get no mail. */
-function checkRecipient(row: RecipientRow | undefined) {
+function checkRecipient(row: RecipientRow | undefined): PersonalValues | string {
   if (row === undefined || row.email === null) return "The subscriber was deleted";
   if (row.status === null) return "The subscriber is no longer on the list";
   if (row.status !== "active") return `The subscriber is ${row.status}`;

@@ -31,7 +31,7 @@ export interface SentMails {
   readonly findSentMail: typeof findSentCampaignMail;
   readonly findContent: typeof findCampaignToSend;
 }
-const ofCampaigns: SentMails = {
+export const ofCampaigns: SentMails = {
   findSentMail: findSentCampaignMail,
   findContent: findCampaignToSend,
 };

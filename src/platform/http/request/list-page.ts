@@ -22,6 +22,11 @@ const ID_OCTETS = 16;
 /** Between the id and the key in a cursor. */
 const MARK = "\u0001";
 
+interface ShownOptions<Row> {
+  readonly keyOf?: (row: Row) => string;
+  readonly restAfter?: string | null;
+}
+
 export class ListPage {
   readonly #query: ListQuery;
   readonly #filter: readonly (string | null | undefined)[];
@@ -46,18 +51,21 @@ export class ListPage {
    * The rows of the page, without the additional one, and the `pagination` of the response.
    * @param rows the result of `page`
    * @param idOf the id by which the list is sorted
-   * @param keyOf the value by which it is sorted before the ids, if it is
+   * @param options.keyOf the value by which it is sorted before the ids, if it is
+   * @param options.restAfter the id after which the list continues although `rows` has no more, because a search stopped there
    */
   shown<Row>(
     rows: readonly Row[],
     total: number,
     idOf: (row: Row) => string,
-    keyOf: (row: Row) => string = () => "",
+    { keyOf = () => "", restAfter = null }: ShownOptions<Row> = {},
   ): { readonly rows: Row[]; readonly pagination: Static<typeof Pagination> } {
     const shown = rows.slice(0, this.#query.limit);
     const last = shown.at(-1);
-    const next_cursor =
-      rows.length > shown.length && last !== undefined ? this.#cursorOf(idOf(last), keyOf(last)) : null;
+    const isLast = rows.length <= shown.length || last === undefined;
+    const next_cursor = isLast
+      ? restAfter && this.#cursorOf(restAfter, "")
+      : this.#cursorOf(idOf(last), keyOf(last));
     return { rows: shown, pagination: { ...pagination(this.#query, total), next_cursor } };
   }
 

@@ -1,5 +1,6 @@
 /** Query parameters, each with its schema and its reader. Paging and windows ignore invalid values; others are refused. */
 import { type TSchema, Type } from "typebox";
+import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
 import { invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import { Id } from "#platform/shapes.ts";
@@ -79,6 +80,15 @@ export function flagField(fallback: boolean, description: string, alone = fallba
   };
 }
 
+/** A parameter that is true or false; undefined if absent or empty. */
+export function maybeField(description: string): QueryField<boolean | undefined> {
+  const flag = flagField(false, description);
+  return {
+    schema: Type.Boolean({ description }),
+    read: (text, name) => (text?.trim() ? flag.read(text, name) : undefined),
+  };
+}
+
 /** A parameter that is one of some words; undefined if absent or empty. */
 export function choiceField<const Word extends string>(
   words: readonly Word[],
@@ -147,6 +157,28 @@ export function idField(description: string): QueryField<string | undefined> {
       if (!id) return undefined;
       if (!isUuid(id)) throw invalid({ field: name, message: `${name} must be a UUID` });
       return id;
+    },
+  };
+}
+
+const utcDates = new DateReader({ timeZone: "UTC" });
+/** The last moment of the years with four digits. */
+const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** A point in time; undefined if absent or empty. A date means its first moment, a time without an offset is in UTC. */
+export function timeField(description: string): QueryField<Date | undefined> {
+  return {
+    schema: Type.String({
+      maxLength: 100,
+      description: `${description} A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC.`,
+    }),
+    read(text, name) {
+      if (!text?.trim()) return undefined;
+      const at = utcDates.readMoment(text);
+      if (at === undefined || at.getTime() < 0 || at.getTime() > LAST_MS) {
+        throw invalid({ field: name, message: `${name} ${dateFaults.unreadable}` });
+      }
+      return at;
     },
   };
 }

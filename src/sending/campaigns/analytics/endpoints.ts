@@ -3,18 +3,28 @@ import { type Static, Type } from "typebox";
 import { DomainStats, withShare } from "#messages/domain-stats-shape.ts";
 import { recipientField, SearchedSince } from "#messages/find-messages.ts";
 import { messageStatuses } from "#messages/message/status.ts";
-import { listMessages, type MessageRow } from "#messages/store.ts";
+import { listMessages } from "#messages/store.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
-import { choiceField, cursorFields, pageFields } from "#platform/http/request/query.ts";
+import {
+  choiceField,
+  cursorFields,
+  maybeField,
+  pageFields,
+  type QueryField,
+  textField,
+} from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { requireCampaignState } from "#sending/campaigns/lifecycle/lifecycle.ts";
 import { activitySeries } from "./activity-series.ts";
 import { activityTypes, describeActivity } from "./describe-activity.ts";
 import { findCampaignMessages } from "./list-campaign-messages.ts";
+import { listEngagement, MOST_RECIPIENTS_READ, scanRecipients } from "./scan-recipients-store.ts";
 import {
   type ActivityRow,
   countActivities,
@@ -52,6 +62,23 @@ const CampaignMessage = Type.Object(
       ...NullableTimestamp,
       description: "For deferred messages; otherwise null.",
     }),
+    subscriber_id: nullable({
+      ...Id,
+      description: "The person it went to; null when that is no longer known.",
+    }),
+    first_opened_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description:
+        "When the recipient first opened it or clicked in it; null if neither. Programs do not count.",
+    }),
+    first_clicked_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description: "When the recipient first clicked in it; null if never. Programs do not count.",
+    }),
+    unsubscribed_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description: "When the recipient unsubscribed through it; null if never.",
+    }),
   },
   { $id: "CampaignMessage" },
 );
@@ -80,6 +107,31 @@ const CampaignLink = Type.Object(
   },
   { $id: "CampaignLink" },
 );
+
+const read = `Searched in ${MOST_RECIPIENTS_READ.toLocaleString("en-US")} recipients a call: next_cursor continues the search.`;
+
+const linkField: QueryField<number | undefined> = {
+  schema: Type.Integer({
+    minimum: 0,
+    maximum: 32_767,
+    description: `Only recipients who clicked the link with this \`index\` of the campaign's links. ${read}`,
+  }),
+  read(text, name) {
+    if (!text?.trim()) return undefined;
+    const index = /^\d{1,5}$/.test(text.trim()) ? Number(text) : Number.NaN;
+    if (index <= 32_767) return index;
+    throw invalid({ field: name, message: `${name} must be the index of a link, such as 0` });
+  },
+};
+
+/** Filters by what the recipients did. */
+const engagementFields = {
+  opened: maybeField(`Only messages that the recipient opened or clicked in; false: neither. ${read}`),
+  clicked: maybeField(`Only messages that the recipient clicked in; false: the others. ${read}`),
+  link: linkField,
+  machine: maybeField(`Only messages that a program opened or clicked in; false: the others. ${read}`),
+  domain: textField(253, `The recipient's domain, in any case and either script. ${read}`),
+};
 
 export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): Endpoint[] {
   return [
@@ -130,6 +182,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       query: {
         status: choiceField(messageStatuses, "Only messages in this status."),
         email: recipientField,
+        ...engagementFields,
         ...cursorFields(),
       },
       answer: Type.Object({
@@ -139,20 +192,32 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       message: "Campaign messages",
       async handle({ caller: { workspaceId }, params, query }) {
         await requireCampaignState(db, workspaceId, params.id);
-        const filter = { status: query.status, email: query.email };
+        const { status, email, opened, clicked, link, machine, domain } = query;
+        const filter = { status, email, opened, clicked, link, machine, domain };
+        const given = Object.entries({ opened, clicked, link, machine, domain })
+          .filter(([, value]) => value !== undefined)
+          .map(([name, value]) => `${name}=${value}`);
         const walk = new ListPage(
           query,
           "listCampaignMessages",
           workspaceId,
           params.id,
-          query.status,
-          query.email,
+          status,
+          email,
+          ...given,
         );
-        const found = await findCampaignMessages(db, workspaceId, params.id, filter, walk.page);
-        const { rows, pagination } = walk.shown(found.rows, found.total, ({ place }) => place);
+        const found =
+          given.length > 0
+            ? await scanRecipients(db, workspaceId, params.id, filter, walk.page)
+            : {
+                ...(await findCampaignMessages(db, workspaceId, params.id, { status, email }, walk.page)),
+                searchedTo: null,
+              };
+        const restAfter = found.searchedTo;
+        const { rows, pagination } = walk.shown(found.rows, found.total, ({ place }) => place, { restAfter });
         const ids = rows.map(({ id }) => id);
         return {
-          messages: (await listMessages(db, workspaceId, ids)).map(campaignMessageOf),
+          messages: await describeMessages(db, workspaceId, ids),
           searched_since: found.since,
           pagination,
         };
@@ -194,10 +259,39 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
   ];
 }
 
-function campaignMessageOf(message: MessageRow): Static<typeof CampaignMessage> {
-  const { id, time, localpart, domain, status, attempts, error_message, next_attempt_at } = message;
-  return { id, time, localpart, domain, status, attempts, error_message, next_attempt_at };
+/** In the order of their ids. */
+async function describeMessages(
+  db: Database,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+): Promise<Static<typeof CampaignMessage>[]> {
+  const [messages, engagement] = await Promise.all([
+    listMessages(db, workspaceId, ids),
+    listEngagement(db, workspaceId, ids),
+  ]);
+  const byMessage = new Map(engagement.map((one) => [one.id, one]));
+  return messages.map((message) => {
+    const { id, time, localpart, domain, status, attempts, error_message, next_attempt_at } = message;
+    return {
+      id,
+      time,
+      localpart,
+      domain,
+      status,
+      attempts,
+      error_message,
+      next_attempt_at,
+      ...(byMessage.get(id) ?? notEngaged),
+    };
+  });
 }
+
+const notEngaged = {
+  subscriber_id: null,
+  first_opened_at: null,
+  first_clicked_at: null,
+  unsubscribed_at: null,
+};
 
 function activityOf({ id, email, time, ...event }: ActivityRow): Static<typeof CampaignActivity> {
   return { id, email, timestamp: time, ...describeActivity(event) };

@@ -1,0 +1,159 @@
+/**
+ * Searches the message log by properties that no index has, such as the subject: a call reads the newest messages up to
+ * a maximum, and says where it stopped, so that the next call continues there. The cost of a call is bounded, and
+ * acceptance and delivery maintain no further index for it (docs/benchmarks.md).
+ */
+import sql, { empty, join, type Sql } from "sql-template-tag";
+import { domainInALabels } from "#mail/address.ts";
+import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
+import { type LogFilter, logSql, shows, storedAs } from "./log-filter-store.ts";
+import type { Found } from "./log-search-store.ts";
+
+/** A call reads this many messages. */
+export const MOST_SCANNED = 10_000;
+
+/** Properties of messages; undefined ones are not asked for. */
+export interface ScanFilter extends Omit<LogFilter, "origin"> {
+  /** The recipient's address, or a part of it, in any case. */
+  readonly email?: string | undefined;
+  /** A part of the subject, in any case. */
+  readonly subject?: string | undefined;
+  /** The recipient's domain, in either script. */
+  readonly domain?: string | undefined;
+  /** The whole address of the sender, in any case. */
+  readonly from_email?: string | undefined;
+  readonly request_id?: string | undefined;
+  /** An SMTP reply code, or an enhanced status code, of any attempt. */
+  readonly code?: string | undefined;
+  readonly origin_id?: string | undefined;
+  /** Ids that the origin's messages are known to be within. */
+  readonly span?: { readonly first: string; readonly last: string } | undefined;
+  /** Inclusive. */
+  readonly accepted_from?: Date | undefined;
+  /** Exclusive. */
+  readonly accepted_before?: Date | undefined;
+}
+
+/** The page of a search that may continue. */
+export interface Scanned extends Found {
+  /** All messages down to this id were searched, and older ones were not; null when all were. */
+  readonly searchedTo: string | null;
+}
+
+/** An id is generated up to this long after the time of acceptance that its message shows. */
+const ID_LAG_MS = 60_000;
+
+const address = sql`lower(m.localpart || '@' || m.domain)`;
+const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.attempts, m.localpart, m.domain, m.from_email,
+  m.subject, m.request_id`;
+
+/**
+ * Messages that have all properties, newest first, among those that the call reads: the newest ones (below the cursor)
+ * with the source, status and time of the filter, or of a whole address those that the index of addresses has, and the
+ * newest that wait for their first attempt and are not in it yet. `total` counts the messages found by this call.
+ */
+export async function scanMessages(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: ScanFilter,
+  { limit, offset, after }: Page,
+): Promise<Scanned> {
+  const { source, status, email } = filter;
+  const within = sql`${idsWithin(filter, after)} ${acceptedWithin(filter)}`;
+  const sources = source && [source];
+  const isWholeAddress = email !== undefined && /^[^@]+@[^@]+$/.test(email);
+  const places = isWholeAddress
+    ? [
+        sql`(
+          select ${columns} from messages m
+          where m.workspace_id = ${workspaceId} and m.status <> 'queued'
+            and hashtext(${address}) = hashtext(lower(${domainInALabels(email)})) ${within}) m`,
+        logSql(workspaceId, columns, { sources, statuses: ["queued"], where: within, most: MOST_SCANNED }),
+      ]
+    : [
+        logSql(workspaceId, columns, {
+          sources,
+          statuses: status && storedAs(status),
+          where: sql`${shows(workspaceId, status)} ${within}`,
+          most: MOST_SCANNED,
+        }),
+      ];
+  const newest = places.map(
+    (place, at) => sql`
+      select * from (select ${at}::int as place, m.* from ${place} order by m.id desc limit ${MOST_SCANNED}) m`,
+  );
+  const found = await db.row<Scanned>(sql`
+    with looked as materialized (${join(newest, " union all ")}),
+      -- Where the places stopped that have more messages than the call reads: below the newest of these some are missing.
+      stopped as materialized (
+        select id, created_at from (
+          select distinct on (place) id, created_at, count(*) over (partition by place) as read
+          from looked order by place, id) oldest
+        where read = ${MOST_SCANNED} order by id desc limit 1),
+      meant as materialized (
+        select m.id from looked m
+        where m.id >= coalesce((select id from stopped), '00000000-0000-0000-0000-000000000000')
+          ${conditionsOf(workspaceId, filter)})
+    select array(select id from meant order by id desc limit ${limit} offset ${offset}) as ids,
+      (select count(*) from meant) as total, (select created_at from stopped) as since,
+      (select id from stopped) as "searchedTo"`);
+  if (found === undefined) throw new Error("no row");
+  return found;
+}
+
+/** Conditions on the id of a message `m`, which the indexes have. Begins with `and`. */
+function idsWithin({ span, accepted_from: from, accepted_before: before }: ScanFilter, after?: string): Sql {
+  const early = from && new Date(Math.max(0, from.getTime() - CLOCK_DIFFERENCE_SECONDS * 1_000));
+  const late = before && new Date(before.getTime() + ID_LAG_MS);
+  return sql`${after === undefined ? empty : sql`and m.id < ${after}`}
+    ${span ? sql`and m.id between ${span.first} and ${span.last}` : empty}
+    ${early ? sql`and m.id >= ${firstIdAt(early)}` : empty} ${late ? sql`and m.id < ${firstIdAt(late)}` : empty}`;
+}
+
+/**
+ * The condition on the time of acceptance; begins with `and`. The planner does not know that this time agrees with the id,
+ * and would expect that few rows of the range of ids meet both: it would read and sort all of them. It makes no such
+ * guess about `coalesce`.
+ */
+function acceptedWithin({ accepted_from: from, accepted_before: before }: ScanFilter): Sql {
+  if (from === undefined && before === undefined) return empty;
+  return sql`and coalesce(m.created_at >= ${from ?? null}::timestamptz, true)
+    and coalesce(m.created_at < ${before ?? null}::timestamptz, true)`;
+}
+
+/** The conditions on a message `m` that is read. Begins with `and`. */
+function conditionsOf(workspaceId: WorkspaceId, filter: ScanFilter): Sql {
+  const { source, status, email, subject, domain, from_email, request_id, code, origin_id } = filter;
+  // A text without an @ may be part of a local part.
+  const wanted = email?.includes("@") ? domainInALabels(email) : email;
+  const conditions = [
+    source && sql`m.source = ${source}`,
+    status && sql`m.status = any (${[...storedAs(status)]}::text[]) ${shows(workspaceId, status)}`,
+    wanted && sql`position(lower(${wanted}) in ${address}) > 0`,
+    subject && sql`position(lower(${subject}) in lower(m.subject)) > 0`,
+    domain && sql`lower(m.domain) = lower(${domainInALabels(domain)})`,
+    from_email && sql`lower(m.from_email) = lower(${domainInALabels(from_email)})`,
+    request_id && sql`m.request_id = ${request_id}`,
+    origin_id && sql`m.origin_id = ${origin_id}`,
+    code && repliedSql(workspaceId, code),
+  ].filter((condition) => condition !== undefined && condition !== "");
+  return conditions.length === 0 ? empty : sql`and ${join(conditions, " and ")}`;
+}
+
+/**
+ * Whether an attempt of message `m`, or a bounce, has the code. The timeline is read only where it can have such a code:
+ * a message that was delivered at once has no refusal.
+ */
+function repliedSql(workspaceId: WorkspaceId, code: string): Sql {
+  const isRefusal = !code.startsWith("2");
+  const equal = code.includes(".") ? sql`e.enhanced_code = ${code}` : sql`e.code = ${Number(code)}`;
+  return sql`m.status <> 'queued'
+    ${isRefusal ? sql`and (m.attempts > 1 or m.status <> 'delivered')` : empty}
+    and exists (
+      select from message_events e
+      where e.workspace_id = ${workspaceId} and e.message_id = m.id
+        and e.type in ('delivered', 'deferred', 'bounced', 'failed') and ${equal})`;
+}
