@@ -10,6 +10,9 @@ import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
 import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
+import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
+import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
+import { roleEndpoints } from "./team/roles/endpoints.ts";
 
 export interface WorkspaceParts extends ProcessContext {
   readonly plans: Plans;
@@ -19,10 +22,19 @@ export interface WorkspaceParts extends ProcessContext {
 
 type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
 
-export function workspaceEndpoints(parts: WorkspaceParts, hooks: ApiKeyHooks): Endpoint[] {
+/** The other wings' share in these endpoints. */
+export interface WorkspaceHooks extends ApiKeyHooks {
+  readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
+  readonly sendInvitation: InvitationDeps["sendInvitation"];
+}
+
+export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
   const { database: db, clock, log, plans, paymentGateway: gateway, publicUrl } = parts;
   return [
     ...apiKeyEndpoints({ db, clock, ...hooks }),
+    ...teamEndpoints({ db, clock, ...hooks }),
+    ...invitationEndpoints({ db, clock, publicUrl, ...hooks }),
+    ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...topUpEndpoints({ db, clock, log, gateway, publicUrl }),
   ];
