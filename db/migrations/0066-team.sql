@@ -22,9 +22,8 @@ create index invitations_of_role on invitations (workspace_id, role_id) where ro
 
 alter table roles add column description text not null default '';
 
--- The operator's limit for hourly_cap, which the workspace may lower for itself.
-alter table workspaces add column hourly_cap_limit integer;
-update workspaces set hourly_cap_limit = hourly_cap where hourly_cap is not null;
+-- A cap that the workspace sets itself; the lower of it and hourly_cap, which is the operator's, applies.
+alter table workspaces add column own_hourly_cap integer check (own_hourly_cap > 0);
 
 -- Credits that operators record over HTTP, by a reference of theirs, so that a repeated request does not credit twice.
 create table operator_credits (

@@ -10,9 +10,13 @@ import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
 import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
+import { operatorEndpoints } from "./operator/endpoints.ts";
+import { installationUserEndpoints } from "./operator/users/endpoints.ts";
 import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
 import { roleEndpoints } from "./team/roles/endpoints.ts";
+
+import { workspaceSettingsEndpoints } from "./workspaces/endpoints.ts";
 
 export interface WorkspaceParts extends ProcessContext {
   readonly plans: Plans;
@@ -36,6 +40,9 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...invitationEndpoints({ db, clock, publicUrl, ...hooks }),
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
+    ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
+    ...operatorEndpoints({ db, clock, plans, ...hooks }),
+    ...installationUserEndpoints({ db, clock, ...hooks }),
     ...topUpEndpoints({ db, clock, log, gateway, publicUrl }),
   ];
 }

@@ -23,7 +23,8 @@ const Teammate = Type.Object(
     role_name: Type.String({ description: "Name of the role." }),
     joined_at: Type.Unsafe<Date>({ ...Timestamp, description: "When they became a member." }),
     is_disabled: Type.Boolean({
-      description: "Whether an operator of the installation has disabled the account: the person cannot sign in.",
+      description:
+        "Whether an operator of the installation has disabled the account: the person cannot sign in.",
     }),
   },
   { $id: "Teammate" },

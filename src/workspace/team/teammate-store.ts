@@ -68,7 +68,11 @@ export async function isTeammate(db: Queryable, workspaceId: WorkspaceId, email:
 }
 
 /** Whether anybody but this person is an owner who can sign in. */
-export async function hasOtherOwner(tx: Queryable, workspaceId: WorkspaceId, userId: string): Promise<boolean> {
+export async function hasOtherOwner(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  userId: string,
+): Promise<boolean> {
   const row = await tx.row(sql`
     select from workspace_members m join users u on u.id = m.user_id
     where m.workspace_id = ${workspaceId} and m.built_in_role = 'owner' and m.user_id <> ${userId}

@@ -38,9 +38,14 @@ const InvitationShape = Type.Object(
     role_name: Type.String({ description: "Name of the role." }),
     invited_by: Type.String({ description: "Name of the person or API key that invited." }),
     created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the person was invited first." }),
-    sent_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the newest mail was accepted for sending." }),
+    sent_at: Type.Unsafe<Date>({
+      ...Timestamp,
+      description: "When the newest mail was accepted for sending.",
+    }),
     expires_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the newest link stops working." }),
-    is_expired: Type.Boolean({ description: "Whether the link has stopped working: resend it for a new one." }),
+    is_expired: Type.Boolean({
+      description: "Whether the link has stopped working: resend it for a new one.",
+    }),
   },
   { $id: "Invitation" },
 );
@@ -77,9 +82,7 @@ const InvitationPreview = Type.Object(
 const Acceptance = Type.Object(
   {
     token: TokenField,
-    name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 200, description: "Name of a new person." }),
-    ),
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "Name of a new person." })),
     password: Type.Optional(
       Type.String({ minLength: 1, maxLength: 256, description: "The password that a new person chooses." }),
     ),
@@ -182,7 +185,10 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
             ...sentNow(now()),
           };
           if (!(await insertInvitation(tx, workspaceId, invitation, token))) {
-            throw new ApiError("CONFLICT", "This address is invited already: resend or revoke the invitation");
+            throw new ApiError(
+              "CONFLICT",
+              "This address is invited already: resend or revoke the invitation",
+            );
           }
           await send(tx, workspaceId, email, token);
           return shown(invitation);
@@ -257,7 +263,8 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       id: "acceptInvitation",
       method: "POST",
       path: "/invitations/accept",
-      summary: "Join a workspace: signed in with the invited address, or as a new person with name and password",
+      summary:
+        "Join a workspace: signed in with the invited address, or as a new person with name and password",
       needs: "public",
       body: Acceptance,
       answer: Joined,

@@ -24,7 +24,11 @@ const MOST_PERMISSIONS = 200;
 
 export const NewRole = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Its name, unique in the workspace." }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: LONGEST_NAME,
+      description: "Its name, unique in the workspace.",
+    }),
     description: Type.Optional(Type.String({ maxLength: 500, description: "What it is for." })),
     permissions: Type.Array(Type.String(), {
       minItems: 1,

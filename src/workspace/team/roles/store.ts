@@ -24,12 +24,20 @@ export function listOwnRoles(db: Queryable, workspaceId: WorkspaceId): Promise<O
     order by lower(name), id limit ${roleRoom.most}`);
 }
 
-export function findOwnRole(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<OwnRole | undefined> {
+export function findOwnRole(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<OwnRole | undefined> {
   return db.row(sql`select ${columns} from roles where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 /** Locks the role until the transaction ends; members cannot use it meanwhile to change keys or people. */
-export function lockOwnRole(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<OwnRole | undefined> {
+export function lockOwnRole(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<OwnRole | undefined> {
   return tx.row(sql`
     select ${columns} from roles where workspace_id = ${workspaceId} and id = ${id} for update`);
 }
