@@ -4,6 +4,8 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
+import { auditEndpoints } from "./audit/endpoints.ts";
+import { forgetOldEvents } from "./audit/retention.ts";
 import { billingTasks } from "./billing/billing-jobs.ts";
 import { billingEndpoints } from "./billing/endpoints.ts";
 import { topUpEndpoints } from "./billing/payments/endpoints.ts";
@@ -14,6 +16,7 @@ import { operatorEndpoints } from "./operator/endpoints.ts";
 import { installationUserEndpoints } from "./operator/users/endpoints.ts";
 import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
+import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
 import { roleEndpoints } from "./team/roles/endpoints.ts";
 
 import { workspaceSettingsEndpoints } from "./workspaces/endpoints.ts";
@@ -43,6 +46,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
     ...operatorEndpoints({ db, clock, plans, ...hooks }),
     ...installationUserEndpoints({ db, clock, ...hooks }),
+    ...auditEndpoints({ db, clock }),
     ...topUpEndpoints({ db, clock, log, gateway, publicUrl }),
   ];
 }
@@ -58,5 +62,9 @@ export function workspaceRecurring({
   clock,
   plans,
 }: Pick<WorkspaceParts, "database" | "clock" | "plans">): Recurring[] {
-  return billingTasks({ db, clock, plans });
+  return [
+    ...billingTasks({ db, clock, plans }),
+    forgetOldEvents({ db, clock }),
+    forgetEndedInvitations({ db, clock }),
+  ];
 }

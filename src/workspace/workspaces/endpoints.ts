@@ -1,5 +1,6 @@
 /** Workspaces over HTTP: those of a person, and the settings of the one that the caller uses. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, required } from "#platform/errors.ts";
@@ -96,6 +97,7 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
           const workspace = await createWorkspaceWithoutKey(tx, settings, now);
           const owner = { userId: actor.id, builtInRole: "owner", roleId: null };
           await insertWorkspaceMember(tx, workspace.id, owner, now);
+          describeAudit({ workspaceId: workspace.id });
           return shown(tx, workspace);
         });
       },

@@ -3,6 +3,7 @@
  * account that exists: an existing person signs in first, with password and factor.
  */
 import { hash } from "node:crypto";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
@@ -81,6 +82,11 @@ export async function acceptInvitation(
       throw new ApiError("CONFLICT", "You are a member of this workspace already");
     }
     await removeInvitation(tx, workspaceId, invitation.id);
+    describeAudit({
+      actor: { kind: "person", id: user.id, name: user.name },
+      workspaceId,
+      resource: { id: invitation.id, name: invitation.email },
+    });
     if (person === undefined) await openFirstSession(tx, user.id, request, now);
     return { user, invitation };
   });

@@ -242,6 +242,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       path: "/invitations/preview",
       summary: "What an invitation offers, for the page that its link opens",
       needs: "public",
+      unaudited: "only reads",
       body: Type.Object({ token: TokenField }, { $id: "InvitationToken" }),
       answer: InvitationPreview,
       message: "Invitation",
