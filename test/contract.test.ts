@@ -47,11 +47,13 @@ beforeAll(async () => {
   const stripe = await startFakeStripe();
   service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env } });
   const { database, clock, workspaceId } = service;
-  const person = await service.newPerson(["*:*"], { isOperator: true });
+  // The clock runs ahead during the examples; the person stays confirmed.
+  const confirmedAt = new Date("2999-01-01");
+  const person = await service.newPerson(["*:*"], { isOperator: true, confirmedAt });
   owner = { workspaceId, call: service.call, person, database, clock };
   const other = await service.newWorkspace();
   const call = apiCaller(() => service.url, other.key);
-  const theirs = await service.newPerson(["*:*"], { workspaceId: other.workspaceId });
+  const theirs = await service.newPerson(["*:*"], { workspaceId: other.workspaceId, confirmedAt });
   stranger = { workspaceId: other.workspaceId, call, person: theirs, database, clock };
 });
 

@@ -21,7 +21,7 @@ export async function signInPerson(
   { database, url, now }: { readonly database: Database; readonly url: () => string; readonly now: Date },
   workspaceId: WorkspaceId,
   permissions: readonly string[],
-  { isOperator = false, hasSecondFactor = false } = {},
+  { isOperator = false, hasSecondFactor = false, confirmedAt = now } = {},
 ): Promise<SignedInPerson> {
   const [userId, roleId] = [newId(), newId()];
   const email = `p${randomBytes(6).toString("hex")}@example.com`;
@@ -37,7 +37,7 @@ export async function signInPerson(
     await tx.run(sql`
       insert into sessions (token_hash, id, user_id, has_second_factor, ip, agent, created_at, seen_at, expires_at, confirmed_at)
       values (${hash("sha256", token, "buffer")}, ${newId()}, ${userId}, ${hasSecondFactor}, '192.0.2.1', 'Test browser',
-        ${now}, ${now}, ${new Date(now.getTime() + 60 * 86_400_000)}, ${now})`);
+        ${now}, ${now}, ${new Date(now.getTime() + 60 * 86_400_000)}, ${confirmedAt})`);
   });
   const headers = {
     Cookie: `posthaste=${token}`,

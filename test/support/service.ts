@@ -43,7 +43,12 @@ export interface TestService {
   /** Signs in a new member of a workspace, by default of the first one. */
   newPerson(
     permissions: readonly string[],
-    options?: { readonly workspaceId?: WorkspaceId; readonly isOperator?: boolean },
+    options?: {
+      readonly workspaceId?: WorkspaceId;
+      readonly isOperator?: boolean;
+      readonly hasSecondFactor?: boolean;
+      readonly confirmedAt?: Date;
+    },
   ): Promise<SignedInPerson>;
 }
 

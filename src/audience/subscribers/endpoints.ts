@@ -87,6 +87,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Remove all members of a list; people on no other list are deleted",
       needs: need(subscribers, "write"),
+      confirmed: true,
       answer: Type.Object({ deleted: Type.Integer() }, { $id: "DeletedCount" }),
       message: (data) => `${data.deleted} ${data.deleted === 1 ? "subscriber" : "subscribers"} deleted`,
       async handle({ caller, params }) {

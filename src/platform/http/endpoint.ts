@@ -46,8 +46,8 @@ export function permissionOf(need: Need): string {
 }
 
 /**
- * Who may call an endpoint: a holder of a permission; any key or member of a workspace ("authenticated"); a signed-in
- * person without a workspace ("signed in"); a person who operates the installation ("operator"); or everybody ("public").
+ * The callers of an endpoint: a holder of a permission; any key or member of a workspace ("authenticated"); a signed-in
+ * person without a workspace ("signed in"); a person who operates the installation ("operator"); or any client ("public").
  */
 export type Needs = Need | "authenticated" | "signed in" | "operator" | "public";
 
