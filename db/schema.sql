@@ -1,3 +1,19 @@
+create table account_links (
+  token_hash bytea not null,
+  purpose text not null,
+  user_id uuid,
+  email text,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  PRIMARY KEY (token_hash),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CHECK (((user_id IS NULL) = (purpose = 'first_owner'::text))),
+  CHECK (((email IS NOT NULL) = (purpose = 'change_email'::text))),
+  CHECK ((purpose = ANY (ARRAY['first_owner'::text, 'set_password'::text, 'change_email'::text])))
+);
+CREATE INDEX account_links_by_end ON account_links USING btree (expires_at);
+CREATE INDEX account_links_of_user ON account_links USING btree (user_id, purpose);
+
 create table api_keys (
   workspace_id uuid not null,
   id uuid not null,
@@ -13,6 +29,28 @@ create table api_keys (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX api_keys_by_hash ON api_keys USING btree (key_hash);
+
+create table attempt_buckets (
+  bucket text not null,
+  full_at timestamp with time zone not null,
+  PRIMARY KEY (bucket)
+);
+CREATE INDEX attempt_buckets_by_time ON attempt_buckets USING btree (full_at);
+
+create table authenticator_apps (
+  id uuid not null,
+  user_id uuid not null,
+  name text not null,
+  secret bytea not null,
+  last_step bigint,
+  created_at timestamp with time zone default now() not null,
+  confirmed_at timestamp with time zone,
+  last_used_at timestamp with time zone,
+  PRIMARY KEY (id),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX authenticator_apps_being_set_up ON authenticator_apps USING btree (created_at) WHERE (confirmed_at IS NULL);
+CREATE INDEX authenticator_apps_of_user ON authenticator_apps USING btree (user_id);
 
 create table autoresponder_contents (
   workspace_id uuid not null,
@@ -600,6 +638,17 @@ create table domain_switches (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
+create table external_accounts (
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone default now() not null,
+  PRIMARY KEY (issuer, subject),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX external_accounts_of_user ON external_accounts USING btree (user_id);
+
 create table idempotency_keys (
   workspace_id uuid not null,
   path text not null,
@@ -716,6 +765,17 @@ create table jobs (
 );
 CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at);
 CREATE INDEX jobs_open ON jobs USING btree (workspace_id, type, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
+
+create table known_browsers (
+  token_hash bytea not null,
+  user_id uuid not null,
+  created_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  PRIMARY KEY (token_hash),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX known_browsers_by_time ON known_browsers USING btree (seen_at);
+CREATE INDEX known_browsers_of_user ON known_browsers USING btree (user_id, seen_at DESC);
 
 create table list_counters (
   workspace_id uuid not null,
@@ -894,6 +954,22 @@ create table origin_names (
   CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text])))
 );
 
+create table passkeys (
+  id uuid not null,
+  user_id uuid not null,
+  credential_id text not null,
+  public_key bytea not null,
+  sign_count bigint not null,
+  transports text[] not null,
+  name text not null,
+  created_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone,
+  UNIQUE (credential_id),
+  PRIMARY KEY (id),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX passkeys_of_user ON passkeys USING btree (user_id);
+
 create table payment_events (
   workspace_id uuid not null,
   gateway text not null,
@@ -945,6 +1021,14 @@ create table receipt_counters (
   last integer not null,
   PRIMARY KEY (workspace_id, year),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table recovery_codes (
+  user_id uuid not null,
+  code_hash bytea not null,
+  used_at timestamp with time zone,
+  PRIMARY KEY (user_id, code_hash),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 
 create table refused_reports (
@@ -1325,6 +1409,22 @@ create table sessions (
 );
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, seen_at DESC);
+
+create table sign_in_challenges (
+  token_hash bytea not null,
+  purpose text not null,
+  user_id uuid,
+  webauthn_challenge text not null,
+  tries integer default 0 not null,
+  created_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  PRIMARY KEY (token_hash),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  CHECK (((user_id IS NULL) = (purpose = 'passkey_sign_in'::text))),
+  CHECK ((purpose = ANY (ARRAY['second_factor'::text, 'passkey_sign_in'::text, 'confirmation'::text, 'passkey_enrolment'::text])))
+);
+CREATE INDEX sign_in_challenges_by_end ON sign_in_challenges USING btree (expires_at);
+CREATE INDEX sign_in_challenges_of_user ON sign_in_challenges USING btree (user_id);
 
 create table signup_forms (
   workspace_id uuid not null,

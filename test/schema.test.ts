@@ -26,13 +26,18 @@ test("the primary key of every tenant table begins with the workspace", async ()
 
 /** Columns of type bytea that are not sealed with the secret key: hashes, mails, files and sets. */
 const unsealed = [
+  "account_links.token_hash",
   "api_keys.key_hash",
   "captured_messages.raw",
   "idempotency_keys.request_hash",
   "inbound_mails.raw",
   "job_file_parts.octets",
+  "known_browsers.token_hash",
+  "passkeys.public_key",
+  "recovery_codes.code_hash",
   "secret_keys.fingerprint",
   "sessions.token_hash",
+  "sign_in_challenges.token_hash",
   "submissions.raw",
   "subscribers.active_lists",
 ];

@@ -10,6 +10,7 @@ import { isTrackingDomain } from "#identity/tracking-domains/store.ts";
 import { trackingBase } from "#identity/tracking-domains/tracking-base-url.ts";
 import { inboundGauges } from "#inbound/assembly.ts";
 import { recordEngagements } from "#messages/record-engagement.ts";
+import { auditedDatabase } from "#platform/audit/audited-database.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
 import type { RateLimit } from "#platform/config/setting-readers.ts";
@@ -38,6 +39,7 @@ import { announceFormAbuse, announceSubscriber } from "#webhooks/events/announce
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";
 import { registerWorkspacePages } from "#workspace/assembly.ts";
+import { insertAuditEvent } from "#workspace/audit/store.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
@@ -59,7 +61,8 @@ export function createApi(
   services: ProcessContext,
   checks: Readonly<Record<string, ReadinessCheck>> = {},
 ): Api {
-  const { config, log, clock, requests: database, database: background, secrets } = services;
+  const { config, log, clock, requests, database: background, secrets } = services;
+  const database = auditedDatabase(requests);
   const metrics = createMetrics();
   metrics.gauge({
     name: "posthaste_delivery_queue",
@@ -123,7 +126,8 @@ export function createApi(
   });
   const server = createServer({
     endpoints,
-    database,
+    database: requests,
+    insertAuditEvent,
     dataDir: config.DATA_DIR,
     authenticator,
     rateLimiter,

@@ -39,12 +39,15 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const { config, clock, database: db, forgetKeys, publicUrl } = parts;
   const assemblyThread = openAssemblyThread(new URL("assembly-thread.ts", import.meta.url));
+  const sendPlatformMail = createPlatformMail(config.PLATFORM_SENDER, clock);
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
   const endpoints: Endpoint[] = [
     ...workspaceEndpoints(parts, {
       endpoints: () => endpoints,
       forgetKeys,
       onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
+      onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
+      sendInvitation: sendPlatformMail,
     }),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),
     ...identityEndpoints(
@@ -52,7 +55,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       {
         ...usesOfIdentity,
         removeReports: (workspaceId, domainId) => removeReports(db, workspaceId, domainId),
-        sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
+        sendPlatformMail,
         warmUpsOf: (db, workspaceId, ips, now) => listWarmUpProgress(db, workspaceId, ips, providers, now),
         onVerification: announceVerification,
       },

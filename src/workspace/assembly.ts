@@ -4,12 +4,22 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
+import { auditEndpoints } from "./audit/endpoints.ts";
+import { forgetOldEvents } from "./audit/retention.ts";
 import { billingTasks } from "./billing/billing-jobs.ts";
 import { billingEndpoints } from "./billing/endpoints.ts";
 import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
 import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
+import { operatorEndpoints } from "./operator/endpoints.ts";
+import { installationUserEndpoints } from "./operator/users/endpoints.ts";
+import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
+import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
+import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
+import { roleEndpoints } from "./team/roles/endpoints.ts";
+
+import { workspaceSettingsEndpoints } from "./workspaces/endpoints.ts";
 
 export interface WorkspaceParts extends ProcessContext {
   readonly plans: Plans;
@@ -19,11 +29,24 @@ export interface WorkspaceParts extends ProcessContext {
 
 type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
 
-export function workspaceEndpoints(parts: WorkspaceParts, hooks: ApiKeyHooks): Endpoint[] {
+/** The other wings' share in these endpoints. */
+export interface WorkspaceHooks extends ApiKeyHooks {
+  readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
+  readonly sendInvitation: InvitationDeps["sendInvitation"];
+}
+
+export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
   const { database: db, clock, log, plans, paymentGateway: gateway, publicUrl } = parts;
   return [
     ...apiKeyEndpoints({ db, clock, ...hooks }),
+    ...teamEndpoints({ db, clock, ...hooks }),
+    ...invitationEndpoints({ db, clock, publicUrl, ...hooks }),
+    ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
+    ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
+    ...operatorEndpoints({ db, clock, plans, ...hooks }),
+    ...installationUserEndpoints({ db, clock, ...hooks }),
+    ...auditEndpoints({ db, clock }),
     ...topUpEndpoints({ db, clock, log, gateway, publicUrl }),
   ];
 }
@@ -39,5 +62,9 @@ export function workspaceRecurring({
   clock,
   plans,
 }: Pick<WorkspaceParts, "database" | "clock" | "plans">): Recurring[] {
-  return billingTasks({ db, clock, plans });
+  return [
+    ...billingTasks({ db, clock, plans }),
+    forgetOldEvents({ db, clock }),
+    forgetEndedInvitations({ db, clock }),
+  ];
 }

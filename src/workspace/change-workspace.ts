@@ -1,6 +1,6 @@
-/** Changes to a workspace that the operator makes, from the command line or the console. */
+/** Changes to a workspace: by the operator, from the command line or over HTTP, and by its own people. */
 import type { Clock } from "#platform/clock.ts";
-import type { Database } from "#platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { forgetHeadroom } from "./billing/account-store.ts";
@@ -13,16 +13,34 @@ import type { Workspace } from "./workspaces/workspace.ts";
 export type WorkspaceChanges = Partial<
   Pick<
     Workspace,
+    | "name"
     | "timezone"
     | "plan"
     | "hourly_cap"
+    | "own_hourly_cap"
     | "notify_email"
     | "default_sender"
     | "retry_hours"
     | "tracks_transactional"
+    | "requires_second_factor"
     | "is_suspended"
   >
 >;
+
+interface ChangeDeps {
+  readonly clock: Clock;
+  readonly plans: Plans;
+}
+
+/** As `changeWorkspaceIn`, in a transaction of its own. */
+export function changeWorkspace(
+  db: Database,
+  workspaceId: WorkspaceId,
+  changes: WorkspaceChanges,
+  deps: ChangeDeps,
+): Promise<Workspace> {
+  return db.transaction((tx) => changeWorkspaceIn(tx, workspaceId, changes, deps));
+}
 
 /**
  * Changes the given settings and leaves the others; workspaces/workspace.ts has validated the values. A running API
@@ -30,22 +48,20 @@ export type WorkspaceChanges = Partial<
  * charged under the old plan.
  * @throws ApiError NOT_FOUND
  */
-export function changeWorkspace(
-  db: Database,
+export async function changeWorkspaceIn(
+  tx: Queryable,
   workspaceId: WorkspaceId,
   changes: WorkspaceChanges,
-  { clock, plans }: { readonly clock: Clock; readonly plans: Plans },
+  { clock, plans }: ChangeDeps,
 ): Promise<Workspace> {
-  return db.transaction(async (tx) => {
-    const workspace = await lockWorkspace(tx, workspaceId);
-    if (!workspace) throw notFound("Workspace");
-    const now = clock.now();
-    if (changes.plan !== undefined) await settleAccount(tx, plans, workspaceId, now);
-    const changed = { ...workspace, ...changes, updated_at: now };
-    await updateWorkspace(tx, changed);
-    // The operator's plan replaces a subscription.
-    if (changes.plan !== undefined) await removeSubscription(tx, workspaceId);
-    await forgetHeadroom(tx, workspaceId);
-    return changed;
-  });
+  const workspace = await lockWorkspace(tx, workspaceId);
+  if (!workspace) throw notFound("Workspace");
+  const now = clock.now();
+  if (changes.plan !== undefined) await settleAccount(tx, plans, workspaceId, now);
+  const changed = { ...workspace, ...changes, updated_at: now };
+  await updateWorkspace(tx, changed);
+  // The operator's plan replaces a subscription.
+  if (changes.plan !== undefined) await removeSubscription(tx, workspaceId);
+  await forgetHeadroom(tx, workspaceId);
+  return changed;
 }

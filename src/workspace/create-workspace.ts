@@ -1,4 +1,4 @@
-/** Creates workspaces. Each gets an API key with full access: without a key it could not be reached over HTTP. */
+/** Creates workspaces. One without people gets an API key with full access: it could not be reached over HTTP otherwise. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
@@ -8,31 +8,45 @@ import { insertAccount } from "./billing/account-store.ts";
 import { insertWorkspace, lockWhetherEmpty } from "./workspaces/store.ts";
 import { type PlanName, STANDARD_RETRY_HOURS, type Workspace } from "./workspaces/workspace.ts";
 
-/**
- * Creates the workspace and its key in the caller's transaction; workspaces/workspace.ts has validated the settings.
- * @param secret the value of the key; generated when absent
- */
-export async function createWorkspace(
+type NewWorkspace = Pick<Workspace, "name" | "timezone" | "plan">;
+
+/** Creates the workspace in the caller's transaction; workspaces/workspace.ts has validated the settings. */
+export async function createWorkspaceWithoutKey(
   tx: Queryable,
-  settings: Pick<Workspace, "name" | "timezone" | "plan">,
-  clock: Clock,
-  secret?: string,
-): Promise<{ workspace: Workspace; key: IssuedKey }> {
-  const now = clock.now();
+  settings: NewWorkspace,
+  now: Date,
+): Promise<Workspace> {
   const workspace: Workspace = {
     ...settings,
     id: asWorkspaceId(newId()),
     hourly_cap: null,
+    own_hourly_cap: null,
     notify_email: null,
     default_sender: null,
     retry_hours: STANDARD_RETRY_HOURS,
     tracks_transactional: false,
+    requires_second_factor: false,
     is_suspended: false,
     created_at: now,
     updated_at: now,
   };
   await insertWorkspace(tx, workspace);
   await insertAccount(tx, workspace.id);
+  return workspace;
+}
+
+/**
+ * Creates the workspace and its key in the caller's transaction; workspaces/workspace.ts has validated the settings.
+ * @param secret the value of the key; generated when absent
+ */
+export async function createWorkspace(
+  tx: Queryable,
+  settings: NewWorkspace,
+  clock: Clock,
+  secret?: string,
+): Promise<{ workspace: Workspace; key: IssuedKey }> {
+  const now = clock.now();
+  const workspace = await createWorkspaceWithoutKey(tx, settings, now);
   const given = { name: "First key", permissions: ["*:*"], expires_at: null };
   return { workspace, key: await issueKey(tx, workspace.id, given, now, secret) };
 }

@@ -128,6 +128,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Count the people who meet conditions, without saving them",
       needs: need(segments, "read"),
+      unaudited: "only reads",
       body: SegmentPreviewInput,
       answer: SegmentPreview,
       message: ({ subscriber_count: count }) => (count === 1 ? "1 subscriber" : `${count} subscribers`),

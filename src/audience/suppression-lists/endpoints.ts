@@ -232,6 +232,7 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       path: "/suppression-lists/{id}/test",
       summary: "Check whether a list suppresses an address or domain",
       needs: need(suppressionLists, "read"),
+      unaudited: "only reads",
       body: Type.Object(
         { test_value: Type.String({ minLength: 1, description: "An address, or a domain." }) },
         { $id: "SuppressionQuestion" },

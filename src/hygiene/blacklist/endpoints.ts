@@ -58,6 +58,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       mayTakeLong: "asking others",
       summary: "Check an IP address or a domain against all blacklists now",
       needs: need(blacklist, "write"),
+      unaudited: "checks are in a log of their own",
       body: CheckInput,
       answer: BlacklistCheck,
       errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],

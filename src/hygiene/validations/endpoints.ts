@@ -127,6 +127,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       mayTakeLong: "asking others",
       summary: "Validate one address",
       needs: need(validations, "write"),
+      unaudited: "validations are in a log of their own",
       body: ValidationRequest,
       answer: Validation,
       message: ({ status }) => `The address is ${status}`,

@@ -22,6 +22,8 @@ export interface Resource {
   readonly name: string;
   readonly label: string;
   readonly group: string;
+  /** Its rows are about recipients: the audit log names changed fields without their values. */
+  readonly isPersonal?: true;
 }
 
 /**
@@ -136,6 +138,8 @@ interface Operation<
   readonly mayTakeLong?: "reading" | "asking others";
   /** Error codes of the handler, in addition to those that follow from the declaration (endpoint-error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
+  /** Why calls are not in the audit log, although the method is not GET: they only read, or are in a log of their own. */
+  readonly unaudited?: string;
   /** A write that suspended workspaces may use (billing). */
   readonly openWhileSuspended?: true;
   handle(

@@ -11,6 +11,7 @@ import { patiently } from "#platform/database/request-database.ts";
 import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { isUuid, newId } from "#platform/ids.ts";
 import { inTime } from "#platform/in-time.ts";
+import { AuditHook } from "./audit-operation.ts";
 import { workspaceCaller } from "./auth/caller.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
 import {
@@ -62,10 +63,13 @@ export interface AnswerDeps {
   readonly databaseMs: number;
   readonly unsettled: UnsettledKeys;
   readonly liveness: ProcessLiveness;
+  /** Writes the audit log; absent in servers without one. */
+  readonly audit?: AuditHook | undefined;
 }
 
 export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   const { database, dataDir, unsettled, liveness } = deps;
+  const audit = AuditHook.audits(endpoint) ? deps.audit : undefined;
   const { body: shape, bodyLimit = BODY_LIMIT } = endpoint;
   const isForm = fileFieldOf(shape) !== undefined;
   const surroundings = {
@@ -160,7 +164,9 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       return { file: (await endpoint.handle(input as never)) as FileAnswer };
     }
     const run = async (): Promise<Versioned> => {
-      const result = await endpoint.handle(input as never);
+      const result = await (audit
+        ? audit.run(endpoint, input, () => endpoint.handle(input as never), isChange)
+        : endpoint.handle(input as never));
       if (result instanceof ResponseStored) return success(result.data);
       if (result instanceof DryRun) {
         // A dry run has no effect, so its response is not replayed.
@@ -199,6 +205,8 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
 
 /** A response with the version of its resource, if it has one. */
 type Versioned = StoredAnswer & { readonly etag?: string };
+
+const isChange = (result: unknown) => !(result instanceof DryRun);
 
 /** The result of a handler. */
 type Done = { readonly answer: Versioned; readonly isReplayed?: boolean } | { readonly file: FileAnswer };

@@ -13,6 +13,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import type { InsertAuditEvent } from "#platform/audit/audit-event.ts";
 import { type Clock, systemClock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
@@ -21,6 +22,7 @@ import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { type HttpLimits, httpLimits } from "#platform/limits/http-limits.ts";
 import type { Log } from "#platform/log/log.ts";
 import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
+import { type AuditedRequest, AuditHook } from "./audit-operation.ts";
 import { type Caller, type SignedIn, type Visitor, workspaceCaller } from "./auth/caller.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
 import {
@@ -107,6 +109,8 @@ export interface ServerOptions {
   readonly publicUrl?: URL | null;
   readonly log: Log;
   readonly clock?: Clock;
+  /** Writes an event of the audit log; without it there is none. */
+  readonly insertAuditEvent?: InsertAuditEvent;
   /** Called for every response, for the metrics. */
   readonly onAnswer: (operation: string, status: number, seconds: number) => void;
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
@@ -257,14 +261,23 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   api.addHook("onReady", async () => void liveness.start());
   api.addHook("onClose", () => liveness.end());
   const unsettled = new UnsettledKeys(database);
-  const deps = { database, dataDir, databaseMs, liveness, unsettled };
+  const { insertAuditEvent: insert, endpoints, log } = options;
+  const audit = insert && new AuditHook(endpoints, { database, insert, log });
+  const deps = { database, dataDir, databaseMs, liveness, unsettled, audit };
   const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number) =>
     scope.route({
       method: endpoint.method,
       url: urlOf(endpoint),
       bodyLimit,
       config: { operation: endpoint.id, needs: endpoint.needs },
-      onRequest: async (request) => authorize(endpoint, request.caller, clock.now()),
+      onRequest: async (request) => {
+        try {
+          authorize(endpoint, request.caller, clock.now());
+        } catch (fault) {
+          audit?.noteRefusal(endpoint, auditedRequestOf(request), fault);
+          throw fault;
+        }
+      },
       handler: routeHandler(endpoint, deps),
     });
   const isForm = ({ body }: Endpoint) => fileFieldOf(body) !== undefined;
@@ -292,6 +305,14 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   api.setNotFoundHandler((request) => {
     throw unknownPath(request);
   });
+}
+
+/** What the audit log says of a request whose body was not read. */
+function auditedRequestOf(request: FastifyRequest): AuditedRequest {
+  const { caller, ip, headers, id: requestId } = request;
+  const given = Object.entries(request.params as Record<string, string>);
+  const params = Object.fromEntries(given.filter(([, id]) => isUuid(id)));
+  return { params, body: undefined, caller, client: { ip, agent: headers["user-agent"] ?? "" }, requestId };
 }
 
 function unknownPath({ url }: FastifyRequest): ApiError {

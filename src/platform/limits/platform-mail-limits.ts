@@ -121,4 +121,18 @@ export const platformMailLimits = {
     per: "day",
     beyond: "no mail is sent; the monitor shows the listing, and webhooks are sent",
   },
+  invitationsOfWorkspace: {
+    what: "invitations of teammates",
+    scope: "workspace",
+    most: 200,
+    per: "day",
+    beyond: "429",
+  },
+  invitationsToMailbox: {
+    what: "invitations of teammates",
+    scope: "mailbox",
+    most: 10,
+    per: "day",
+    beyond: "429",
+  },
 } as const satisfies Record<string, Limit>;

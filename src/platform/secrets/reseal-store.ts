@@ -11,8 +11,10 @@ import type { Secrets } from "./secrets.ts";
 export interface SealedColumn {
   /** Plural name of the values, for operators. */
   readonly what: string;
-  /** Its primary key is (workspace_id, id). */
+  /** Its primary key is (workspace_id, id), or only id. */
   readonly table: string;
+  /** The rows belong to no workspace: the primary key is id. */
+  readonly isInstallationWide?: true;
   readonly column: string;
   /** The authenticated context of the value in the row with this id. */
   readonly contextOf: (id: string) => string;
@@ -80,15 +82,16 @@ export async function resealAll(
 
 async function* batchesOf(
   db: Queryable,
-  { table, column }: SealedColumn,
+  { table, column, isInstallationWide }: SealedColumn,
   size: number,
 ): AsyncGenerator<SealedValue[]> {
+  const workspaceId = isInstallationWide ? sql`${nilId}::uuid` : sql`workspace_id`;
   let after: Pick<SealedValue, "workspace_id" | "id"> = { workspace_id: nilId, id: nilId };
   for (;;) {
     const batch = await db.rows<SealedValue>(sql`
-      select workspace_id, id, ${raw(column)} as sealed from ${raw(table)}
-      where (workspace_id, id) > (${after.workspace_id}, ${after.id}) and ${raw(column)} is not null
-      order by workspace_id, id limit ${size}`);
+      select ${workspaceId} as workspace_id, id, ${raw(column)} as sealed from ${raw(table)}
+      where (${workspaceId}, id) > (${after.workspace_id}, ${after.id}) and ${raw(column)} is not null
+      order by 1, id limit ${size}`);
     yield batch;
     const last = batch.at(-1);
     if (last === undefined || batch.length < size) return;
@@ -98,7 +101,7 @@ async function* batchesOf(
 
 function replaceSealed(
   db: Queryable,
-  { table, column }: SealedColumn,
+  { table, column, isInstallationWide }: SealedColumn,
   changes: readonly (SealedValue & { readonly resealed: Buffer })[],
 ): Promise<number> {
   return db.run(sql`
@@ -106,5 +109,6 @@ function replaceSealed(
     from unnest(${changes.map(({ workspace_id }) => workspace_id)}::uuid[], ${changes.map(({ id }) => id)}::uuid[],
       ${changes.map(({ sealed }) => sealed)}::bytea[], ${changes.map(({ resealed }) => resealed)}::bytea[])
       as changed (workspace_id, id, sealed, resealed)
-    where t.workspace_id = changed.workspace_id and t.id = changed.id and t.${raw(column)} = changed.sealed`);
+    where ${isInstallationWide ? sql`true` : sql`t.workspace_id = changed.workspace_id`} and t.id = changed.id
+      and t.${raw(column)} = changed.sealed`);
 }

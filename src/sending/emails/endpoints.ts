@@ -88,6 +88,7 @@ export function emailEndpoints(deps: {
       path: "/emails/send",
       summary: "Send one transactional email to one recipient",
       needs: need(emails, "send"),
+      unaudited: "messages are in the message log",
       query: { dry_run: flagField(false, "Check everything, send nothing; answered 200.", true) },
       body: Email,
       advise: adviceForField,

@@ -40,6 +40,7 @@ const kinds: readonly (readonly [PlatformMailKind, QuotaName, QuotaName])[] = [
   ["signup_confirmation", "signupMailsOfWorkspace", "signupMailsToMailbox"],
   ["bounce_copy", "bounceCopiesOfWorkspace", "bounceCopiesToMailbox"],
   ["listing_notice", "listingNoticesOfWorkspace", "listingNoticesToMailbox"],
+  ["team_invitation", "invitationsOfWorkspace", "invitationsToMailbox"],
 ];
 
 test.each(kinds)(

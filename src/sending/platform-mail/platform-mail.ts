@@ -31,7 +31,8 @@ export type PlatformMailKind =
   | "sender_confirmation"
   | "signup_confirmation"
   | "bounce_copy"
-  | "listing_notice";
+  | "listing_notice"
+  | "team_invitation";
 
 export interface PlatformMail {
   readonly kind: PlatformMailKind;
@@ -149,6 +150,8 @@ function usesOf(workspaceId: WorkspaceId, { kind, to, from }: PlatformMail): Quo
       return [useOf("bounceCopiesToMailbox", mailbox), useOf("bounceCopiesOfWorkspace", workspaceId)];
     case "listing_notice":
       return [useOf("listingNoticesToMailbox", mailbox), useOf("listingNoticesOfWorkspace", workspaceId)];
+    case "team_invitation":
+      return [useOf("invitationsToMailbox", mailbox), useOf("invitationsOfWorkspace", workspaceId)];
   }
 }
 

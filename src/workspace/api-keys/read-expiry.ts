@@ -16,7 +16,8 @@ export function readExpiry(text: string, now: Date): Date {
   return expiry;
 }
 
-function readInstant(text: string): Date | undefined {
+/** An ISO 8601 time, in UTC when it names no offset; undefined for other texts. */
+export function readInstant(text: string): Date | undefined {
   const readers = [
     () => Temporal.Instant.from(text),
     () => Temporal.PlainDateTime.from(text).toZonedDateTime("UTC"),

@@ -35,7 +35,7 @@ export async function tryLockAccount(tx: Queryable, workspaceId: WorkspaceId): P
 export async function findAccount(db: Queryable, workspaceId: WorkspaceId): Promise<Account | undefined> {
   const row = await db.row<Omit<Account, "subscription"> & Subscription & { is_subscribed: boolean }>(sql`
     select coalesce(a.balance, 0)::numeric(20, 6) as balance, coalesce(a.is_prepaid, false) as is_prepaid, w.plan,
-      w.hourly_cap, s.workspace_id is not null as is_subscribed, s.plan_id, s.billing_interval, s.status, s.anchor,
+      least(w.hourly_cap, w.own_hourly_cap) as hourly_cap, s.workspace_id is not null as is_subscribed, s.plan_id, s.billing_interval, s.status, s.anchor,
       s.current_period_start, s.current_period_end, s.cancel_at_period_end, s.past_due_since, s.retry_at
     from workspaces w left join billing_accounts a on a.workspace_id = w.id
       left join subscriptions s on s.workspace_id = w.id

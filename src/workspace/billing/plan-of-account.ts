@@ -29,6 +29,7 @@ export interface Account {
   readonly is_prepaid: boolean;
   /** Set by the operator. A subscription in force takes precedence. */
   readonly plan: PlanName;
+  /** The operator's or the workspace's own, whichever is lower. */
   readonly hourly_cap: number | null;
   readonly subscription: Subscription | null;
 }

@@ -7,7 +7,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { builtInRoles } from "./built-in-roles.ts";
 
 /** A session ends when it was not used for this long. */
-const IDLE_DAYS = 14;
+export const IDLE_DAYS = 14;
 /** seen_at is written at most once in this time. */
 const SEEN_SECONDS = 60;
 
@@ -37,13 +37,13 @@ export async function findSession(
 }
 
 /** The role of a member: `key` of a built-in one, or permissions of one that the workspace has made. */
-interface HeldRole {
+export interface HeldRole {
   readonly builtInRole: string | null;
   readonly rolePermissions: readonly string[] | null;
 }
 
 /** A built-in role that this version does not know gives no permission. */
-function permissionsOfRole({ builtInRole, rolePermissions }: HeldRole): readonly string[] {
+export function permissionsOfRole({ builtInRole, rolePermissions }: HeldRole): readonly string[] {
   return builtInRole === null ? (rolePermissions ?? []) : (builtInRoles.get(builtInRole)?.permissions ?? []);
 }
 

@@ -8,10 +8,11 @@ import type { Workspace } from "./workspace.ts";
 export async function insertWorkspace(db: Queryable, workspace: Workspace): Promise<void> {
   await db.run(sql`
     insert into workspaces (id, name, timezone, plan, hourly_cap, notify_email, default_sender, retry_hours,
-      tracks_transactional, is_suspended, created_at, updated_at)
+      tracks_transactional, is_suspended, own_hourly_cap, requires_second_factor, created_at, updated_at)
     values (${workspace.id}, ${workspace.name}, ${workspace.timezone}, ${workspace.plan}, ${workspace.hourly_cap},
       ${workspace.notify_email}, ${workspace.default_sender}, ${workspace.retry_hours},
-      ${workspace.tracks_transactional}, ${workspace.is_suspended}, ${workspace.created_at}, ${workspace.updated_at})`);
+      ${workspace.tracks_transactional}, ${workspace.is_suspended}, ${workspace.own_hourly_cap},
+      ${workspace.requires_second_factor}, ${workspace.created_at}, ${workspace.updated_at})`);
 }
 
 export function findWorkspace(db: Queryable, workspaceId: WorkspaceId): Promise<Workspace | undefined> {
@@ -35,6 +36,7 @@ export async function updateWorkspace(tx: Queryable, workspace: Workspace): Prom
         hourly_cap = ${workspace.hourly_cap}, notify_email = ${workspace.notify_email},
         default_sender = ${workspace.default_sender}, retry_hours = ${workspace.retry_hours},
         tracks_transactional = ${workspace.tracks_transactional}, is_suspended = ${workspace.is_suspended},
+        own_hourly_cap = ${workspace.own_hourly_cap}, requires_second_factor = ${workspace.requires_second_factor},
         updated_at = ${workspace.updated_at}
     where id = ${workspace.id}`);
 }

@@ -12,8 +12,10 @@ export interface Workspace {
   /** IANA name. Days and months of reports follow it; billing periods are in UTC. */
   readonly timezone: string;
   readonly plan: PlanName;
-  /** Messages an hour at most; null is no cap. */
+  /** Messages an hour at most, set by the operator; null is no cap. */
   readonly hourly_cap: number | null;
+  /** As hourly_cap, set by the workspace itself: the lower one applies. */
+  readonly own_hourly_cap: number | null;
   /** Recipient of the service's notices to the workspace; null: none are sent. */
   readonly notify_email: string | null;
   /** From of transactional mail whose caller names no sender; null is the installation's default sender. */
@@ -22,15 +24,17 @@ export interface Workspace {
   readonly retry_hours: number;
   /** Whether opens and clicks of its transactional mail are recorded. */
   readonly tracks_transactional: boolean;
+  /** Whether people need a session with a second factor. */
+  readonly requires_second_factor: boolean;
   readonly is_suspended: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
 }
 
 /** The maximum of the column (integer). */
-const LARGEST_CAP = 2_147_483_647;
+export const LARGEST_CAP = 2_147_483_647;
 /** A week. */
-const MOST_RETRY_HOURS = 168;
+export const MOST_RETRY_HOURS = 168;
 /**
  * For new workspaces, and for the service's own mail. Less than the 4 to 5 days of RFC 5321 section 4.5.4.1: mail that
  * comes later than three days helps no recipient.

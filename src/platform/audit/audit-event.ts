@@ -1,0 +1,37 @@
+/** An event of the audit log: who did what to which resource. */
+import type { Queryable } from "#platform/database/pool.ts";
+
+export const auditActorKinds = ["key", "person", "system", "visitor"] as const;
+
+export interface AuditActor {
+  /** `system` is the command line; `visitor` is somebody who is not signed in. */
+  readonly kind: (typeof auditActorKinds)[number];
+  readonly id: string | null;
+  readonly name: string;
+}
+
+/** A changed field. Secrets, contents and long values are hidden: both values are null. */
+export interface FieldChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+  readonly is_hidden: boolean;
+}
+
+export interface AuditEvent {
+  /** null: the event belongs to the installation. */
+  readonly workspaceId: string | null;
+  readonly actor: AuditActor;
+  readonly operation: string;
+  readonly resource: { readonly kind: string; readonly id: string | null; readonly name: string | null };
+  readonly result: "done" | "refused";
+  /** Error code of the refusal. */
+  readonly code: string | null;
+  readonly changes: readonly FieldChange[];
+  readonly ip: string | null;
+  readonly agent: string | null;
+  readonly requestId: string | null;
+}
+
+/** Writes the event in the transaction of the change. */
+export type InsertAuditEvent = (db: Queryable, event: AuditEvent) => Promise<void>;

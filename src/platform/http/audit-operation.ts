@@ -1,0 +1,195 @@
+/**
+ * The audit hook: every operation that is not a GET runs with a pending event, which is written in the transaction of its
+ * change. Operations that send or only read say so in their declaration (`Operation.unaudited`).
+ */
+import type { AuditActor, AuditEvent, InsertAuditEvent } from "#platform/audit/audit-event.ts";
+import { changedFields, displayNameOf, idIn, isFields } from "#platform/audit/changed-fields.ts";
+import { PendingEvent } from "#platform/audit/pending-event.ts";
+import { ExpiringMap } from "#platform/cache.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { isUuid } from "#platform/ids.ts";
+import type { Log } from "#platform/log/log.ts";
+import { MINUTE_MS } from "#platform/time-units.ts";
+import { type Caller, type SignedIn, type Visitor, workspaceCaller } from "./auth/caller.ts";
+import { networkOf } from "./auth/source-network.ts";
+import type { Client, Endpoint } from "./endpoint.ts";
+
+/** A refusal is written once in this time for each caller, operation and code. */
+const REFUSAL_MS = 10 * MINUTE_MS;
+const MOST_REFUSALS = 10_000;
+/** Refusals of all callers that a process writes in a minute. */
+const MOST_REFUSALS_A_MINUTE = 100;
+const LONGEST_AGENT = 300;
+
+/** What the hook reads of a request. */
+export interface AuditedRequest {
+  readonly params: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly caller: Caller | SignedIn | Visitor;
+  readonly client: Client;
+  readonly requestId: string;
+}
+
+export interface AuditDeps {
+  /** Without the wrapper of audited-database.ts. */
+  readonly database: Database;
+  readonly insert: InsertAuditEvent;
+  readonly log: Log;
+}
+
+/** Audits the operations of one process. */
+export class AuditHook {
+  readonly #deps: AuditDeps;
+  readonly #gets: ReadonlyMap<string, Endpoint>;
+  readonly #refused = new ExpiringMap<true>(MOST_REFUSALS);
+  #minute = 0;
+  #inMinute = 0;
+
+  constructor(endpoints: readonly Endpoint[], deps: AuditDeps) {
+    this.#deps = deps;
+    this.#gets = new Map(endpoints.filter(({ method }) => method === "GET").map((get) => [get.path, get]));
+  }
+
+  static audits({ method, unaudited }: Endpoint): boolean {
+    return method !== "GET" && unaudited === undefined;
+  }
+
+  /**
+   * Runs the handler with its pending event, which is written before the answer at the latest.
+   * @param isDone whether the result is a change; a dry run is none
+   */
+  async run(
+    endpoint: Endpoint,
+    request: AuditedRequest,
+    handle: () => Promise<unknown>,
+    isDone: (result: unknown) => boolean,
+  ): Promise<unknown> {
+    const { database, insert, log } = this.#deps;
+    const before = await this.#before(endpoint, request);
+    const pending = new PendingEvent((result) => eventOf(endpoint, request, before, result), insert);
+    try {
+      const result = await pending.run(handle);
+      if (pending.isOpen && isDone(result)) {
+        // The change is done, so the caller gets success: after an error it would repeat the change.
+        await pending
+          .writeIn(database, pending, result)
+          .catch((err: unknown) =>
+            log.error({ err, event: pending.eventWith(result) }, "audit event is lost"),
+          );
+      }
+      return result;
+    } catch (fault) {
+      this.noteRefusal(endpoint, request, fault);
+      throw fault;
+    } finally {
+      pending.close();
+    }
+  }
+
+  /** Writes a refusal for lack of rights, or a failed sign-in, outside of the request. A flood is written in part. */
+  noteRefusal(endpoint: Endpoint, request: AuditedRequest, fault: unknown): void {
+    if (!AuditHook.audits(endpoint) || !(fault instanceof ApiError) || !isRefusal(endpoint, fault)) return;
+    const { actor } = request.caller;
+    const who = actor === null ? networkOf(request.client.ip) : actor.id;
+    const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? "";
+    if (!this.#mayWrite(`${workspaceId} ${who} ${endpoint.id} ${fault.code}`)) return;
+    const { database, insert, log } = this.#deps;
+    const event = eventOf(endpoint, request, undefined, undefined);
+    insert(database, { ...event, result: "refused", code: fault.code, changes: [] }).catch((err: unknown) =>
+      log.warn({ err }, "refusal could not be written to the audit log"),
+    );
+  }
+
+  #mayWrite(key: string): boolean {
+    if (this.#refused.get(key)) return false;
+    const minute = Math.floor(performance.now() / MINUTE_MS);
+    if (minute !== this.#minute) [this.#minute, this.#inMinute] = [minute, 0];
+    if (this.#inMinute >= MOST_REFUSALS_A_MINUTE) return false;
+    this.#inMinute += 1;
+    this.#refused.set(key, true, REFUSAL_MS);
+    return true;
+  }
+
+  /** The resource as its GET operation shows it; undefined for new resources, and where there is no such operation. */
+  async #before(endpoint: Endpoint, request: AuditedRequest): Promise<unknown> {
+    const get = this.#getOf(endpoint);
+    if (get === undefined) return undefined;
+    const input = { ...request, query: queryDefaults(get), cookies: undefined, idempotency: undefined };
+    try {
+      return await get.handle(input as never);
+    } catch (fault) {
+      // The handler gives the error.
+      if (fault instanceof ApiError) return undefined;
+      throw fault;
+    }
+  }
+
+  #getOf({ method, path, status }: Endpoint): Endpoint | undefined {
+    if (status === 201) return undefined;
+    const own = this.#gets.get(path) ?? this.#gets.get(path.slice(0, path.lastIndexOf("}") + 1));
+    const get = method === "POST" && own?.path === path ? undefined : own;
+    return get?.mayTakeLong === undefined && get?.isContinued === undefined ? get : undefined;
+  }
+}
+
+function queryDefaults({ query = {} }: Endpoint): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(query).map(([name, field]) => [name, field.read(undefined, name)]),
+  );
+}
+
+/** Lack of rights; for visitors, who have none, a sign-in that failed. */
+function isRefusal({ needs }: Endpoint, { code }: ApiError): boolean {
+  if (code === "INSUFFICIENT_SCOPE" || code === "FORBIDDEN") return true;
+  return code === "UNAUTHORIZED" && needs === "public";
+}
+
+function eventOf(
+  endpoint: Endpoint,
+  { params, body, caller, client, requestId }: AuditedRequest,
+  before: unknown,
+  result: unknown,
+): AuditEvent {
+  const { needs, path, method, status } = endpoint;
+  const kind = resourceKindOf(endpoint);
+  const isPersonal = typeof needs !== "string" && needs.resource.isPersonal === true;
+  const ids = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => params[name]);
+  const created = idIn(result);
+  const asked = isFields(body) ? body : {};
+  const after = isFields(result) ? result : {};
+  const isDeletion = method === "DELETE" && path.endsWith("}");
+  const [, workspaceParameter] = /(?:^|\/)workspaces\/\{(\w+)\}/.exec(path) ?? [];
+  const workspaceId =
+    workspaceCaller(caller)?.workspaceId ??
+    (workspaceParameter === undefined ? null : (params[workspaceParameter] ?? null));
+  return {
+    workspaceId: workspaceId !== null && isUuid(workspaceId) ? workspaceId : null,
+    actor: actorOf(caller),
+    operation: endpoint.id,
+    resource: {
+      kind,
+      id: (status === 201 ? created : (ids.at(-1) ?? created)) ?? null,
+      name: isPersonal ? null : displayNameOf(before, result, body),
+    },
+    result: "done",
+    code: null,
+    changes: isDeletion ? [] : changedFields(isFields(before) ? before : undefined, asked, after, isPersonal),
+    ip: client.ip,
+    agent: client.agent.slice(0, LONGEST_AGENT).replaceAll("\0", "").toWellFormed(),
+    requestId,
+  };
+}
+
+/** The noun of the permission; for operations of people, the first noun of the path. */
+export function resourceKindOf({ needs, path }: Pick<Endpoint, "needs" | "path">): string {
+  if (typeof needs !== "string") return needs.resource.name;
+  const [first = "", second = ""] = path.split("/").slice(1);
+  return (first === "operator" ? second : first).replaceAll("-", "_");
+}
+
+function actorOf({ actor }: Caller | SignedIn | Visitor): AuditActor {
+  return actor === null
+    ? { kind: "visitor", id: null, name: "" }
+    : { kind: actor.kind, id: actor.id, name: actor.name };
+}

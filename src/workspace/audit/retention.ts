@@ -1,0 +1,20 @@
+/** Deletes audit events when their time is over. */
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import { DAY_MS, HOUR_SECONDS } from "#platform/time-units.ts";
+import { removeOldAuditEvents } from "./store.ts";
+
+const KEPT_DAYS = 365;
+
+export function forgetOldEvents({ db, clock }: { readonly db: Database; readonly clock: Clock }): Recurring {
+  return {
+    name: "forget-audit-events",
+    seconds: HOUR_SECONDS,
+    async run({ signal }) {
+      const before = new Date(clock.now().getTime() - KEPT_DAYS * DAY_MS);
+      await removeInBatches(signal, (most) => removeOldAuditEvents(db, before, most));
+    },
+  };
+}

@@ -1,0 +1,70 @@
+/** SQL of links that work once. Only the SHA-256 of their tokens is stored. */
+import sql from "sql-template-tag";
+import type { Queryable } from "#platform/database/pool.ts";
+
+/** What a link is for: the first owner of an installation, a new password, or a new address. */
+export type LinkPurpose = "first_owner" | "set_password" | "change_email";
+
+export interface LinkRow {
+  readonly purpose: LinkPurpose;
+  /** Null for the first owner, who does not exist yet. */
+  readonly user_id: string | null;
+  /** The new address of a change. */
+  readonly email: string | null;
+}
+
+/** Replaces earlier links of the same purpose and user: only the newest works. */
+export async function insertLink(
+  tx: Queryable,
+  tokenHash: Buffer,
+  { purpose, user_id, email }: LinkRow,
+  { now, expiresAt }: { readonly now: Date; readonly expiresAt: Date },
+): Promise<void> {
+  await removeLinks(tx, purpose, user_id);
+  await tx.run(sql`
+    insert into account_links (token_hash, purpose, user_id, email, created_at, expires_at)
+    values (${tokenHash}, ${purpose}, ${user_id}, ${email}, ${now}, ${expiresAt})`);
+}
+
+export async function removeLinks(tx: Queryable, purpose: LinkPurpose, userId: string | null): Promise<void> {
+  await tx.run(sql`
+    delete from account_links where purpose = ${purpose} and user_id is not distinct from ${userId}`);
+}
+
+/** Uses a link up. @returns undefined when it does not exist, was used or replaced, or has expired */
+export function takeLink(
+  tx: Queryable,
+  tokenHash: Buffer,
+  purpose: LinkPurpose,
+  now: Date,
+): Promise<LinkRow | undefined> {
+  return tx.row(sql`
+    delete from account_links where token_hash = ${tokenHash} and purpose = ${purpose} and expires_at > ${now}
+    returning purpose, user_id, email`);
+}
+
+/** A link that still works, for a look before it is used up. */
+export function findLink(
+  db: Queryable,
+  tokenHash: Buffer,
+  purpose: LinkPurpose,
+  now: Date,
+): Promise<LinkRow | undefined> {
+  return db.row(sql`
+    select purpose, user_id, email from account_links
+    where token_hash = ${tokenHash} and purpose = ${purpose} and expires_at > ${now}`);
+}
+
+/** Deletes up to `most` links that have expired. @returns how many */
+export function removeExpiredLinks(db: Queryable, now: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from account_links where token_hash in (
+      select token_hash from account_links where expires_at <= ${now} limit ${most})`);
+}
+
+/** Whether the installation has no user. Holds a lock until the transaction ends, so that only one is the first. */
+export async function lockWhetherNoUser(tx: Queryable): Promise<boolean> {
+  await tx.run(sql`lock table users in share row exclusive mode`);
+  const answer = await tx.row<{ some: boolean }>(sql`select exists (select from users) as some`);
+  return answer?.some === false;
+}

@@ -1,0 +1,77 @@
+/** SQL that changes who is a member of a workspace. The caller holds the lock of the team (team/escalation.ts). */
+import sql from "sql-template-tag";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { builtInRoles } from "./built-in-roles.ts";
+
+/** A membership with its role: a built-in one, or one of the workspace. */
+export interface NewMembership {
+  readonly userId: string;
+  readonly builtInRole: string | null;
+  readonly roleId: string | null;
+}
+
+/** @returns false when the person is a member already; the role then stays */
+export async function insertWorkspaceMember(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { userId, builtInRole, roleId }: NewMembership,
+  now: Date,
+): Promise<boolean> {
+  const made = await tx.run(sql`
+    insert into workspace_members (workspace_id, user_id, built_in_role, role_id, created_at)
+    values (${workspaceId}, ${userId}, ${builtInRole}, ${roleId}, ${now}) on conflict do nothing`);
+  return made === 1;
+}
+
+export async function updateWorkspaceMember(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { userId, builtInRole, roleId }: NewMembership,
+): Promise<void> {
+  await tx.run(sql`
+    update workspace_members set built_in_role = ${builtInRole}, role_id = ${roleId}
+    where workspace_id = ${workspaceId} and user_id = ${userId}`);
+}
+
+export async function removeWorkspaceMember(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  userId: string,
+): Promise<void> {
+  await tx.run(
+    sql`delete from workspace_members where workspace_id = ${workspaceId} and user_id = ${userId}`,
+  );
+}
+
+/** Workspaces of one person that a page lists. */
+export const MOST_WORKSPACES = 1_000;
+
+/** A workspace of a person. */
+export interface WorkspaceOfPerson {
+  readonly id: string;
+  readonly name: string;
+  readonly timezone: string;
+  readonly is_suspended: boolean;
+  readonly requires_second_factor: boolean;
+  readonly joined_at: Date;
+  readonly builtInRole: string | null;
+  readonly roleId: string | null;
+  readonly builtInName: string | null;
+  readonly ownRoleName: string | null;
+}
+
+/** By name. The rows belong to the person; the person's id takes the place of a workspace. */
+export async function listWorkspacesOf(db: Queryable, userId: string): Promise<WorkspaceOfPerson[]> {
+  const rows = await db.rows<Omit<WorkspaceOfPerson, "builtInName">>(sql`
+    select w.id, w.name, w.timezone, w.is_suspended, w.requires_second_factor, m.created_at as joined_at,
+      m.built_in_role as "builtInRole", m.role_id as "roleId", r.name as "ownRoleName"
+    from workspace_members m join workspaces w on w.id = m.workspace_id
+    left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
+    where m.user_id = ${userId} order by lower(w.name), w.id limit ${MOST_WORKSPACES}`);
+  return rows.map((row) => ({
+    ...row,
+    builtInName:
+      row.builtInRole === null ? null : (builtInRoles.get(row.builtInRole)?.name ?? row.builtInRole),
+  }));
+}

@@ -1,0 +1,302 @@
+/** Invitations over HTTP: a teammate offers a role to an address, whose owner accepts it with the token of the mail. */
+import { randomBytes } from "node:crypto";
+import { type Static, Type } from "typebox";
+import { normalizeAddress } from "#mail/address.ts";
+import { parseOnlyAddress } from "#mail/mailbox.ts";
+import type { Queryable, Transaction } from "#platform/database/pool.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
+import { ApiError, invalid, required } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { limitRefusal } from "#platform/limits/limit-errors.ts";
+import { Deleted, Id, Timestamp } from "#platform/shapes.ts";
+import { DAY_MS } from "#platform/time-units.ts";
+import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
+import { RoleField, roleValueOf } from "#workspace/team/held-role.ts";
+import { team } from "#workspace/team/permission.ts";
+import { readRole } from "#workspace/team/roles/read-role.ts";
+import { isTeammate, lockTeam } from "#workspace/team/teammate-store.ts";
+import { findWorkspace } from "#workspace/workspaces/store.ts";
+import { type AcceptDeps, acceptInvitation, endedInvitation } from "./accept-invitation.ts";
+import { INVITATION_DAYS, invitationMail } from "./invitation-mail.ts";
+import {
+  findInvitationByToken,
+  type Invitation,
+  insertInvitation,
+  invitationRoom,
+  listInvitations,
+  lockInvitation,
+  removeInvitation,
+  updateInvitationToken,
+} from "./store.ts";
+
+const InvitationShape = Type.Object(
+  {
+    id: Id,
+    email: Type.String({ description: "The address that is invited, in lower case." }),
+    role: RoleField,
+    role_name: Type.String({ description: "Name of the role." }),
+    invited_by: Type.String({ description: "Name of the person or API key that invited." }),
+    created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the person was invited first." }),
+    sent_at: Type.Unsafe<Date>({
+      ...Timestamp,
+      description: "When the newest mail was accepted for sending.",
+    }),
+    expires_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the newest link stops working." }),
+    is_expired: Type.Boolean({
+      description: "Whether the link has stopped working: resend it for a new one.",
+    }),
+  },
+  { $id: "Invitation" },
+);
+
+const NewInvitation = Type.Object(
+  {
+    email: Type.String({
+      minLength: 3,
+      maxLength: 320,
+      description: "A bare address: `name@example.com`.",
+    }),
+    role: RoleField,
+  },
+  { $id: "NewInvitation" },
+);
+
+const TokenField = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: "The token of the link in the mail: what follows the `#`.",
+});
+
+const InvitationPreview = Type.Object(
+  {
+    workspace_name: Type.String({ description: "Name of the workspace." }),
+    email: Type.String({ description: "The address that is invited." }),
+    role_name: Type.String({ description: "Name of the role." }),
+    invited_by: Type.String({ description: "Name of the person or API key that invited." }),
+    expires_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the link stops working." }),
+  },
+  { $id: "InvitationPreview" },
+);
+
+const Acceptance = Type.Object(
+  {
+    token: TokenField,
+    name: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: "Name of a new person." })),
+    password: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: "The password that a new person chooses." }),
+    ),
+  },
+  { $id: "InvitationAcceptance" },
+);
+
+const Joined = Type.Object(
+  {
+    workspace_id: Type.Unsafe<string>({ ...Id, description: "The workspace, for the X-Workspace header." }),
+    workspace_name: Type.String({ description: "Name of the workspace." }),
+    user_id: Type.Unsafe<string>({ ...Id, description: "Id of the person." }),
+    role: RoleField,
+    role_name: Type.String({ description: "Name of the role." }),
+  },
+  { $id: "JoinedWorkspace" },
+);
+
+export interface InvitationDeps extends AcceptDeps {
+  /** PUBLIC_URL, or the address that the service listens on; without a trailing slash. */
+  readonly publicUrl: () => string;
+}
+
+const TOKEN_BYTES = 32;
+
+export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
+  const { db, clock } = deps;
+  const now = () => clock.now();
+
+  function change<Result>(
+    workspaceId: WorkspaceId,
+    work: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    return db.transaction(async (tx) => {
+      await lockTeam(tx, workspaceId);
+      return work(tx);
+    });
+  }
+
+  const shown = ({ id, email, role, invitedByName, created_at, sent_at, expires_at }: Invitation) => ({
+    id,
+    email,
+    role: roleValueOf(role),
+    role_name: role.name,
+    invited_by: invitedByName,
+    created_at,
+    sent_at,
+    expires_at,
+    is_expired: expires_at <= now(),
+  });
+
+  async function send(tx: Queryable, workspaceId: WorkspaceId, email: string, token: string): Promise<void> {
+    const workspace = required(await findWorkspace(tx, workspaceId), "Workspace");
+    const link = `${deps.publicUrl()}/console/invitation#${token}`;
+    const reached = await deps.sendInvitation(tx, workspaceId, invitationMail(email, workspace.name, link));
+    if (reached !== null) throw limitRefusal(reached.limit, now(), reached.ends);
+  }
+
+  return [
+    endpoint({
+      id: "listInvitations",
+      method: "GET",
+      path: "/team/invitations",
+      summary: "Invitations that nobody has accepted, newest first",
+      needs: need(team, "read"),
+      answer: Type.Array(InvitationShape),
+      message: "Invitations",
+      handle: async ({ caller }) => (await listInvitations(db, caller.workspaceId)).map(shown),
+    }),
+    endpoint({
+      id: "inviteTeammate",
+      method: "POST",
+      path: "/team/invitations",
+      summary: "Invite a person to the workspace by mail, with a role that you may grant",
+      needs: need(team, "write"),
+      confirmed: true,
+      body: NewInvitation,
+      answer: InvitationShape,
+      status: 201,
+      message: `Invitation sent; its link works for ${INVITATION_DAYS} days`,
+      errors: ["BAD_REQUEST", "CONFLICT"],
+      handle({ caller, body }) {
+        const { workspaceId, actor } = caller;
+        const email = readInvited(body.email);
+        return change(workspaceId, async (tx) => {
+          const role = await readRole(tx, workspaceId, body.role);
+          requireMayGrant(await lockAuthority(tx, caller, now()), role);
+          if (await isTeammate(tx, workspaceId, email)) {
+            throw new ApiError("CONFLICT", "This person is a teammate already: change their role instead");
+          }
+          await requireBelowRowLimit(tx, workspaceId, invitationRoom);
+          const token = newToken();
+          const invitation: Invitation = {
+            id: newId(),
+            email,
+            role,
+            invitedBy: actor.kind === "person" ? actor.id : null,
+            invitedByName: actor.name,
+            created_at: now(),
+            ...sentNow(now()),
+          };
+          if (!(await insertInvitation(tx, workspaceId, invitation, token))) {
+            throw new ApiError(
+              "CONFLICT",
+              "This address is invited already: resend or revoke the invitation",
+            );
+          }
+          await send(tx, workspaceId, email, token);
+          return shown(invitation);
+        });
+      },
+    }),
+    endpoint({
+      id: "resendInvitation",
+      method: "POST",
+      path: "/team/invitations/{id}/resend",
+      summary: "Mail a new link; the old one stops working",
+      needs: need(team, "write"),
+      confirmed: true,
+      answer: InvitationShape,
+      message: `Invitation sent again; its link works for ${INVITATION_DAYS} days`,
+      handle({ caller, params }) {
+        const { workspaceId } = caller;
+        return change(workspaceId, async (tx) => {
+          const invitation = required(await lockInvitation(tx, workspaceId, params.id), "Invitation");
+          requireMayGrant(await lockAuthority(tx, caller, now()), invitation.role);
+          const token = newToken();
+          const renewed = { ...invitation, ...sentNow(now()) };
+          await updateInvitationToken(tx, workspaceId, renewed, token);
+          await send(tx, workspaceId, invitation.email, token);
+          return shown(renewed);
+        });
+      },
+    }),
+    endpoint({
+      id: "revokeInvitation",
+      method: "DELETE",
+      path: "/team/invitations/{id}",
+      summary: "Revoke an invitation: its link stops working at once",
+      needs: need(team, "write"),
+      confirmed: true,
+      answer: Deleted,
+      message: "Invitation revoked",
+      handle({ caller, params }) {
+        const { workspaceId } = caller;
+        return change(workspaceId, async (tx) => {
+          const invitation = required(await lockInvitation(tx, workspaceId, params.id), "Invitation");
+          requireMayGrant(await lockAuthority(tx, caller, now()), invitation.role);
+          await removeInvitation(tx, workspaceId, invitation.id);
+          return { id: invitation.id, deleted: true } as const;
+        });
+      },
+    }),
+    endpoint({
+      id: "previewInvitation",
+      method: "POST",
+      path: "/invitations/preview",
+      summary: "What an invitation offers, for the page that its link opens",
+      needs: "public",
+      unaudited: "only reads",
+      body: Type.Object({ token: TokenField }, { $id: "InvitationToken" }),
+      answer: InvitationPreview,
+      message: "Invitation",
+      errors: ["NOT_FOUND"],
+      async handle({ body }) {
+        const invitation = await findInvitationByToken(db, body.token, now());
+        if (invitation === undefined) throw endedInvitation();
+        const { workspaceName, email, role, invitedByName, expires_at } = invitation;
+        return {
+          workspace_name: workspaceName,
+          email,
+          role_name: role.name,
+          invited_by: invitedByName,
+          expires_at,
+        };
+      },
+    }),
+    endpoint({
+      id: "acceptInvitation",
+      method: "POST",
+      path: "/invitations/accept",
+      summary:
+        "Join a workspace: signed in with the invited address, or as a new person with name and password",
+      needs: "public",
+      body: Acceptance,
+      answer: Joined,
+      message: "You are a member of the workspace",
+      errors: ["UNAUTHORIZED", "NOT_FOUND", "CONFLICT", "BAD_REQUEST"],
+      async handle({ body, cookies, client }) {
+        const { user, invitation } = await acceptInvitation(deps, body, { cookies, client });
+        const { workspaceId, workspaceName, role } = invitation;
+        return {
+          workspace_id: workspaceId as string,
+          workspace_name: workspaceName,
+          user_id: user.id,
+          role: roleValueOf(role),
+          role_name: role.name,
+        } satisfies Static<typeof Joined>;
+      },
+    }),
+  ];
+}
+
+/** @throws ApiError VALIDATION_ERROR */
+function readInvited(given: string): string {
+  const parsed = parseOnlyAddress(given);
+  if (!parsed.ok) throw invalid({ field: "email", message: `email: ${parsed.message}` });
+  return normalizeAddress(parsed.address);
+}
+
+function sentNow(now: Date) {
+  return { sent_at: now, expires_at: new Date(now.getTime() + INVITATION_DAYS * DAY_MS) };
+}
+
+function newToken(): string {
+  return randomBytes(TOKEN_BYTES).toString("base64url");
+}

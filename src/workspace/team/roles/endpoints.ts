@@ -1,0 +1,216 @@
+/** Roles over HTTP: the built-in ones, and those that a workspace makes of permissions. */
+import { Type } from "typebox";
+import type { Clock } from "#platform/clock.ts";
+import { type Database, isDuplicate, type Transaction } from "#platform/database/pool.ts";
+import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
+import { ApiError, required } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { Deleted } from "#platform/shapes.ts";
+import {
+  catalogueOf,
+  type PermissionCatalogue,
+  readPermissions,
+} from "#workspace/api-keys/permission-catalogue.ts";
+import { builtInRoles } from "#workspace/people/built-in-roles.ts";
+import { readName } from "#workspace/read-display-name.ts";
+import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
+import { rolesResource } from "#workspace/team/permission.ts";
+import { lockTeam } from "#workspace/team/teammate-store.ts";
+import { permissionsInWords } from "./permissions-in-words.ts";
+import { heldRoleOfOwn } from "./read-role.ts";
+import { NewRole, RoleChanges, RoleShape } from "./role.ts";
+import {
+  countHolders,
+  findOwnRole,
+  insertRole,
+  listOwnRoles,
+  lockOwnRole,
+  type OwnRole,
+  removeRole,
+  roleRoom,
+  updateOwnRole,
+  usesOfRole,
+} from "./store.ts";
+
+interface RoleDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** All endpoints of the API, from which the catalogue is derived. */
+  readonly endpoints: () => readonly Endpoint[];
+  /** Clears the authenticator's cache of members. */
+  readonly forgetKeys: () => void;
+}
+
+export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): Endpoint[] {
+  const catalogue = () => catalogueOf(endpoints());
+
+  /** Commits, then clears this process's cache of members; other processes follow within two seconds. */
+  async function change<Result>(
+    workspaceId: WorkspaceId,
+    work: (tx: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    const result = await db.transaction(async (tx) => {
+      await lockTeam(tx, workspaceId);
+      return work(tx);
+    });
+    forgetKeys();
+    return result;
+  }
+
+  return [
+    endpoint({
+      id: "listRoles",
+      method: "GET",
+      path: "/roles",
+      summary: "Roles: the built-in ones, then those of the workspace by name",
+      needs: need(rolesResource, "read"),
+      answer: Type.Array(RoleShape),
+      message: "Roles",
+      async handle({ caller: { workspaceId } }) {
+        const own = await listOwnRoles(db, workspaceId);
+        const holders = await countHolders(db, workspaceId);
+        const known = catalogue();
+        return [...builtInRoles.values()]
+          .map(({ key, name, description, permissions }) => ({
+            id: key as string,
+            name,
+            description,
+            permissions: [...permissions],
+            permissions_in_words: permissionsInWords(permissions, known),
+            is_built_in: true,
+            teammate_count: holders.get(key) ?? 0,
+            created_at: null as Date | null,
+          }))
+          .concat(own.map((role) => shownRole(role, known, holders.get(role.id) ?? 0)));
+      },
+    }),
+    endpoint({
+      id: "getRole",
+      method: "GET",
+      path: "/roles/{id}",
+      summary: "One role of the workspace",
+      needs: need(rolesResource, "read"),
+      answer: RoleShape,
+      message: "Role",
+      async handle({ caller: { workspaceId }, params }) {
+        const role = required(await findOwnRole(db, workspaceId, params.id), "Role");
+        const { members } = await usesOfRole(db, workspaceId, role.id);
+        return shownRole(role, catalogue(), members);
+      },
+    }),
+    endpoint({
+      id: "createRole",
+      method: "POST",
+      path: "/roles",
+      summary: "Make a role of permissions that you hold",
+      needs: need(rolesResource, "write"),
+      confirmed: true,
+      body: NewRole,
+      answer: RoleShape,
+      status: 201,
+      message: "Role created",
+      errors: ["BAD_REQUEST", "CONFLICT"],
+      handle({ caller, body }) {
+        const known = catalogue();
+        const role: OwnRole = {
+          id: newId(),
+          name: readRoleName(body.name),
+          description: body.description?.trim() ?? "",
+          permissions: readPermissions(body.permissions, known),
+          created_at: clock.now(),
+        };
+        return change(caller.workspaceId, async (tx) => {
+          const authority = await lockAuthority(tx, caller, clock.now());
+          requireMayGrant(authority, heldRoleOfOwn(role));
+          await requireBelowRowLimit(tx, caller.workspaceId, roleRoom);
+          await insertRole(tx, caller.workspaceId, role);
+          return shownRole(role, known, 0);
+        }).catch(refuseSameName);
+      },
+    }),
+    endpoint({
+      id: "updateRole",
+      method: "PATCH",
+      path: "/roles/{id}",
+      summary: "Change name, description or permissions of a role; omitted fields stay",
+      needs: need(rolesResource, "write"),
+      confirmed: true,
+      body: RoleChanges,
+      answer: RoleShape,
+      message: "Role updated; its teammates have the new permissions at once",
+      errors: ["CONFLICT"],
+      handle({ caller, params, body }) {
+        const known = catalogue();
+        const changes = {
+          ...(body.name !== undefined && { name: readRoleName(body.name) }),
+          ...(body.description !== undefined && { description: body.description.trim() }),
+          ...(body.permissions !== undefined && { permissions: readPermissions(body.permissions, known) }),
+        };
+        return change(caller.workspaceId, async (tx) => {
+          const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
+          const changed = { ...role, ...changes };
+          const authority = await lockAuthority(tx, caller, clock.now());
+          requireMayGrant(authority, heldRoleOfOwn(role), heldRoleOfOwn(changed));
+          await updateOwnRole(tx, caller.workspaceId, changed);
+          const { members } = await usesOfRole(tx, caller.workspaceId, role.id);
+          return shownRole(changed, known, members);
+        }).catch(refuseSameName);
+      },
+    }),
+    endpoint({
+      id: "deleteRole",
+      method: "DELETE",
+      path: "/roles/{id}",
+      summary: "Delete a role that nobody holds",
+      needs: need(rolesResource, "write"),
+      confirmed: true,
+      answer: Deleted,
+      message: "Role deleted",
+      errors: ["CONFLICT"],
+      handle({ caller, params }) {
+        return change(caller.workspaceId, async (tx) => {
+          const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
+          const authority = await lockAuthority(tx, caller, clock.now());
+          requireMayGrant(authority, heldRoleOfOwn(role));
+          const { members, invitations } = await usesOfRole(tx, caller.workspaceId, role.id);
+          if (members + invitations > 0) {
+            throw new ApiError(
+              "CONFLICT",
+              `The role is held by ${members} teammates and ${invitations} invitations: give them another role first`,
+            );
+          }
+          await removeRole(tx, caller.workspaceId, role.id);
+          return { id: role.id, deleted: true } as const;
+        });
+      },
+    }),
+  ];
+}
+
+function shownRole(role: OwnRole, known: PermissionCatalogue, holders: number) {
+  return {
+    ...role,
+    permissions: [...role.permissions],
+    permissions_in_words: permissionsInWords(role.permissions, known),
+    is_built_in: false,
+    teammate_count: holders,
+  };
+}
+
+const builtInNames = new Set([...builtInRoles.values()].map(({ name }) => name.toLowerCase()));
+
+/** @throws ApiError VALIDATION_ERROR, CONFLICT for the name of a built-in role */
+function readRoleName(given: string): string {
+  const name = readName(given);
+  if (builtInNames.has(name.toLowerCase())) throw sameName();
+  return name;
+}
+
+function sameName(): ApiError {
+  return new ApiError("CONFLICT", "There is a role with this name already");
+}
+
+function refuseSameName(fault: unknown): never {
+  throw isDuplicate(fault) ? sameName() : fault;
+}

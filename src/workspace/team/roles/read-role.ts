@@ -1,0 +1,29 @@
+/** Reads the role that a request names. */
+import type { Queryable } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
+import { isUuid, type WorkspaceId } from "#platform/ids.ts";
+import { builtInRoleKeys, builtInRoles } from "#workspace/people/built-in-roles.ts";
+import type { HeldRole } from "#workspace/team/held-role.ts";
+import { lockOwnRole, type OwnRole } from "./store.ts";
+
+export function heldRoleOfOwn({ id, name, permissions }: OwnRole): HeldRole {
+  return { builtInRole: null, roleId: id, name, permissions };
+}
+
+/**
+ * A role of the workspace stays locked until the transaction ends.
+ * @param given the word of a built-in role, or the id of a role of the workspace
+ * @throws ApiError VALIDATION_ERROR
+ */
+export async function readRole(tx: Queryable, workspaceId: WorkspaceId, given: string): Promise<HeldRole> {
+  const builtIn = builtInRoles.get(given);
+  if (builtIn !== undefined) {
+    return { builtInRole: builtIn.key, roleId: null, name: builtIn.name, permissions: builtIn.permissions };
+  }
+  const own = isUuid(given) ? await lockOwnRole(tx, workspaceId, given.toLowerCase()) : undefined;
+  if (own !== undefined) return heldRoleOfOwn(own);
+  throw invalid({
+    field: "role",
+    message: `role must be ${builtInRoleKeys.join(", ")}, or the id of a role of this workspace (GET /roles lists them)`,
+  });
+}

@@ -1,0 +1,143 @@
+/** Workspaces over HTTP: those of a person, and the settings of the one that the caller uses. */
+import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError, required } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { Id, Timestamp } from "#platform/shapes.ts";
+import { planNameOf } from "#workspace/billing/plan-of-account.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { listSubscriptions } from "#workspace/billing/subscription-store.ts";
+import { changeWorkspaceIn } from "#workspace/change-workspace.ts";
+import { createWorkspaceWithoutKey } from "#workspace/create-workspace.ts";
+import { insertWorkspaceMember, listWorkspacesOf, MOST_WORKSPACES } from "#workspace/people/members-store.ts";
+import { readName } from "#workspace/read-display-name.ts";
+import { RoleField, roleValueOf } from "#workspace/team/held-role.ts";
+import { findWorkspace } from "./store.ts";
+import { readTimezone, type Workspace } from "./workspace.ts";
+import {
+  NewWorkspaceShape,
+  readWorkspaceSettings,
+  shownWorkspace,
+  WorkspaceSettings,
+  WorkspaceShape,
+} from "./workspace-shape.ts";
+
+const workspaceResource: Resource = { name: "workspace", label: "Workspace settings", group: "Account" };
+
+const OwnWorkspace = Type.Object(
+  {
+    id: Type.Unsafe<string>({ ...Id, description: "For the X-Workspace header." }),
+    name: Type.String({ description: "Its name." }),
+    timezone: Type.String({ description: "IANA time zone." }),
+    role: RoleField,
+    role_name: Type.String({ description: "Name of your role." }),
+    is_suspended: Type.Boolean({ description: "Whether the operator has suspended it." }),
+    requires_second_factor: Type.Boolean({
+      description: "Whether it admits only sessions with a second factor.",
+    }),
+    joined_at: Type.Unsafe<Date>({ ...Timestamp, description: "When you became a member." }),
+  },
+  { $id: "OwnWorkspace" },
+);
+
+export interface WorkspaceDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  /** Clears the authenticator's caches, which have settings of the workspace. */
+  readonly forgetKeys: () => void;
+}
+
+export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: WorkspaceDeps): Endpoint[] {
+  const shown = async (read: Queryable, workspace: Workspace) => {
+    const subscriptions = await listSubscriptions(read, [workspace.id]);
+    const subscription = subscriptions.get(workspace.id) ?? null;
+    return shownWorkspace(workspace, planNameOf({ plan: workspace.plan, subscription }, clock.now()));
+  };
+
+  return [
+    endpoint({
+      id: "listWorkspaces",
+      method: "GET",
+      path: "/workspaces",
+      summary: `Your workspaces with your role in each, by name; at most ${MOST_WORKSPACES}`,
+      needs: "signed in",
+      answer: Type.Array(OwnWorkspace),
+      message: "Workspaces",
+      async handle({ caller: { actor } }) {
+        const rows = await listWorkspacesOf(db, actor.id);
+        return rows.map(({ builtInRole, roleId, builtInName, ownRoleName, ...row }) => ({
+          ...row,
+          role: roleValueOf({ builtInRole, roleId }),
+          role_name: builtInName ?? ownRoleName ?? "",
+        }));
+      },
+    }),
+    endpoint({
+      id: "createWorkspace",
+      method: "POST",
+      path: "/workspaces",
+      summary: "Create a workspace, and become its owner (operators)",
+      needs: "operator",
+      confirmed: true,
+      body: NewWorkspaceShape,
+      answer: WorkspaceShape,
+      status: 201,
+      message: "Workspace created; you are its owner",
+      handle({ caller: { actor }, body }) {
+        const settings = {
+          name: readName(body.name),
+          timezone: readTimezone(body.timezone ?? "UTC"),
+          plan: body.plan ?? "free",
+        };
+        const now = clock.now();
+        return db.transaction(async (tx) => {
+          const workspace = await createWorkspaceWithoutKey(tx, settings, now);
+          const owner = { userId: actor.id, builtInRole: "owner", roleId: null };
+          await insertWorkspaceMember(tx, workspace.id, owner, now);
+          describeAudit({ workspaceId: workspace.id });
+          return shown(tx, workspace);
+        });
+      },
+    }),
+    endpoint({
+      id: "getWorkspace",
+      method: "GET",
+      path: "/workspace",
+      summary: "The settings of the workspace",
+      needs: need(workspaceResource, "read"),
+      answer: WorkspaceShape,
+      message: "Workspace",
+      handle: async ({ caller }) =>
+        shown(db, required(await findWorkspace(db, caller.workspaceId), "Workspace")),
+    }),
+    endpoint({
+      id: "updateWorkspace",
+      method: "PATCH",
+      path: "/workspace",
+      summary: "Change settings of the workspace; omitted fields stay",
+      needs: need(workspaceResource, "write"),
+      confirmed: true,
+      body: WorkspaceSettings,
+      answer: WorkspaceShape,
+      message: "Workspace updated",
+      errors: ["CONFLICT"],
+      async handle({ caller: { workspaceId, actor }, body }) {
+        const changes = readWorkspaceSettings(body);
+        if (changes.requires_second_factor && actor.kind === "person" && !actor.hasSecondFactor) {
+          throw new ApiError(
+            "CONFLICT",
+            "Sign in with a second factor first: you would lock yourself out of the workspace",
+          );
+        }
+        const changed = await db.transaction(async (tx) =>
+          shown(tx, await changeWorkspaceIn(tx, workspaceId, changes, { clock, plans })),
+        );
+        forgetKeys();
+        return changed;
+      },
+    }),
+  ];
+}
