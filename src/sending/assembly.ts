@@ -40,6 +40,7 @@ import {
 } from "./campaigns/in-use-store.ts";
 import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
 import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
+import { campaignProgressEndpoints } from "./campaigns/progress/endpoints.ts";
 import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { listLastCampaigns } from "./campaigns/store.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
@@ -76,6 +77,7 @@ export function sendingEndpoints(parts: SendingParts, { onCampaignEvents }: Camp
       requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db }),
+    ...campaignProgressEndpoints({ db, clock }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
   ];
