@@ -14,13 +14,14 @@ import { errorCodesOf } from "#platform/http/endpoint-error-codes.ts";
 import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import { unknownNamesIn } from "#platform/http/request/unknown-fields.ts";
 import { fileFieldOf } from "#platform/http/request/uploads.ts";
+import { EVENT_STREAM } from "#platform/http/response/event-stream.ts";
 import { mediaTypeOf } from "#platform/http/response/file-answer.ts";
 import { isUuid, newId } from "#platform/ids.ts";
 import { patternsInWords } from "#platform/shapes.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { catalogueOf } from "#workspace/api-keys/permission-catalogue.ts";
-import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
-import { bodies, jobResource, type Owner, resources } from "./support/contract-examples.ts";
+import { type ApiAnswer, apiCaller, type CallOptions } from "./support/api-caller.ts";
+import { bodies, jobResource, type Owner, queries, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startService, type TestService } from "./support/service.ts";
 
@@ -76,6 +77,12 @@ async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object | undef
   return make(owner);
 }
 
+/** Calls an endpoint with its required query parameters. A stream is asked for its headers only, because it has no end. */
+function ask(endpoint: Endpoint, owner: Owner, url: string, body?: object, options?: CallOptions) {
+  const method = mediaTypeOf(endpoint.answer) === EVENT_STREAM ? "HEAD" : endpoint.method;
+  return owner.call(method, url + (queries[endpoint.id] ?? ""), body, options);
+}
+
 /** Each refusal has the envelope, a code that the API reference lists, and a request id. */
 function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, code: string): void {
   expect(answer.body).toMatchObject({ success: false, code, error: expect.stringMatching(/./) });
@@ -109,6 +116,9 @@ const governing: Readonly<Record<string, string>> = {
 };
 const reports = /^\/(dashboard|stats|messages|deliverability|bounces|complaints|bounces-complaints)\b/;
 
+/** Any caller may use these; what it gets depends on its permissions. */
+const forAnyone = new Set(["GET /api-keys/permissions", "GET /events"]);
+
 /** POST calls that change nothing. */
 const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
@@ -141,7 +151,7 @@ it("every field with a pattern has a description of the allowed values", () => {
 
 describe("permissions", () => {
   it.each(every)("%s needs the permission of its path and method", (name, { path, needs }) => {
-    if (name === "GET /api-keys/permissions") return expect(needs).toBe("authenticated");
+    if (forAnyone.has(name)) return expect(needs).toBe("authenticated");
     const last = path.split("/").findLast((part) => part in governing) ?? "";
     const resource = reports.test(path) ? "reports" : governing[last];
     return expect(needs !== "authenticated" && permissionOf(needs)).toBe(`${resource}:${actionBy(name)}`);
@@ -158,14 +168,14 @@ describe("permissions", () => {
   it.each(every)(
     "%s with every permission except its own answers 403 with required_scopes",
     async (_name, endpoint) => {
-      const { needs, method, path } = endpoint;
+      const { needs, path } = endpoint;
       const wanted = needs === "authenticated" ? undefined : permissionOf(needs);
       const others = catalogueOf(endpoints)
         .resources.flatMap(({ actions }) => actions.map(({ value }) => value))
         .filter((value) => value !== wanted);
       const key = await service.newKey(others);
       const url = fill(path, await idsFor(path, owner));
-      const answer = await service.call(method, url, await bodyFor(endpoint, owner), { key });
+      const answer = await ask(endpoint, owner, url, await bodyFor(endpoint, owner), { key });
       if (needs === "authenticated") expect(answer.status).toBeLessThan(300);
       else if (needs.judgedBy === "server") {
         expectRefusal(endpoint, answer, 403, "INSUFFICIENT_SCOPE");
@@ -363,11 +373,12 @@ describe("paths and methods", () => {
 describe("answers", () => {
   it.each(every)("%s answers in its declared shape", async (_name, endpoint) => {
     const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
-    const answer = await owner.call(endpoint.method, url, await bodyFor(endpoint, owner));
+    const answer = await ask(endpoint, owner, url, await bodyFor(endpoint, owner));
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
     const mediaType = mediaTypeOf(endpoint.answer);
     if (mediaType !== undefined) {
       expect(answer.headers.get("content-type")).toBe(`${mediaType}; charset=utf-8`);
+      if (mediaType === EVENT_STREAM) return;
       expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);
       return;
     }

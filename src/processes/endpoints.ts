@@ -10,6 +10,7 @@ import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
 import { insertOriginName } from "#messages/deleted-origins-store.ts";
+import { overviewEndpoints } from "#overview/assembly.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
@@ -22,6 +23,7 @@ import {
   announceVerification,
   createJobReaction,
 } from "#webhooks/events/announce-non-message-events.ts";
+import { listKeyPermissions } from "#workspace/api-keys/store.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
@@ -35,6 +37,7 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const { config, clock, database: db, forgetKeys } = parts;
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
+  const jobTypes = { ...audienceJobs, ...hygieneJobs };
   const endpoints: Endpoint[] = [
     ...workspaceEndpoints(parts, {
       endpoints: () => endpoints,
@@ -61,8 +64,17 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       hasSendingIp: async (db, workspaceId) =>
         (await listSendingIps(db, workspaceId)).some(({ is_active }) => is_active),
     }),
-    ...jobEndpoints({ db, types: { ...audienceJobs, ...hygieneJobs }, onEnded: createJobReaction(clock) }),
+    ...jobEndpoints({ db, types: jobTypes, onEnded: createJobReaction(clock) }),
     ...webhooksEndpoints(parts),
+    ...overviewEndpoints(parts, {
+      jobResources: Object.values(jobTypes),
+      readAccess: (watchers) =>
+        listKeyPermissions(
+          db,
+          watchers.map(({ workspaceId, holder: id }) => ({ workspaceId, id })),
+          clock.now(),
+        ),
+    }),
   ];
   return endpoints;
 }

@@ -28,6 +28,7 @@ import { MOST_IGNORED } from "./request/unknown-fields.ts";
 import { fileFieldOf, formReader } from "./request/uploads.ts";
 import { bodyReader } from "./request/validate.ts";
 import { asFailure, failure, type Success } from "./response/envelope.ts";
+import { EventStream, type EventStreams } from "./response/event-stream.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./response/file-answer.ts";
 
 /** Returned by a handler for a dry run (`?dry_run`): answered with 200 and its own message. */
@@ -58,6 +59,7 @@ export interface AnswerDeps {
   readonly databaseMs: number;
   readonly unsettled: UnsettledKeys;
   readonly liveness: ProcessLiveness;
+  readonly streams: EventStreams;
 }
 
 export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
@@ -140,7 +142,8 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       idempotency: reservation,
     };
     if (mediaType !== undefined) {
-      return { file: (await endpoint.handle(input as never)) as FileAnswer };
+      const answer = (await endpoint.handle(input as never)) as FileAnswer | EventStream;
+      return answer instanceof EventStream ? { stream: answer } : { file: answer };
     }
     const run = async (): Promise<StoredAnswer> => {
       const result = await endpoint.handle(input as never);
@@ -174,13 +177,17 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const done = await handleInTime(request);
     if ("file" in done) return sendFile(reply, mediaType ?? "", done.file);
+    if ("stream" in done) return deps.streams.answer(request, reply, done.stream);
     if (done.isReplayed) reply.header("Idempotent-Replayed", "true");
     return send(reply, done.answer);
   };
 }
 
 /** The result of a handler. */
-type Done = { readonly answer: StoredAnswer; readonly isReplayed?: boolean } | { readonly file: FileAnswer };
+type Done =
+  | { readonly answer: StoredAnswer; readonly isReplayed?: boolean }
+  | { readonly file: FileAnswer }
+  | { readonly stream: EventStream };
 
 /**
  * Stores error responses under the Idempotency-Key, so that they are replayed. After errors that may go away, the key is

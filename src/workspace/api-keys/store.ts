@@ -105,6 +105,24 @@ export async function findKeyByHash(db: Queryable, keyHash: Buffer): Promise<Key
   return record;
 }
 
+/** The permissions of those of the keys that work at the time, by the id of the key. */
+export async function listKeyPermissions(
+  db: Queryable,
+  keys: readonly { readonly workspaceId: WorkspaceId; readonly id: string }[],
+  now: Date,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = await db.rows<{ readonly id: string; readonly permissions: string[] }>(
+    sql`
+    select k.id, k.permissions
+    from unnest(${keys.map(({ workspaceId }) => workspaceId)}::uuid[], ${keys.map(({ id }) => id)}::uuid[])
+      as w (workspace_id, id)
+    join api_keys k on k.workspace_id = w.workspace_id and k.id = w.id
+    where k.is_active and (k.expires_at is null or k.expires_at > ${now})`,
+    "key permissions",
+  );
+  return new Map(rows.map(({ id, permissions }) => [id, permissions]));
+}
+
 export interface KeyUse {
   readonly workspaceId: WorkspaceId;
   readonly keyId: string;

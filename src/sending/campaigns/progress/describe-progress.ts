@@ -132,9 +132,7 @@ export const CampaignProgress = Type.Object(
       { domains: count("How many domains `domains` does not list."), ...DomainCounts },
       { description: "All other domains together." },
     ),
-    as_of: Type.Unsafe<Date>(
-      Type.String({ format: "date-time", description: "The time of these figures." }),
-    ),
+    as_of: Type.Unsafe<Date>(Type.String({ format: "date-time", description: "The time of these figures." })),
   },
   { $id: "CampaignProgress" },
 );
@@ -221,10 +219,7 @@ const pauseCauses: Readonly<Record<string, LimitingCause>> = {
   insufficient_balance: "balance",
 };
 
-function limitedBy(
-  row: ProgressRow,
-  counts: Static<typeof CampaignCounts>,
-): Static<typeof LimitedBy> | null {
+function limitedBy(row: ProgressRow, counts: Static<typeof CampaignCounts>): Static<typeof LimitedBy> | null {
   if (row.status === "paused") {
     const cause = pauseCauses[row.pause_reason ?? ""] ?? "paused";
     return { cause, text: pauseText(row.pause_reason), pause_reason: row.pause_reason };
@@ -235,7 +230,10 @@ function limitedBy(
   if (!isOpen || (row.status !== "sending" && row.status !== "sent")) return null;
   if (row.is_suspended) return because("workspace_suspended", "The workspace is suspended.");
   if (row.waits_for_cap) {
-    return because("hourly_cap", "The workspace's messages of this hour are used up. It continues next hour.");
+    return because(
+      "hourly_cap",
+      "The workspace's messages of this hour are used up. It continues next hour.",
+    );
   }
   if (row.held_back === "warm_up") {
     return because("warm_up", "The daily quota of the new sending IP is used up. It continues tomorrow.");

@@ -71,11 +71,7 @@ export interface LastDeferral {
 }
 
 /** Deleted campaigns and those of other workspaces are left out. */
-export function listProgress(
-  db: Queryable,
-  refs: readonly CampaignRef[],
-  now: Date,
-): Promise<ProgressRow[]> {
+export function listProgress(db: Queryable, refs: readonly CampaignRef[], now: Date): Promise<ProgressRow[]> {
   const ids = refs.map(({ id }) => id);
   const lately = (type: string) => sql`(
     select case when count(*) < ${MOST_COUNTED} then count(*)
