@@ -25,6 +25,7 @@ import {
 } from "#webhooks/events/announce-non-message-events.ts";
 import { listKeyPermissions } from "#workspace/api-keys/store.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
+import { listMemberPermissions } from "#workspace/people/store.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
 export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
@@ -68,12 +69,21 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...webhooksEndpoints(parts),
     ...overviewEndpoints(parts, {
       jobResources: Object.values(jobTypes),
-      readAccess: (watchers) =>
-        listKeyPermissions(
-          db,
-          watchers.map(({ workspaceId, holder: id }) => ({ workspaceId, id })),
-          clock.now(),
-        ),
+      async readAccess(watchers) {
+        const now = clock.now();
+        const keys = watchers.flatMap(({ workspaceId, holder: id, userId }) =>
+          userId === null ? [{ workspaceId, id }] : [],
+        );
+        const members = watchers.flatMap(({ workspaceId, holder: sessionId, userId }) =>
+          userId === null ? [] : [{ workspaceId, userId, sessionId }],
+        );
+        const [ofKeys, ofMembers] = await Promise.all([
+          keys.length > 0 ? listKeyPermissions(db, keys, now) : [],
+          members.length > 0 ? listMemberPermissions(db, members, now) : [],
+        ]);
+        const [nextKey, nextMember] = [ofKeys.values(), ofMembers.values()];
+        return watchers.map(({ userId }) => (userId === null ? nextKey : nextMember).next().value);
+      },
     }),
   ];
   return endpoints;

@@ -19,11 +19,11 @@ export class EventReader {
 
   static async open(
     url: string,
-    { key, headers = {} }: { readonly key: string; readonly headers?: Readonly<Record<string, string>> },
+    { key, headers = {} }: { readonly key?: string; readonly headers?: Readonly<Record<string, string>> },
   ): Promise<EventReader> {
     const abort = new AbortController();
     const response = await fetch(url, {
-      headers: { "X-API-Key": key, ...headers },
+      headers: { ...(key !== undefined && { "X-API-Key": key }), ...headers },
       signal: abort.signal,
     });
     return new EventReader(response, abort);

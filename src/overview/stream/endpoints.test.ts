@@ -237,3 +237,27 @@ test("a deactivated key, and one that loses a permission, lose their streams wit
   }
   expect(streams[2]?.hasEnded).toBe(false);
 });
+
+test("a person watches with a session, and loses the stream when it ends or the role is narrowed", async () => {
+  const people = [];
+  for (let count = 0; count < 3; count += 1) {
+    const person = await service.newPerson(["sending_domains:read"]);
+    const { "X-Workspace": workspace = "", ...cookie } = person.headers;
+    const reader = await EventReader.open(
+      `${service.url}/api/v1/events?topics=domains&workspace=${workspace}`,
+      { headers: cookie },
+    );
+    readers.push(reader);
+    await reader.next("domains");
+    people.push({ person, reader });
+  }
+  const [signedOut, narrowed, kept] = people;
+  await database.run(sql`delete from sessions where user_id = ${signedOut?.person.userId}`);
+  await database.run(sql`
+    update roles set permissions = '{}' where id in (
+      select role_id from workspace_members where user_id = ${narrowed?.person.userId})`);
+  for (const one of [signedOut, narrowed]) {
+    expect((await one?.reader.next("end", undefined, 8_000))?.data).toEqual({ reason: "access_lost" });
+  }
+  expect(kept?.reader.hasEnded).toBe(false);
+});

@@ -39,14 +39,19 @@ export function streamEndpoints({ db, clock, rights, streams }: Dependencies): E
       ),
       errors: ["INSUFFICIENT_SCOPE", "NOT_FOUND"],
       async handle({ caller, query: { topics, last_event_id } }) {
-        const { workspaceId, timezone, permissions, keyId } = caller;
+        const { workspaceId, timezone, permissions, actor } = caller;
         rights.require(topics, permissions);
         const campaigns = topics.flatMap(({ id }) => (id === null ? [] : { workspaceId, id }));
         if (campaigns.length > 0) {
           const found = await listProgress(db, campaigns, clock.now());
           if (found.length < campaigns.length) throw notFound("Campaign");
         }
-        return streams.open({ workspaceId, timezone, permissions, holder: keyId }, topics, last_event_id);
+        const holder =
+          actor.kind === "key"
+            ? { holder: actor.id, userId: null }
+            : { holder: actor.sessionId, userId: actor.id };
+        const watcher = { workspaceId, timezone, permissions, ...holder };
+        return streams.open(watcher, topics, last_event_id);
       },
     }),
   ];

@@ -40,11 +40,15 @@ export interface Watcher {
   readonly timezone: string;
   /** The id of the API key or of the session. */
   readonly holder: string;
+  /** The person of the session; null for a key. */
+  readonly userId: string | null;
   readonly permissions: readonly string[];
 }
 
-/** The permissions of watchers now, by their holder; those who have lost their access are left out. */
-export type ReadAccess = (watchers: readonly Watcher[]) => Promise<ReadonlyMap<string, readonly string[]>>;
+/** The permissions of watchers now, in their order; undefined for those who have lost their access. */
+export type ReadAccess = (
+  watchers: readonly Watcher[],
+) => Promise<readonly (readonly string[] | undefined)[]>;
 
 /** A view of a state: what callers with the same rights see. */
 interface View {
@@ -231,11 +235,14 @@ export class LiveStreams {
   async #endLostStreams(): Promise<void> {
     if (this.#begunAt - this.#accessAt < ACCESS_MS - EARLY_MS) return;
     const streams = [...this.#streams];
-    const watchers = new Map(streams.map(({ watcher }) => [watcher.holder, watcher]));
-    const access = await this.#readAccess([...watchers.values()]);
+    // A session may watch several workspaces.
+    const nameOf = ({ workspaceId, holder }: Watcher) => `${workspaceId} ${holder}`;
+    const watchers = [...new Map(streams.map(({ watcher }) => [nameOf(watcher), watcher])).values()];
+    const allowed = await this.#readAccess(watchers);
+    const access = new Map(watchers.map((watcher, place) => [nameOf(watcher), allowed[place]]));
     this.#accessAt = this.#begunAt;
     for (const stream of streams) {
-      const permissions = access.get(stream.watcher.holder);
+      const permissions = access.get(nameOf(stream.watcher));
       const isLost =
         permissions === undefined ||
         stream.topics.some(({ topic }) => this.#rights.lackingFor(topic, permissions) !== undefined);

@@ -82,7 +82,7 @@ export const httpLimits = {
   },
   eventStreamsOfCaller: {
     what: "event streams",
-    scope: "API key",
+    scope: "API key or session",
     most: 3,
     beyond: "429",
   },

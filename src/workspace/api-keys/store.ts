@@ -97,7 +97,7 @@ export async function findKeyByHash(db: Queryable, keyHash: Buffer): Promise<Key
     sql`
     select k.workspace_id as "workspaceId", w.timezone, w.is_suspended as "isSuspended",
       w.default_sender as "defaultSender", w.retry_hours as "retryHours", w.tracks_transactional as "tracksTransactional",
-      k.id as "keyId", k.name as "keyName", k.permissions, k.is_active as "isActive", k.expires_at as "expiresAt"
+      jsonb_build_object('kind', 'key', 'id', k.id, 'name', k.name) as actor, k.permissions, k.is_active as "isActive", k.expires_at as "expiresAt"
     from api_keys k join workspaces w on w.id = k.workspace_id
     where k.key_hash = ${keyHash}`,
     "find key",
@@ -105,22 +105,23 @@ export async function findKeyByHash(db: Queryable, keyHash: Buffer): Promise<Key
   return record;
 }
 
-/** The permissions of those of the keys that work at the time, by the id of the key. */
+/** The permissions of keys in their order; undefined for keys that do not work at the time. */
 export async function listKeyPermissions(
   db: Queryable,
   keys: readonly { readonly workspaceId: WorkspaceId; readonly id: string }[],
   now: Date,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const rows = await db.rows<{ readonly id: string; readonly permissions: string[] }>(
+): Promise<(readonly string[] | undefined)[]> {
+  const rows = await db.rows<{ readonly permissions: string[] | null }>(
     sql`
-    select k.id, k.permissions
+    select k.permissions
     from unnest(${keys.map(({ workspaceId }) => workspaceId)}::uuid[], ${keys.map(({ id }) => id)}::uuid[])
-      as w (workspace_id, id)
-    join api_keys k on k.workspace_id = w.workspace_id and k.id = w.id
-    where k.is_active and (k.expires_at is null or k.expires_at > ${now})`,
+      with ordinality as w (workspace_id, id, place)
+    left join api_keys k on k.workspace_id = w.workspace_id and k.id = w.id and k.is_active
+      and (k.expires_at is null or k.expires_at > ${now})
+    order by w.place`,
     "key permissions",
   );
-  return new Map(rows.map(({ id, permissions }) => [id, permissions]));
+  return rows.map(({ permissions }) => permissions ?? undefined);
 }
 
 export interface KeyUse {
