@@ -20,6 +20,7 @@ import { benchSegments } from "./segments.ts";
 import { type BenchSetup, openBenchSetup } from "./setup.ts";
 import { benchSick } from "./sick.ts";
 import { benchStart } from "./start.ts";
+import { benchStreams } from "./streams.ts";
 import { benchSubmission } from "./submission.ts";
 import { benchSuppression } from "./suppression.ts";
 import { type Figure, table } from "./table.ts";
@@ -38,6 +39,7 @@ const benchmarks = new Map<string, (setup: BenchSetup) => Promise<Figure[]>>([
   ["segments", benchSegments],
   ["sick", benchSick],
   ["start", benchStart],
+  ["streams", benchStreams],
   ["submission", benchSubmission],
   ["suppression", benchSuppression],
   ["validations", benchValidations],

@@ -28,6 +28,7 @@ const wings = [
   "hygiene",
   "reporting",
   "webhooks",
+  "overview",
   "processes",
   "cli",
 ];

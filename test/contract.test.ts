@@ -14,13 +14,14 @@ import { errorCodesOf } from "#platform/http/endpoint-error-codes.ts";
 import { KnownNames } from "#platform/http/request/name-suggestions.ts";
 import { unknownNamesIn } from "#platform/http/request/unknown-fields.ts";
 import { fileFieldOf } from "#platform/http/request/uploads.ts";
+import { EVENT_STREAM } from "#platform/http/response/event-stream.ts";
 import { mediaTypeOf } from "#platform/http/response/file-answer.ts";
 import { isUuid, newId } from "#platform/ids.ts";
 import { patternsInWords } from "#platform/shapes.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { catalogueOf } from "#workspace/api-keys/permission-catalogue.ts";
-import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
-import { bodies, jobResource, type Owner, resources } from "./support/contract-examples.ts";
+import { type ApiAnswer, apiCaller, type CallApi } from "./support/api-caller.ts";
+import { bodies, jobResource, type Owner, queries, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startService, type TestService } from "./support/service.ts";
 
@@ -88,6 +89,12 @@ async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object | undef
 const callOf = ({ needs }: Endpoint, owner: Owner) =>
   needs === "signed in" || needs === "operator" ? owner.person.call : owner.call;
 
+/** Calls an endpoint with its required query parameters. A stream is asked for its headers only, because it has no end. */
+function ask(endpoint: Endpoint, call: CallApi, url: string, body?: object) {
+  const method = mediaTypeOf(endpoint.answer) === EVENT_STREAM ? "HEAD" : endpoint.method;
+  return call(method, url + (queries[endpoint.id] ?? ""), body);
+}
+
 /** Each refusal has the envelope, a code that the API reference lists, and a request id. */
 function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, code: string): void {
   expect(answer.body).toMatchObject({ success: false, code, error: expect.stringMatching(/./) });
@@ -127,6 +134,9 @@ const governing: Readonly<Record<string, string>> = {
 const reports =
   /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
+/** Any caller may use these; what it gets depends on its permissions. */
+const forAnyone = new Set(["GET /api-keys/permissions", "GET /events"]);
+
 /** POST calls that change nothing. */
 const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
@@ -162,7 +172,7 @@ it("every field with a pattern has a description of the allowed values", () => {
 
 describe("permissions", () => {
   it.each(inWorkspace)("%s needs the permission of its path and method", (name, { path, needs }) => {
-    if (name === "GET /api-keys/permissions") return expect(needs).toBe("authenticated");
+    if (forAnyone.has(name)) return expect(needs).toBe("authenticated");
     const last = path.split("/").findLast((part) => part in governing) ?? "";
     const resource = reports.test(path) ? "reports" : governing[last];
     return expect(typeof needs !== "string" && permissionOf(needs)).toBe(`${resource}:${actionBy(name)}`);
@@ -184,7 +194,7 @@ describe("permissions", () => {
   )(
     "%s: a %s with every permission except its own gets 403 with required_scopes",
     async (_name, kind, endpoint) => {
-      const { needs, method, path } = endpoint;
+      const { needs, path } = endpoint;
       const wanted = typeof needs === "string" ? undefined : permissionOf(needs);
       const others = catalogueOf(endpoints)
         .resources.flatMap(({ actions }) => actions.map(({ value }) => value))
@@ -194,7 +204,7 @@ describe("permissions", () => {
           ? apiCaller(() => service.url, await service.newKey(others))
           : (await service.newPerson(others)).call;
       const url = fill(path, await idsFor(path, owner));
-      const answer = await call(method, url, await bodyFor(endpoint, owner));
+      const answer = await ask(endpoint, call, url, await bodyFor(endpoint, owner));
       if (typeof needs === "string") expect(answer.status).toBeLessThan(300);
       else if (needs.judgedBy === "server") {
         expectRefusal(endpoint, answer, 403, "INSUFFICIENT_SCOPE");
@@ -416,17 +426,18 @@ describe("paths and methods", () => {
 describe("answers", () => {
   it.each(inWorkspace)("%s answers a member as it answers a key", async (_name, endpoint) => {
     const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
-    const answer = await owner.person.call(endpoint.method, url, await bodyFor(endpoint, owner));
+    const answer = await ask(endpoint, owner.person.call, url, await bodyFor(endpoint, owner));
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
   });
 
   it.each(every)("%s answers in its declared shape", async (_name, endpoint) => {
     const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
-    const answer = await callOf(endpoint, owner)(endpoint.method, url, await bodyFor(endpoint, owner));
+    const answer = await ask(endpoint, callOf(endpoint, owner), url, await bodyFor(endpoint, owner));
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
     const mediaType = mediaTypeOf(endpoint.answer);
     if (mediaType !== undefined) {
       expect(answer.headers.get("content-type")).toBe(`${mediaType}; charset=utf-8`);
+      if (mediaType === EVENT_STREAM) return;
       expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);
       return;
     }

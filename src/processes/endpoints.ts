@@ -11,6 +11,7 @@ import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
 import { insertOriginName } from "#messages/deleted-origins-store.ts";
+import { overviewEndpoints } from "#overview/assembly.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
@@ -24,9 +25,11 @@ import {
   announceVerification,
   createJobReaction,
 } from "#webhooks/events/announce-non-message-events.ts";
+import { listKeyPermissions } from "#workspace/api-keys/store.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
 import { campaignLinks, composing } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
+import { listMemberPermissions } from "#workspace/people/store.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
 export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
@@ -41,6 +44,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const assemblyThread = openAssemblyThread(new URL("assembly-thread.ts", import.meta.url));
   const sendPlatformMail = createPlatformMail(config.PLATFORM_SENDER, clock);
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
+  const jobTypes = { ...audienceJobs, ...hygieneJobs };
   const endpoints: Endpoint[] = [
     ...workspaceEndpoints(parts, {
       endpoints: () => endpoints,
@@ -77,8 +81,26 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       hasSendingIp: async (db, workspaceId) =>
         (await listSendingIps(db, workspaceId)).some(({ is_active }) => is_active),
     }),
-    ...jobEndpoints({ db, types: { ...audienceJobs, ...hygieneJobs }, onEnded: createJobReaction(clock) }),
+    ...jobEndpoints({ db, types: jobTypes, onEnded: createJobReaction(clock) }),
     ...webhooksEndpoints(parts),
+    ...overviewEndpoints(parts, {
+      jobResources: Object.values(jobTypes),
+      async readAccess(watchers) {
+        const now = clock.now();
+        const keys = watchers.flatMap(({ workspaceId, holder: id, userId }) =>
+          userId === null ? [{ workspaceId, id }] : [],
+        );
+        const members = watchers.flatMap(({ workspaceId, holder: sessionId, userId }) =>
+          userId === null ? [] : [{ workspaceId, userId, sessionId }],
+        );
+        const [ofKeys, ofMembers] = await Promise.all([
+          keys.length > 0 ? listKeyPermissions(db, keys, now) : [],
+          members.length > 0 ? listMemberPermissions(db, members, now) : [],
+        ]);
+        const [nextKey, nextMember] = [ofKeys.values(), ofMembers.values()];
+        return watchers.map(({ userId }) => (userId === null ? nextKey : nextMember).next().value);
+      },
+    }),
   ];
   return endpoints;
 }

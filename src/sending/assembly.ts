@@ -43,6 +43,7 @@ import {
 } from "./campaigns/in-use-store.ts";
 import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
 import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
+import { campaignProgressEndpoints } from "./campaigns/progress/endpoints.ts";
 import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { listLastCampaigns } from "./campaigns/store.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
@@ -100,6 +101,7 @@ export function sendingEndpoints(
       bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
       keys: previewKeys(parts.secrets),
     }),
+    ...campaignProgressEndpoints({ db, clock }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),
     ...waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }),

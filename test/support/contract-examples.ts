@@ -269,3 +269,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   validateFile: () => fileForm("file", `Email\n${unique()}@example.net\n`),
   updateGlobalCustomField: () => ({ field_label: "Waist" }),
 };
+
+/** The query of endpoints with required parameters. */
+export const queries: Readonly<Record<string, string>> = {
+  streamEvents: "?topics=jobs",
+};

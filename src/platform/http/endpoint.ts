@@ -9,6 +9,7 @@ import type { Caller, SignedIn, Visitor } from "./auth/caller.ts";
 import type { CookieJar } from "./auth/session-cookie.ts";
 import type { Reservation, ResponseStored } from "./idempotency/idempotency.ts";
 import type { QueryFields, QueryValues } from "./request/query.ts";
+import type { EventStream } from "./response/event-stream.ts";
 import type { FileAnswer } from "./response/file-answer.ts";
 
 /** Default of `bodyLimit`, in bytes. */
@@ -82,8 +83,8 @@ type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${i
   ? Name | ParamNames<Rest>
   : never;
 
-/** The envelope around `data` has a message. A file has no envelope, and cannot be replayed. */
-type Envelope<Data> = [Data] extends [FileAnswer]
+/** The envelope around `data` has a message. A file or a stream has no envelope, and cannot be replayed. */
+type Envelope<Data> = [Data] extends [FileAnswer | EventStream]
   ? { readonly message?: never; readonly idempotent?: never; readonly etag?: never }
   : {
       /** The message in the envelope. */
@@ -123,7 +124,7 @@ interface Operation<
   readonly conditional?: true;
   /** A call without a body is treated as `{}`. */
   readonly bodyMayBeAbsent?: true;
-  /** Shape of `data`, or a file (file-answer.ts). */
+  /** Shape of `data`, a file (file-answer.ts), or a stream of events (event-stream.ts). */
   readonly answer: Answer;
   /** The envelope has `next_cursor` and `total` next to `data`, which has no `pagination` (`Continued`). */
   readonly isContinued?: true;

@@ -8,6 +8,7 @@ import { type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./endpoint-error-codes.ts";
 import { MOST_IGNORED } from "./request/unknown-fields.ts";
 import { fileFieldOf } from "./request/uploads.ts";
+import { EVENT_STREAM, eventsOfStream } from "./response/event-stream.ts";
 import { mediaTypeOf } from "./response/file-answer.ts";
 import { API_PREFIX } from "./server.ts";
 
@@ -79,6 +80,15 @@ const ifMatch = {
 const etag = {
   description: "The version of the resource, for `If-Match`.",
   schema: { type: "string", examples: ['"7"'] },
+};
+
+const lastEventId = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description:
+    "The `id` of the last event that was received: the stream continues there. Browsers send it by themselves.",
+  schema: { type: "string", maxLength: 1_000 },
 };
 
 const numberHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
@@ -216,7 +226,8 @@ function parametersOf(endpoint: Endpoint, components: Components): unknown[] {
     ...(endpoint.idempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
     ...(endpoint.conditional ? [{ $ref: "#/components/parameters/IfMatch" }] : []),
   ];
-  return [...inPath, ...inQuery, ...inHeader];
+  const ofStream = eventsOfStream(endpoint.answer) === undefined ? [] : [lastEventId];
+  return [...inPath, ...inQuery, ...inHeader, ...ofStream];
 }
 
 function responsesOf(endpoint: Endpoint, components: Components): Json {
@@ -232,6 +243,12 @@ function success(
   { answer, summary, message, isContinued, etag: versionOf }: Endpoint,
   components: Components,
 ): Json {
+  const events = eventsOfStream(answer);
+  if (events !== undefined) {
+    const { description } = answer as TSchema & { description?: string };
+    const content = { schema: { type: "string", description }, "x-events": components.schema(events) };
+    return { description: summary, content: { [EVENT_STREAM]: content } };
+  }
   const mediaType = mediaTypeOf(answer);
   if (mediaType !== undefined) {
     return { description: summary, content: { [mediaType]: { schema: { type: "string" } } } };

@@ -30,6 +30,7 @@ import { MOST_IGNORED } from "./request/unknown-fields.ts";
 import { fileFieldOf, formReader } from "./request/uploads.ts";
 import { bodyReader } from "./request/validate.ts";
 import { asFailure, failure, type Success } from "./response/envelope.ts";
+import { EventStream, type EventStreams } from "./response/event-stream.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./response/file-answer.ts";
 
 /** Returned by a handler for a dry run (`?dry_run`): answered with 200 and its own message. */
@@ -65,6 +66,7 @@ export interface AnswerDeps {
   readonly liveness: ProcessLiveness;
   /** Writes the audit log; absent in servers without one. */
   readonly audit?: AuditHook | undefined;
+  readonly streams: EventStreams;
 }
 
 export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
@@ -161,7 +163,8 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       mayBe: endpoint.conditional ? versionCheck(request.headers["if-match"]) : () => true,
     };
     if (mediaType !== undefined) {
-      return { file: (await endpoint.handle(input as never)) as FileAnswer };
+      const answer = (await endpoint.handle(input as never)) as FileAnswer | EventStream;
+      return answer instanceof EventStream ? { stream: answer } : { file: answer };
     }
     const run = async (): Promise<Versioned> => {
       const result = await (audit
@@ -198,6 +201,7 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
     const done = await handleInTime(request);
     if (request.cookies.changes.length > 0) reply.header("Set-Cookie", [...request.cookies.changes]);
     if ("file" in done) return sendFile(reply, mediaType ?? "", done.file);
+    if ("stream" in done) return deps.streams.answer(request, reply, done.stream);
     if (done.isReplayed) reply.header("Idempotent-Replayed", "true");
     return send(reply, done.answer);
   };
@@ -209,7 +213,10 @@ type Versioned = StoredAnswer & { readonly etag?: string };
 const isChange = (result: unknown) => !(result instanceof DryRun);
 
 /** The result of a handler. */
-type Done = { readonly answer: Versioned; readonly isReplayed?: boolean } | { readonly file: FileAnswer };
+type Done =
+  | { readonly answer: Versioned; readonly isReplayed?: boolean }
+  | { readonly file: FileAnswer }
+  | { readonly stream: EventStream };
 
 /**
  * Stores error responses under the Idempotency-Key, so that they are replayed. After errors that may go away, the key is

@@ -48,6 +48,7 @@ import { ignoreBodies, takeBodies } from "./request/read-body.ts";
 import { announcesBody, answerBeforeBodies } from "./request/unread-body.ts";
 import { fileFieldOf, formLimit } from "./request/uploads.ts";
 import { asFailure, failure } from "./response/envelope.ts";
+import { EventStreams } from "./response/event-stream.ts";
 import { html, sendPage } from "./response/html-page.ts";
 import { UnsentResponses } from "./response/unsent-responses.ts";
 import { routeHandler } from "./route-handler.ts";
@@ -71,6 +72,8 @@ export interface Patience {
   readonly unreadMs: number;
   /** Interval of the checks for late requests. */
   readonly checkMs: number;
+  /** Interval of the comments in streams of events. */
+  readonly heartbeatMs: number;
 }
 
 const PATIENCE: Patience = {
@@ -79,6 +82,7 @@ const PATIENCE: Patience = {
   stallMs: 10_000,
   unreadMs: 60_000,
   checkMs: 2_000,
+  heartbeatMs: 15_000,
 };
 
 declare module "fastify" {
@@ -88,6 +92,8 @@ declare module "fastify" {
     rawReply: ServerResponse;
     /** How long the look-up of the key took. */
     waitedMs: number;
+    /** Whether the answer is a stream of events, which counts as answered with its headers. */
+    isStream: boolean;
   }
   interface FastifyContextConfig {
     /** Operation id, for metrics and logs. */
@@ -162,7 +168,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     .decorateRequest("cookies")
     .decorateRequest("rawReply")
     .decorateRequest("bodyDigest", null);
-  server.decorateRequest("waitedMs", 0);
+  server.decorateRequest("waitedMs", 0).decorateRequest("isStream", false);
   server.server.on("checkExpectation", refuseExpectation);
   // 100 Continue is sent when the body is read, and not before (body-budget.ts).
   server.server.on("checkContinue", (request, response) => server.server.emit("request", request, response));
@@ -183,7 +189,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addHook("onResponse", async (request, reply) => {
     const operation = request.routeOptions.config.operation ?? "other";
     const { statusCode: status, elapsedTime: ms } = reply;
-    options.onAnswer(operation, status, ms / 1000);
+    if (!request.isStream) options.onAnswer(operation, status, ms / 1000);
     // The audit trail. A request that was refused before authentication has no caller.
     const workspace_id = workspaceCaller(request.caller)?.workspaceId;
     options.log.debug(
@@ -257,13 +263,18 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
     request.caller = await inTime(databaseMs, identify(request, options));
     request.waitedMs = performance.now() - began;
   });
+  const streams = new EventStreams(
+    options.patience?.heartbeatMs ?? PATIENCE.heartbeatMs,
+    ({ routeOptions }, ms) => options.onAnswer(routeOptions.config.operation ?? "other", 200, ms / 1000),
+  );
+  streams.watch(api);
   const liveness = new ProcessLiveness(options.database);
   api.addHook("onReady", async () => void liveness.start());
   api.addHook("onClose", () => liveness.end());
   const unsettled = new UnsettledKeys(database);
   const { insertAuditEvent: insert, endpoints, log } = options;
   const audit = insert && new AuditHook(endpoints, { database, insert, log });
-  const deps = { database, dataDir, databaseMs, liveness, unsettled, audit };
+  const deps = { database, dataDir, databaseMs, liveness, unsettled, audit, streams };
   const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number) =>
     scope.route({
       method: endpoint.method,

@@ -8,7 +8,7 @@ import { type Static, Type } from "typebox";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, required } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
-import { grants, missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
+import { missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
 import {
   type Action,
   type Endpoint,
@@ -26,10 +26,16 @@ import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts"
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";
-import { countJobs, findJob, type JobRow, jobStatuses, listJobs } from "./job-record-store.ts";
+import {
+  countJobs,
+  findJob,
+  type JobRow,
+  jobStatuses,
+  listJobs,
+  progressPercent,
+} from "./job-record-store.ts";
 import { cancelJob } from "./start-or-cancel-job.ts";
-
-const jobs: Resource = { name: "jobs", label: "Background jobs", group: "Account" };
+import { jobs, visibleJobs } from "./visible-jobs.ts";
 
 const Counts = Type.Object(
   { created: Type.Integer(), updated: Type.Integer(), duplicates: Type.Integer(), invalid: Type.Integer() },
@@ -135,7 +141,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       message: "Jobs",
       async handle({ caller, query }) {
         requireAny(caller);
-        const filter = { ...query, permissions: visiblePermissions(caller) };
+        const filter = { ...query, permissions: visibleJobs(caller.permissions) };
         const [rows, total] = await Promise.all([
           listJobs(db, caller.workspaceId, filter, { limit: query.limit, offset: offsetOf(query) }),
           countJobs(db, caller.workspaceId, filter),
@@ -213,15 +219,6 @@ function requireGrant(caller: Caller, job: JobRow, action: Action): void {
   requirePermissions(caller, [job.permission.replace(/:read$/, `:${action}`)]);
 }
 
-/** The permissions of the jobs that this key can see; null for all jobs. */
-function visiblePermissions({ permissions }: Caller): string[] | null {
-  if (missingPermissions(permissions, [permissionOf(need(jobs, "read"))]).length === 0) return null;
-  return permissions.flatMap((held) => {
-    const read = `${held.split(":", 1)[0]}:read`;
-    return grants(held, read) ? [read] : [];
-  });
-}
-
 /** The error message for a file that the job does not have. */
 function whyNoFile({ id, status, failed }: JobRow, kind: "result" | "errors"): string {
   const record = `GET ${API_PREFIX}/jobs/${id}`;
@@ -240,15 +237,9 @@ function describe(job: JobRow): Static<typeof Job> {
   return {
     ...shown,
     job_id: job.id,
-    progress: percentOf(job),
+    progress: progressPercent(job),
     counts: { created: 0, updated: 0, duplicates: 0, invalid: 0, ...job.counts },
     download_url: result_file === null ? null : `${url}/download`,
     errors_url: errors_file === null ? null : `${url}/errors`,
   };
-}
-
-/** The progress in per cent; 100 only for a completed job. */
-function percentOf({ status, total, processed }: JobRow): number {
-  if (status === "completed") return 100;
-  return total ? Math.min(99, Math.floor((100 * processed) / total)) : 0;
 }

@@ -66,7 +66,7 @@ export interface JobFilter {
 }
 
 /** How long an ended job and its files are available. */
-const KEPT_DAYS = 7;
+export const KEPT_DAYS = 7;
 /** Files are kept a little longer, so that a download that has begun can finish. */
 const FETCH_HOURS = 1;
 
@@ -129,6 +129,16 @@ export async function listJobs(
   return db.rows<JobRow>(sql`
     select ${columns} from jobs where ${matching(workspaceId, filter)}
     order by id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+/** The progress in per cent; 100 only for a completed job. */
+export function progressPercent({
+  status,
+  total,
+  processed,
+}: Pick<JobRow, "status" | "total" | "processed">): number {
+  if (status === "completed") return 100;
+  return total ? Math.min(99, Math.floor((100 * processed) / total)) : 0;
 }
 
 export async function countJobs(db: Queryable, workspaceId: WorkspaceId, filter: JobFilter): Promise<number> {

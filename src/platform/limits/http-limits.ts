@@ -68,6 +68,24 @@ export const httpLimits = {
     unit: "bytes",
     beyond: "as for the installation, but with 429",
   },
+  eventStreams: {
+    what: "event streams",
+    scope: "installation",
+    most: 2_000,
+    beyond: "503",
+  },
+  eventStreamsOfWorkspace: {
+    what: "event streams",
+    scope: "workspace",
+    most: 200,
+    beyond: "429",
+  },
+  eventStreamsOfCaller: {
+    what: "event streams",
+    scope: "API key or session",
+    most: 3,
+    beyond: "429",
+  },
   uploads: {
     what: "uploads on disk",
     scope: "installation",

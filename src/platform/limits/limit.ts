@@ -7,6 +7,7 @@ export type LimitScope =
   | "workspace"
   | "message"
   | "API key"
+  | "API key or session"
   | "connection"
   | "network"
   | "mailbox"

@@ -105,6 +105,25 @@ export async function findKeyByHash(db: Queryable, keyHash: Buffer): Promise<Key
   return record;
 }
 
+/** The permissions of keys in their order; undefined for keys that do not work at the time. */
+export async function listKeyPermissions(
+  db: Queryable,
+  keys: readonly { readonly workspaceId: WorkspaceId; readonly id: string }[],
+  now: Date,
+): Promise<(readonly string[] | undefined)[]> {
+  const rows = await db.rows<{ readonly permissions: string[] | null }>(
+    sql`
+    select k.permissions
+    from unnest(${keys.map(({ workspaceId }) => workspaceId)}::uuid[], ${keys.map(({ id }) => id)}::uuid[])
+      with ordinality as w (workspace_id, id, place)
+    left join api_keys k on k.workspace_id = w.workspace_id and k.id = w.id and k.is_active
+      and (k.expires_at is null or k.expires_at > ${now})
+    order by w.place`,
+    "key permissions",
+  );
+  return rows.map(({ permissions }) => permissions ?? undefined);
+}
+
 export interface KeyUse {
   readonly workspaceId: WorkspaceId;
   readonly keyId: string;

@@ -86,3 +86,31 @@ export async function lockMemberPermissions(
     select permissions from roles where workspace_id = ${workspaceId} and id = ${member.roleId} for share`);
   return permissionsOfRole({ builtInRole: member.builtInRole, rolePermissions: role?.permissions ?? null });
 }
+
+/** The permissions of members in their order; undefined where the session has ended or the person is no member any more. */
+export async function listMemberPermissions(
+  db: Queryable,
+  members: readonly {
+    readonly workspaceId: WorkspaceId;
+    readonly userId: string;
+    readonly sessionId: string;
+  }[],
+  now: Date,
+): Promise<(readonly string[] | undefined)[]> {
+  const rows = await db.rows<HeldRole & { readonly isMember: boolean }>(
+    sql`
+    select m.user_id is not null as "isMember", m.built_in_role as "builtInRole", r.permissions as "rolePermissions"
+    from unnest(${members.map(({ workspaceId }) => workspaceId)}::uuid[], ${members.map(({ userId }) => userId)}::uuid[],
+      ${members.map(({ sessionId }) => sessionId)}::uuid[])
+      with ordinality as x (workspace_id, user_id, session_id, place)
+    left join sessions s on s.user_id = x.user_id and s.id = x.session_id and s.expires_at > ${now}
+      and s.seen_at > ${now}::timestamptz - make_interval(days => ${IDLE_DAYS})
+    left join users u on u.id = s.user_id and u.disabled_at is null
+    left join workspaces w on w.id = x.workspace_id and (not w.requires_second_factor or s.has_second_factor)
+    left join workspace_members m on m.workspace_id = w.id and m.user_id = u.id
+    left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
+    order by x.place`,
+    "member permissions",
+  );
+  return rows.map(({ isMember, ...role }) => (isMember ? permissionsOfRole(role) : undefined));
+}

@@ -1,0 +1,167 @@
+/**
+ * SQL of the progress of campaigns, for many campaigns in one statement: counters, the leased rows of the queue, and the
+ * newest events of each campaign along their index. Nothing here grows with the number of recipients.
+ */
+import sql from "sql-template-tag";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { CampaignStatus } from "#sending/campaigns/campaign.ts";
+import type { PauseReason } from "#sending/campaigns/transitions-store.ts";
+
+/** The window of the rate. */
+export const RATE_SECONDS = 60;
+/** Events of one type that are counted for the rate; a faster campaign's rate is that of its newest ones. */
+const MOST_COUNTED = 20_000;
+/** A deferral is shown for this long. */
+const DEFERRAL_SECONDS = 300;
+/** Held-back messages of a workspace that are searched for one of the campaign. */
+const MOST_HELD_BACK = 5_000;
+
+export interface CampaignRef {
+  readonly workspaceId: WorkspaceId;
+  readonly id: string;
+}
+
+export interface ProgressRow {
+  readonly workspace_id: WorkspaceId;
+  readonly id: string;
+  readonly status: CampaignStatus;
+  readonly pause_reason: PauseReason | null;
+  readonly is_suspended: boolean;
+  readonly waits_for_cap: boolean;
+  readonly scheduled_at: Date | null;
+  readonly sent_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly is_expanded: boolean;
+  readonly estimated_recipients: number;
+  readonly excluded_suppressed: number;
+  readonly excluded_unsubscribed: number;
+  readonly excluded_invalid: number;
+  readonly excluded_duplicate: number;
+  readonly queued: number;
+  readonly deferred: number;
+  readonly delivered: number;
+  readonly bounced: number;
+  readonly failed: number;
+  readonly suppressed: number;
+  readonly cancelled: number;
+  readonly complained: number;
+  readonly sent: number;
+  readonly unique_opens: number;
+  readonly unique_clicks: number;
+  readonly unsubscribed: number;
+  /** Leased messages without an earlier attempt, and those with one. */
+  readonly held_new: number;
+  readonly held_again: number;
+  /** Messages of the last RATE_SECONDS that were delivered, bounced or failed. */
+  readonly finished_lately: number;
+  readonly deferred_lately: number;
+  /** Whether messages wait for the daily quota of a sending IP (`warm_up`), or for the machine that has the address. */
+  readonly held_back: "warm_up" | "sending_ip" | null;
+  readonly last_deferral: LastDeferral | null;
+}
+
+export interface LastDeferral {
+  readonly time: string;
+  readonly domain: string;
+  readonly mx_host: string | null;
+  readonly code: number | null;
+  readonly enhanced_code: string | null;
+  readonly text: string | null;
+}
+
+/** Deleted campaigns and those of other workspaces are left out. */
+export function listProgress(db: Queryable, refs: readonly CampaignRef[], now: Date): Promise<ProgressRow[]> {
+  const ids = refs.map(({ id }) => id);
+  const lately = (type: string) => sql`(
+    select case when count(*) < ${MOST_COUNTED} then count(*)
+      else count(*) * ${RATE_SECONDS} / greatest(1, extract(epoch from ${now}::timestamptz - min(time))) end::int
+    from (
+      select e.time from message_events e
+      where e.workspace_id = c.workspace_id and e.campaign_id = c.id and e.type = ${type}
+        and e.time > ${now}::timestamptz - make_interval(secs => ${RATE_SECONDS})
+      order by e.time desc limit ${MOST_COUNTED}) newest)`;
+  return db.rows(
+    sql`
+    with wanted as (
+      select * from unnest(${refs.map(({ workspaceId }) => workspaceId)}::uuid[], ${ids}::uuid[]) as w (workspace_id, id)
+    ), held as materialized (
+      select q.workspace_id, q.campaign_id, count(*) filter (where q.attempts = 0)::int as held_new,
+        count(*) filter (where q.attempts > 0)::int as held_again
+      from delivery_queue q where q.leased_by is not null and q.campaign_id = any (${ids}::uuid[])
+      group by 1, 2
+    )
+    select c.workspace_id, c.id, c.status, c.pause_reason, s.is_suspended, c.waits_for_cap, c.scheduled_at, c.sent_at,
+      c.completed_at, c.expanded_at is not null as is_expanded, c.estimated_recipients,
+      c.excluded_suppressed, c.excluded_unsubscribed, c.excluded_invalid, c.excluded_duplicate,
+      coalesce(n.queued, 0) as queued, coalesce(n.deferred, 0) as deferred, coalesce(n.delivered, 0) as delivered,
+      coalesce(n.bounced, 0) as bounced, coalesce(n.failed, 0) as failed, coalesce(n.suppressed, 0) as suppressed,
+      coalesce(n.cancelled, 0) as cancelled, coalesce(n.complained, 0) as complained, coalesce(n.sent, 0) as sent,
+      coalesce(n.unique_opens, 0) as unique_opens, coalesce(n.unique_clicks, 0) as unique_clicks,
+      coalesce(n.unsubscribed, 0) as unsubscribed,
+      coalesce(h.held_new, 0) as held_new, coalesce(h.held_again, 0) as held_again,
+      case when m.moves then ${lately("delivered")} + ${lately("bounced")} + ${lately("failed")} else 0 end as finished_lately,
+      case when m.moves then ${lately("deferred")} else 0 end as deferred_lately,
+      b.held_back, d.last_deferral
+    from wanted
+    join campaigns c on c.workspace_id = wanted.workspace_id and c.id = wanted.id and c.deleted_at is null
+    join workspaces s on s.id = c.workspace_id
+    left join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
+    left join held h on h.workspace_id = c.workspace_id and h.campaign_id = c.id
+    cross join lateral (
+      select c.status in ('sending', 'sent', 'paused') and coalesce(n.queued + n.deferred, 0) > 0 as is_open,
+        c.status in ('sending', 'sent') and c.sent_at is not null
+          and coalesce(c.completed_at, ${now}) > ${now}::timestamptz - make_interval(days => 4) as moves) m
+    left join lateral (
+      select case when exists (
+          select from sending_ips i where i.ip = f.source_ip and i.warm_up_started_at is not null)
+        then 'warm_up' else 'sending_ip' end as held_back
+      from (
+        select q.campaign_id, q.source_ip from delivery_queue q
+        where q.workspace_id = c.workspace_id and q.source_ip is not null and q.attempts = 0
+        order by q.message_id limit ${MOST_HELD_BACK}) f
+      where f.campaign_id = c.id limit 1) b on m.is_open and c.status = 'sending'
+    left join lateral (
+      select json_build_object('time', to_char(e.time at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+        'domain', l.domain, 'mx_host', e.mx_host, 'code', e.code, 'enhanced_code', e.enhanced_code, 'text', e.detail)
+        as last_deferral
+      from message_events e
+      left join messages l on l.workspace_id = e.workspace_id and l.id = e.message_id
+      where e.workspace_id = c.workspace_id and e.campaign_id = c.id and e.type = 'deferred'
+        and e.time > ${now}::timestamptz - make_interval(secs => ${DEFERRAL_SECONDS})
+      order by e.time desc limit 1) d on m.is_open`,
+    "campaign progress",
+  );
+}
+
+/** A domain with more messages than most, or all others together. */
+export interface DomainProgress {
+  readonly queued: number;
+  readonly deferred: number;
+  readonly delivered: number;
+  readonly bounced: number;
+  readonly failed: number;
+  readonly suppressed: number;
+  readonly cancelled: number;
+}
+
+/** The `most` domains with the most messages, largest first, and then one row without a domain for all others. */
+export function listDomainProgress(
+  db: Queryable,
+  { workspaceId, id }: CampaignRef,
+  most: number,
+): Promise<(DomainProgress & { readonly domain: string | null; readonly domains: number })[]> {
+  return db.rows(
+    sql`
+    with largest as materialized (
+      select d.*, row_number() over (
+        order by queued + deferred + delivered + complained + bounced + failed + suppressed + cancelled desc, domain) as place
+      from campaign_domains d where workspace_id = ${workspaceId} and campaign_id = ${id}
+    )
+    select case when place <= ${most} then domain end as domain, count(*)::int as domains, sum(queued)::int as queued,
+      sum(deferred)::int as deferred, sum(delivered + complained)::int as delivered, sum(bounced)::int as bounced,
+      sum(failed)::int as failed, sum(suppressed)::int as suppressed, sum(cancelled)::int as cancelled
+    from largest group by least(place, ${most} + 1), 1 order by min(place)`,
+    "campaign progress by domain",
+  );
+}
