@@ -441,8 +441,8 @@ describe("answers", () => {
       expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);
       return;
     }
-    const beside = endpoint.isContinued ? ["next_cursor"] : [];
-    expect(Object.keys(answer.body).sort()).toEqual(["data", "message", ...beside, "success"]);
+    const beside = [endpoint.isContinued && "next_cursor", endpoint.isCounted && "total"].filter(Boolean);
+    expect(Object.keys(answer.body).sort()).toEqual(["data", "message", "success", ...beside].sort());
     expect(answer.body).toMatchObject({ success: true, message: expect.stringMatching(/./) });
     const shape = Compile(withoutOtherFields(endpoint.answer) as TSchema);
     expect(shape.Errors(answer.body.data)).toEqual([]);

@@ -27,9 +27,9 @@ import {
 } from "#webhooks/events/announce-non-message-events.ts";
 import { listKeyPermissions } from "#workspace/api-keys/store.ts";
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
+import { listMemberPermissions } from "#workspace/people/store.ts";
 import { campaignLinks, composing } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
-import { listMemberPermissions } from "#workspace/people/store.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
 export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {

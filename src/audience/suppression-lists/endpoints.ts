@@ -130,6 +130,7 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       },
       answer: nullable(Type.Array(SuppressionEntry)),
       isContinued: true,
+      isCounted: true,
       message: "Suppression entries",
       async handle({ caller: { workspaceId }, params, query }) {
         const { search } = query;

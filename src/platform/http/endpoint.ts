@@ -126,8 +126,10 @@ interface Operation<
   readonly bodyMayBeAbsent?: true;
   /** Shape of `data`, a file (file-answer.ts), or a stream of events (event-stream.ts). */
   readonly answer: Answer;
-  /** The envelope has `next_cursor` and `total` next to `data`, which has no `pagination` (`Continued`). */
+  /** The envelope has `next_cursor` next to `data`, which has no `pagination` (`Continued`). */
   readonly isContinued?: true;
+  /** The envelope of such a list has the `total` of all pages. */
+  readonly isCounted?: true;
   /** 201 if a resource is created, 202 if a background job is started. */
   readonly status?: 200 | 201 | 202;
   /** Largest body, or file in a form, in bytes; default: BODY_LIMIT. */

@@ -240,7 +240,7 @@ function responsesOf(endpoint: Endpoint, components: Components): Json {
 }
 
 function success(
-  { answer, summary, message, isContinued, etag: versionOf }: Endpoint,
+  { answer, summary, message, isContinued, isCounted, etag: versionOf }: Endpoint,
   components: Components,
 ): Json {
   const events = eventsOfStream(answer);
@@ -260,11 +260,18 @@ function success(
       "application/json": {
         schema: {
           type: "object",
-          required: ["success", "data", "message", ...(isContinued ? ["next_cursor", "total"] : [])],
+          required: [
+            "success",
+            "data",
+            "message",
+            ...(isContinued ? ["next_cursor"] : []),
+            ...(isCounted ? ["total"] : []),
+          ],
           properties: {
             success: { const: true },
             data: components.schema(answer),
-            ...(isContinued && { next_cursor: nextCursor, total: rowsOfAllPages }),
+            ...(isContinued && { next_cursor: nextCursor }),
+            ...(isCounted && { total: rowsOfAllPages }),
             message: { type: "string" },
             warnings: { $ref: "#/components/schemas/IgnoredNames" },
           },

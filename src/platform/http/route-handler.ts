@@ -43,13 +43,16 @@ export class DryRun {
   }
 }
 
-/** Returned by a handler of a list without `pagination`: the envelope has `next_cursor` and `total` next to `data`. */
+/**
+ * Returned by a handler of a list without `pagination`: the envelope has `next_cursor` next to `data`, and
+ * `total` when it is counted.
+ */
 export class Continued {
   readonly data: unknown;
   readonly nextCursor: string | null;
   /** Rows of all pages. */
-  readonly total: number;
-  constructor(data: unknown, nextCursor: string | null, total: number) {
+  readonly total: number | undefined;
+  constructor(data: unknown, nextCursor: string | null, total?: number) {
     this.data = data;
     this.nextCursor = nextCursor;
     this.total = total;
