@@ -3,15 +3,14 @@
  * the same for all. A shape with an `$id` becomes a component.
  */
 import type { TSchema } from "typebox";
-import { type ErrorCode, errorTable } from "#platform/errors.ts";
-import { type Endpoint, permissionOf } from "./endpoint.ts";
+import { errorTable } from "#platform/errors.ts";
+import { bytesText } from "#platform/limits/limit-errors.ts";
+import { BODY_LIMIT, type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./endpoint-error-codes.ts";
-import { MOST_IGNORED } from "./request/unknown-fields.ts";
+import { Components, headers, headersNamed, type Json, refTo } from "./openapi-components.ts";
 import { fileFieldOf } from "./request/uploads.ts";
 import { mediaTypeOf } from "./response/file-answer.ts";
 import { API_PREFIX } from "./server.ts";
-
-type Json = Readonly<Record<string, unknown>>;
 
 /** The same endpoints always give the same document. @throws Error if two different shapes have the same `$id` */
 export function openApiDocument(endpoints: readonly Endpoint[], { version }: { version: string }): Json {
@@ -47,7 +46,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
         },
       },
       parameters: { IdempotencyKey: idempotencyKey },
-      headers: rateHeaders,
+      headers,
       responses: components.responses,
       schemas: components.schemas,
     },
@@ -67,98 +66,17 @@ const idempotencyKey = {
   schema: { type: "string", minLength: 1, maxLength: 256, pattern: "^[!-~]+$" },
 };
 
-const numberHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
-const rateHeaders = {
-  "RateLimit-Limit": numberHeader("Largest burst of requests."),
-  "RateLimit-Remaining": numberHeader("Requests that are left now."),
-  "RateLimit-Reset": numberHeader("Seconds until the whole burst is available again."),
-  "Retry-After": numberHeader("Seconds to wait before the next request."),
-};
-
-const namedSentence = {
-  type: "object",
-  required: ["field", "message"],
-  properties: { field: { type: "string" }, message: { type: "string" } },
-};
-
-const failureSchema = {
-  type: "object",
-  required: ["success", "error", "code"],
-  properties: {
-    success: { const: false },
-    error: { type: "string", description: "Message for people; do not parse it." },
-    code: { enum: Object.keys(errorTable) },
-    details: {
-      type: "array",
-      description: "The invalid fields.",
-      items: namedSentence,
-    },
-    required_scopes: {
-      type: "array",
-      description: "With INSUFFICIENT_SCOPE: the permissions that the key lacks.",
-      items: { type: "string" },
-    },
-  },
-};
-
 const nextCursor = {
   type: ["string", "null"],
   description: "Value for `after`; null if there are no more rows.",
 };
-
-const ignoredNames = {
-  type: "array",
-  description:
-    "Unknown fields and query parameters of the request, which were ignored. Absent if there are none.",
-  maxItems: MOST_IGNORED,
-  items: namedSentence,
-};
-
-/** Components that operations share, collected while the operations are generated. */
-class Components {
-  readonly schemas: Record<string, unknown> = { Failure: failureSchema, IgnoredNames: ignoredNames };
-  readonly responses: Record<string, Json> = {};
-
-  /** The shape, with every part that has an `$id` replaced by a reference to a component. */
-  schema(shape: unknown): unknown {
-    if (Array.isArray(shape)) return shape.map((part) => this.schema(part));
-    if (typeof shape !== "object" || shape === null) return shape;
-    const { $id, ...rest } = shape as Record<string, unknown>;
-    const plain = Object.fromEntries(Object.entries(rest).map(([name, part]) => [name, this.schema(part)]));
-    if (typeof $id !== "string") return plain;
-    const known = this.schemas[$id];
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(plain)) {
-      throw new Error(`two shapes have the $id ${$id}`);
-    }
-    this.schemas[$id] = plain;
-    return { $ref: `#/components/schemas/${$id}` };
-  }
-
-  /** A reference to the error response with these codes, which have the same status. */
-  refusal(codes: readonly ErrorCode[]): Json {
-    const name = codes.join("_or_");
-    this.responses[name] ??= {
-      description: codes.map((code) => `\`${code}\`: ${errorTable[code].text}.`).join("\n\n"),
-      ...(codes.includes("RATE_LIMIT_EXCEEDED") && {
-        headers: Object.fromEntries(
-          Object.keys(rateHeaders).map((header) => [header, { $ref: `#/components/headers/${header}` }]),
-        ),
-      }),
-      content: { "application/json": { schema: { $ref: "#/components/schemas/Failure" } } },
-    };
-    return { $ref: `#/components/responses/${name}` };
-  }
-}
 
 function operation(endpoint: Endpoint, tag: string, components: Components): Json {
   const permission = endpoint.needs === "authenticated" ? "authenticated" : permissionOf(endpoint.needs);
   return {
     operationId: endpoint.id,
     summary: endpoint.summary,
-    description:
-      permission === "authenticated"
-        ? "Any valid key may call this."
-        : `Needs the permission \`${permission}\`.`,
+    description: descriptionOf(endpoint, permission),
     tags: [tag],
     "x-permission": permission,
     parameters: parametersOf(endpoint, components),
@@ -172,6 +90,24 @@ function operation(endpoint: Endpoint, tag: string, components: Components): Jso
   };
 }
 
+function descriptionOf(
+  { description, summary, mayTakeLong, bodyLimit }: Endpoint,
+  permission: string,
+): string {
+  return [
+    description ?? `${summary}.`,
+    bodyLimit !== undefined &&
+      `The body, or the file of the form, may have ${bytesText(bodyLimit)} instead of ${bytesText(BODY_LIMIT)}.`,
+    mayTakeLong === "reading" && "It may take longer than a few seconds if there is much data.",
+    mayTakeLong === "asking others" && "It asks other servers, and may take longer than a few seconds.",
+    permission === "authenticated"
+      ? "Any valid key may call this."
+      : `Needs the permission \`${permission}\`.`,
+  ]
+    .filter((part) => part !== false)
+    .join("\n\n");
+}
+
 function mediaTypeOfBody(body: TSchema): string {
   return fileFieldOf(body) === undefined ? "application/json" : "multipart/form-data";
 }
@@ -181,6 +117,7 @@ function parametersOf(endpoint: Endpoint, components: Components): unknown[] {
     name,
     in: "path",
     required: true,
+    description: `Id of the ${nounOf(endpoint.path, name ?? "")}, a UUID.`,
     schema: { type: "string", format: "uuid" },
   }));
   const inQuery = Object.entries(endpoint.query ?? {}).map(([name, { schema }]) => {
@@ -191,38 +128,75 @@ function parametersOf(endpoint: Endpoint, components: Components): unknown[] {
   return [...inPath, ...inQuery, ...inHeader];
 }
 
-function responsesOf(endpoint: Endpoint, components: Components): Json {
-  const codesByStatus = Object.groupBy(errorCodesOf(endpoint), (code) => errorTable[code].status);
-  const refusals = Object.entries(codesByStatus).map(([status, codes]) => [
-    status,
-    components.refusal(codes),
-  ]);
-  return { [endpoint.status ?? 200]: success(endpoint, components), ...Object.fromEntries(refusals) };
+/** What an id in a path belongs to, in words: the segment before it, in the singular. */
+function nounOf(path: string, name: string): string {
+  const segments = path.split("/");
+  const before = segments[segments.indexOf(`{${name}}`) - 1] ?? "";
+  const named = name === "id" ? before : name.replace(/_id$/, "");
+  const words = named
+    .replaceAll(/[-_]/g, " ")
+    .replace(/ies$/, "y")
+    .replace(/(?<!s)s$/, "");
+  return words
+    .replace(/^api\b/, "API")
+    .replace(/^dkim$/, "DKIM key")
+    .replace(/ ip$/, " IP address")
+    .replace(/^field$/, "custom field");
 }
 
-function success({ answer, summary, message, isContinued }: Endpoint, components: Components): Json {
+function responsesOf(endpoint: Endpoint, components: Components): Json {
+  const codesByStatus = Object.groupBy(errorCodesOf(endpoint), (code) => errorTable[code].status);
+  const refusals: Record<string, Json> = Object.fromEntries(
+    Object.entries(codesByStatus).map(([status, codes]) => [status, components.refusal(codes)]),
+  );
+  if (endpoint.body) refusals[408] = components.refusal(["VALIDATION_ERROR"], 408);
+  refusals[503] = components.refusal(["INTERNAL_ERROR"], 503);
+  const status = endpoint.status ?? 200;
+  const hasDryRun = status === 201 && endpoint.query?.dry_run !== undefined;
+  return {
+    ...(hasDryRun && { 200: success(endpoint, components, "With `dry_run`: nothing was done") }),
+    [status]: success(endpoint, components),
+    ...refusals,
+  };
+}
+
+function success(endpoint: Endpoint, components: Components, description?: string): Json {
+  const { answer, summary, message, isContinued, idempotent } = endpoint;
+  const usual = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
   const mediaType = mediaTypeOf(answer);
   if (mediaType !== undefined) {
-    return { description: summary, content: { [mediaType]: { schema: { type: "string" } } } };
+    const { description: content } = answer as TSchema & { description?: string };
+    return {
+      description: content ?? summary,
+      headers: headersNamed(...usual, "Content-Disposition"),
+      content: { [mediaType]: { schema: { type: "string", description: content } } },
+    };
   }
   return {
-    description: typeof message === "string" ? message : summary,
+    description: description ?? (typeof message === "string" ? message : summary),
+    headers: headersNamed(...usual, ...(idempotent ? (["Idempotent-Replayed"] as const) : [])),
     content: {
       "application/json": {
         schema: {
           type: "object",
+          description: "The envelope around the data.",
           required: ["success", "data", "message", ...(isContinued ? ["next_cursor"] : [])],
           properties: {
-            success: { const: true },
-            data: components.schema(answer),
+            success: { const: true, type: "boolean", description: "True: the request succeeded." },
+            data: withDescription(components.schema(answer), `${summary}.`),
             ...(isContinued && { next_cursor: nextCursor }),
-            message: { type: "string" },
-            warnings: { $ref: "#/components/schemas/IgnoredNames" },
+            message: { type: "string", description: "What was done, for people; do not parse it." },
+            warnings: refTo("schemas", "IgnoredNames"),
           },
         },
       },
     },
   };
+}
+
+/** The schema with a description, unless it has one. */
+function withDescription(schema: unknown, description: string): Json {
+  return { description, ...(schema as Json) };
 }
 
 /** The label of the resource. An endpoint for any key gets that of an endpoint with the same first part of the path. */
