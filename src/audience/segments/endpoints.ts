@@ -59,6 +59,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/segments",
       summary: "Segments of all lists, newest first",
+      description:
+        "The segments of all mailing lists, for pages that choose one. Counts may be some minutes old; `counted_at` says when.",
       needs: need(segments, "read"),
       query: {
         ...pageFields(),
@@ -78,6 +80,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: ofList,
       summary: "The segments of a list, newest first",
+      description:
+        "The segments that select people of this list. Counts may be some minutes old; `counted_at` says when.",
       needs: need(segments, "read"),
       query: { ...pageFields(), search: textField(200, "A part of the name.") },
       answer: pageOf("segments", Segment),
@@ -93,6 +97,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: ofList,
       mayTakeLong: "reading",
       summary: "Save conditions as a segment of a list",
+      description:
+        "A segment stores conditions, not people: whoever meets them at the time of a campaign gets it. Only active members count, unless a rule names `status`. Try conditions with `POST /mailing-lists/{id}/segments/preview` first.",
       needs: need(segments, "write"),
       body: NewSegment,
       answer: Segment,
@@ -107,6 +113,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/segments/preview",
       mayTakeLong: "reading",
       summary: "Count the people who meet conditions, without saving them",
+      description:
+        "Counts now and saves nothing. Use it while somebody edits conditions. A count that takes longer than five seconds is answered 400.",
       needs: need(segments, "read"),
       body: SegmentPreviewInput,
       answer: SegmentPreview,
@@ -129,6 +137,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: one,
       summary: "One segment",
+      description: "The segment with its conditions and a fresh count.",
       needs: need(segments, "read"),
       answer: Segment,
       message: "Segment",
@@ -144,6 +153,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: one,
       mayTakeLong: "reading",
       summary: "Change a segment; omitted fields stay",
+      description:
+        "New conditions hold for everything that uses the segment and has not chosen its recipients yet. A campaign that is being sent keeps its recipients.",
       needs: need(segments, "write"),
       body: SegmentChanges,
       answer: Segment,
@@ -155,6 +166,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: one,
       summary: "Delete a segment; its members do not change",
+      description:
+        "Refused (409) while a campaign that is not finished, an autoresponder, a suppression list or another segment uses it; the error names what does.",
       needs: need(segments, "write"),
       answer: Deleted,
       message: "Segment deleted",
@@ -170,6 +183,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/segments/{segment_id}/subscribers",
       mayTakeLong: "reading",
       summary: "The subscribers in a segment now, newest person first",
+      description: "Evaluates the conditions now. For long lists follow `pagination.next_cursor`.",
       needs: need(subscribers, "read"),
       query: {
         ...cursorFields(),
@@ -193,6 +207,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: "/subscribers/{id}/segments",
       mayTakeLong: "reading",
       summary: "The segments that a person is in now",
+      description:
+        "Evaluates every segment of the workspace for this one person. Use it to explain why somebody gets a campaign.",
       needs: need(segments, "read"),
       answer: Type.Array(SegmentOfSubscriber),
       message: "Segments",
