@@ -54,8 +54,14 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "GET",
       path: "/suppression-lists",
       summary: "Suppression lists, newest first; the list of bounces and complaints is always there",
+      description:
+        "A suppression list holds addresses and domains that get no mail. The list of hard bounces and complaints, which the service fills, is always there and cannot be deleted.",
       needs: need(suppressionLists, "read"),
-      answer: Type.Object({ suppression_lists: Type.Array(SuppressionList) }),
+      answer: Type.Object({
+        suppression_lists: Type.Array(SuppressionList, {
+          description: "All suppression lists, newest first.",
+        }),
+      }),
       message: "Suppression lists",
       async handle({ caller }) {
         await ensureSystemList(db, caller.workspaceId);
@@ -67,6 +73,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "POST",
       path: "/suppression-lists",
       summary: "Create a suppression list",
+      description:
+        "A list without a scope holds for all mail of the workspace; one with `mailing_list_id` or `segment_id` only for campaigns to that audience. It holds from the first entry on, also for messages that wait.",
       needs: need(suppressionLists, "write"),
       body: NewSuppressionList,
       answer: SuppressionList,
@@ -80,6 +88,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "GET",
       path: "/suppression-lists/{id}",
       summary: "One suppression list",
+      description: "The list with its number of entries. `GET /suppression-lists/{id}/entries` reads them.",
       needs: need(suppressionLists, "read"),
       answer: SuppressionList,
       message: "Suppression list",
@@ -90,6 +99,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "PUT",
       path: "/suppression-lists/{id}",
       summary: "Change a suppression list; omitted fields stay",
+      description:
+        "Changes name, description or scope. A wider scope also holds for messages that already wait to be sent.",
       needs: need(suppressionLists, "write"),
       body: SuppressionListChanges,
       answer: SuppressionList,
@@ -103,6 +114,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       path: "/suppression-lists/{id}",
       mayTakeLong: "reading",
       summary: "Delete a suppression list with its entries",
+      description:
+        "Its entries are deleted too, and no longer keep anybody from getting mail. The list of bounces and complaints cannot be deleted.",
       needs: need(suppressionLists, "write"),
       answer: Deleted,
       message: "Suppression list deleted",
@@ -118,6 +131,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       path: entriesOf,
       mayTakeLong: "reading",
       summary: `Up to ${ENTRIES_PER_PAGE} entries of a list, newest first; null when there are none`,
+      description:
+        "A page of entries by cursor. With `search` only those whose address or domain contains the text.",
       needs: need(suppressionLists, "read"),
       query: {
         page: cursorFields().page,
@@ -151,6 +166,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       path: entriesOf,
       mayTakeLong: "reading",
       summary: "Add addresses and domains to a list, one a line",
+      description:
+        "One address or domain a line; an entry that exists already is counted as skipped. A domain suppresses every address at it. Messages that wait for a suppressed recipient end as `suppressed`. For a whole file use `POST /suppression-lists/{id}/import`.",
       needs: need(suppressionLists, "write"),
       body: Type.Object(
         {
@@ -175,6 +192,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "POST",
       path: "/suppression-lists/{id}/import",
       summary: "Add the addresses and domains of a file to a list, all or nothing",
+      description:
+        "A CSV or text file with one address or domain a row. A row that is neither refuses the whole file, and the error names the row.",
       needs: need(suppressionLists, "write"),
       body: Type.Object(
         {
@@ -200,6 +219,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "DELETE",
       path: "/suppression-lists/{id}/entries/{entry_id}",
       summary: "Remove an entry from a list",
+      description:
+        "The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists.",
       needs: need(suppressionLists, "write"),
       answer: Deleted,
       message: "Suppression entry deleted",
@@ -216,6 +237,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       method: "POST",
       path: "/suppression-lists/{id}/test",
       summary: "Check whether a list suppresses an address or domain",
+      description:
+        "Tells whether the list holds the address itself or its domain. Nothing is changed. Use it to find out why somebody gets no mail.",
       needs: need(suppressionLists, "read"),
       body: Type.Object(
         { test_value: Type.String({ minLength: 1, description: "An address, or a domain." }) },
