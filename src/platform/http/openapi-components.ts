@@ -123,7 +123,9 @@ export class Components {
       [DOCUMENTED_AS]: documented,
       ...own
     } = shape as Record<string, unknown>;
-    const rest = typeof documented === "object" ? { ...documented } : own;
+    const { description } = own;
+    const rest =
+      documented === undefined ? own : { ...documented, ...(description !== undefined && { description }) };
     const plain = shortened(
       Object.fromEntries(Object.entries(rest).map(([name, part]) => [name, this.schema(part)])),
     );
