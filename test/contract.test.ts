@@ -20,7 +20,8 @@ import { patternsInWords } from "#platform/shapes.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { catalogueOf } from "#workspace/api-keys/permission-catalogue.ts";
 import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
-import { bodies, jobResource, type Owner, resources } from "./support/contract-examples.ts";
+import { bodyFor, fill, idsFor } from "./support/contract-calls.ts";
+import { jobResource, type Owner } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startService, type TestService } from "./support/service.ts";
 
@@ -48,33 +49,6 @@ beforeAll(async () => {
   const call = apiCaller(() => service.url, other.key);
   stranger = { workspaceId: other.workspaceId, call, database, clock };
 });
-
-/** The kinds of ids in a path; each is the path up to the id. */
-const kindsOf = (path: string) =>
-  [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: id }) => path.slice(0, index + id.length));
-
-/** Creates the resources of the path for this owner and returns their ids. */
-async function idsFor(path: string, owner: Owner): Promise<string[]> {
-  const ids: string[] = [];
-  for (const kind of kindsOf(path)) {
-    const make = (path.endsWith("}") ? undefined : resources[path]) ?? resources[kind];
-    if (make === undefined) throw new Error(`support/contract-examples.ts has no example for ${kind}`);
-    ids.push(await make(owner, ids));
-  }
-  return ids;
-}
-
-function fill(path: string, ids: readonly string[]): string {
-  const left = [...ids];
-  return path.replaceAll(/\{\w+\}/g, () => left.shift() ?? newId());
-}
-
-async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object | undefined> {
-  if (endpoint.body === undefined) return undefined;
-  const make = bodies[endpoint.id];
-  if (make === undefined) throw new Error(`support/contract-examples.ts has no body for ${endpoint.id}`);
-  return make(owner);
-}
 
 /** Each refusal has the envelope, a code that the API reference lists, and a request id. */
 function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, code: string): void {

@@ -1,0 +1,32 @@
+/** Calls every endpoint with the examples of contract-examples.ts. */
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import { newId } from "#platform/ids.ts";
+import { bodies, type Owner, resources } from "./contract-examples.ts";
+
+/** The kinds of ids in a path; each is the path up to the id. */
+const kindsOf = (path: string) =>
+  [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: id }) => path.slice(0, index + id.length));
+
+/** Creates the resources of the path for this owner and returns their ids. */
+export async function idsFor(path: string, owner: Owner): Promise<string[]> {
+  const ids: string[] = [];
+  for (const kind of kindsOf(path)) {
+    const make = (path.endsWith("}") ? undefined : resources[path]) ?? resources[kind];
+    if (make === undefined) throw new Error(`support/contract-examples.ts has no example for ${kind}`);
+    ids.push(await make(owner, ids));
+  }
+  return ids;
+}
+
+/** The path with these ids, and with unknown ones for those that are missing. */
+export function fill(path: string, ids: readonly string[]): string {
+  const left = [...ids];
+  return path.replaceAll(/\{\w+\}/g, () => left.shift() ?? newId());
+}
+
+export async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object | undefined> {
+  if (endpoint.body === undefined) return undefined;
+  const make = bodies[endpoint.id];
+  if (make === undefined) throw new Error(`support/contract-examples.ts has no body for ${endpoint.id}`);
+  return make(owner);
+}
