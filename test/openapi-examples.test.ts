@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { apiCaller } from "./support/api-caller.ts";
-import { bodyFor, fill, idsFor } from "./support/contract-calls.ts";
+import { bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
 import { before, type Owner, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startService, type TestService } from "./support/service.ts";
@@ -29,12 +29,17 @@ async function record(endpoint: Endpoint) {
   const { database, clock } = service;
   clock.set(RECORDED_AT);
   const { workspaceId, key } = await service.newWorkspace();
-  const owner: Owner = { workspaceId, call: apiCaller(() => service.url, key), database, clock };
+  const person = await service.newPerson(["*:*"], {
+    isOperator: true,
+    workspaceId,
+    confirmedAt: RECORDED_AT,
+  });
+  const owner: Owner = { workspaceId, call: apiCaller(() => service.url, key), person, database, clock };
   await before[endpoint.id]?.(owner);
   const ids = await idsFor(endpoint.path, owner);
   if (endpoint.method === "GET") await addRow(endpoint.path, owner, ids);
   const body = await bodyFor(endpoint, owner);
-  const answer = await owner.call(endpoint.method, fill(endpoint.path, ids), body);
+  const answer = await callOf(endpoint, owner)(endpoint.method, fill(endpoint.path, ids), body);
   if (answer.status !== (endpoint.status ?? 200)) {
     throw new Error(`${endpoint.id} answered ${answer.status} ${answer.body.error}`);
   }

@@ -30,3 +30,7 @@ export async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object 
   if (make === undefined) throw new Error(`support/contract-examples.ts has no body for ${endpoint.id}`);
   return make(owner);
 }
+
+/** Calls an operation as somebody who may: with the owner's key, or as a person where keys may not. */
+export const callOf = ({ needs }: Endpoint, owner: Owner) =>
+  needs === "signed in" || needs === "operator" ? owner.person.call : owner.call;

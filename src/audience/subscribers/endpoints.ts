@@ -82,7 +82,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       message: (data) => `${data.email} was added`,
       errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
       handle: ({ caller, params, body }) =>
-        addMember(deps, caller.workspaceId, params.id, body, caller.keyName),
+        addMember(deps, caller.workspaceId, params.id, body, caller.actor.name),
     }),
     endpoint({
       id: "removeAllMembers",
@@ -114,7 +114,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       answer: MemberWithWarnings,
       message: "Subscriber updated",
       handle: ({ caller, params, body }) =>
-        changeMember(deps, placeOf(caller.workspaceId, params), body, caller.keyName),
+        changeMember(deps, placeOf(caller.workspaceId, params), body, caller.actor.name),
     }),
     endpoint({
       id: "setMemberStatus",
@@ -129,7 +129,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       answer: MemberWithWarnings,
       message: (data) => `${data.email} is ${data.status}`,
       handle: ({ caller, params, body }) =>
-        setStatus(deps, placeOf(caller.workspaceId, params), body.status, caller.keyName),
+        setStatus(deps, placeOf(caller.workspaceId, params), body.status, caller.actor.name),
     }),
     endpoint({
       id: "removeMember",

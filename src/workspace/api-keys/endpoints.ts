@@ -11,7 +11,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import { ApiKey, IssuedKey } from "./api-key.ts";
-import { lockForChange, requireChangeable } from "./escalation.ts";
+import { lockCaller, lockForChange, requireChangeable } from "./escalation.ts";
 import { issueKey } from "./issue.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./permission-catalogue.ts";
 import { readExpiry } from "./read-expiry.ts";
@@ -108,6 +108,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       description:
         "The answer has the secret (`efk_…`), which is stored only as a hash and never shown again. A key cannot create a key with more permissions than its own. A workspace has at most 1,000 keys.",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       body: NewApiKey,
       answer: IssuedKey,
       status: 201,
@@ -120,7 +121,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
           expires_at: expiryOf(body.expires_at ?? null),
         };
         return change(async (tx) => {
-          const { own } = await lockForChange(tx, caller, clock.now());
+          const own = await lockCaller(tx, caller, clock.now());
           requirePermissions(own, settings.permissions);
           await requireBelowRowLimit(tx, caller.workspaceId, apiKeyRoom);
           return issueKey(tx, caller.workspaceId, settings, clock.now());
@@ -135,6 +136,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       description:
         "The secret does not change. It works on a key that is active; a key cannot change a key with more permissions than its own (403), and the last active key with every permission cannot lose any (409).",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       body: ApiKeyChanges,
       answer: ApiKey,
       message: "API key updated",
@@ -162,6 +164,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       description:
         "Use it after a secret may have leaked. The old secret stops working within two seconds on every machine. To rotate without a gap, create a second key, deploy it, then deactivate the first.",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       answer: IssuedKey,
       errors: ["CONFLICT"],
       message: "New secret created; it is not shown again, and the old one has stopped working",
@@ -186,6 +189,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       description:
         "Requests with the key are answered 401 within two seconds. Messages that were accepted with it are still sent. The last active key with every permission is refused (409).",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       answer: ApiKey,
       message: "API key deactivated",
       errors: ["CONFLICT"],
@@ -207,6 +211,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       description:
         "The key works again with the secret that it had. An expired key needs a later expiry first.",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       answer: ApiKey,
       message: "API key reactivated",
       handle({ caller, params }) {
@@ -227,6 +232,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       description:
         "The key stops working and leaves the list; its name stays in reports and in the message log. The last active key with every permission is refused (409).",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       answer: Deleted,
       message: "API key deleted",
       errors: ["CONFLICT"],
