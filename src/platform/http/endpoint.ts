@@ -22,6 +22,8 @@ export interface Resource {
   readonly name: string;
   readonly label: string;
   readonly group: string;
+  /** What the resource is, in a sentence for the API reference. */
+  readonly about?: string;
 }
 
 /**

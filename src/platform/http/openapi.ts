@@ -5,21 +5,40 @@
 import type { TSchema } from "typebox";
 import { errorTable } from "#platform/errors.ts";
 import { bytesText } from "#platform/limits/limit-errors.ts";
+import { SESSION_COOKIE } from "./auth/session-cookie.ts";
+import { curlSample, type RecordedExample, type RecordedExamples, SAMPLE_HOST } from "./code-sample.ts";
 import { BODY_LIMIT, type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./endpoint-error-codes.ts";
 import { Components, headers, headersNamed, type Json, refTo } from "./openapi-components.ts";
+import { EVENTS_TAG, eventHeaders, webhooksOf } from "./openapi-events.ts";
 import { fileFieldOf } from "./request/uploads.ts";
 import { mediaTypeOf } from "./response/file-answer.ts";
 import { API_PREFIX } from "./server.ts";
 
+interface DocumentParts {
+  readonly version: string;
+  readonly examples?: RecordedExamples;
+  /** Shapes of the `data` of events that are sent to webhooks, by event. */
+  readonly events?: Readonly<Record<string, TSchema>>;
+  /** Groups of tags in the order in which a reader looks for them; others follow. */
+  readonly areas?: readonly string[];
+}
+
 /** The same endpoints always give the same document. @throws Error if two different shapes have the same `$id` */
-export function openApiDocument(endpoints: readonly Endpoint[], { version }: { version: string }): Json {
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  { version, examples = {}, events = {}, areas = [] }: DocumentParts,
+): Json {
   const components = new Components();
   const paths: Record<string, Record<string, Json>> = {};
   for (const endpoint of endpoints) {
     paths[endpoint.path] ??= {};
     Object.assign(paths[endpoint.path] ?? {}, {
-      [endpoint.method.toLowerCase()]: operation(endpoint, tagOf(endpoint, endpoints), components),
+      [endpoint.method.toLowerCase()]: operation(endpoint, {
+        tag: tagOf(endpoint, endpoints),
+        components,
+        example: examples[endpoint.id],
+      }),
     });
   }
   return {
@@ -32,10 +51,11 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: API_PREFIX, description: "This service" }],
-    security: [{ apiKey: [] }],
-    tags: tagsOf(endpoints),
-    "x-tagGroups": tagGroups(endpoints),
+    security: [{ apiKey: [] }, { session: [] }],
+    tags: tagsOf(endpoints, Object.keys(events).length > 0),
+    "x-tagGroups": tagGroups(endpoints, areas, Object.keys(events).length > 0),
     paths,
+    ...(Object.keys(events).length > 0 && { webhooks: webhooksOf(events, components) }),
     components: {
       securitySchemes: {
         apiKey: {
@@ -44,8 +64,14 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
           name: "X-API-Key",
           description: "A key of one workspace: `efk_…`",
         },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: SESSION_COOKIE,
+          description: "The session of a person who has signed in, for the service's own pages.",
+        },
       },
-      parameters: { IdempotencyKey: idempotencyKey },
+      parameters: { IdempotencyKey: idempotencyKey, ...(Object.keys(events).length > 0 && eventHeaders) },
       headers,
       responses: components.responses,
       schemas: components.schemas,
@@ -71,23 +97,47 @@ const nextCursor = {
   description: "Value for `after`; null if there are no more rows.",
 };
 
-function operation(endpoint: Endpoint, tag: string, components: Components): Json {
-  const { needs } = endpoint;
+interface Surroundings {
+  readonly tag: string;
+  readonly components: Components;
+  readonly example: RecordedExample | undefined;
+}
+
+function operation(endpoint: Endpoint, { tag, components, example }: Surroundings): Json {
+  const { needs, summary, path } = endpoint;
   const permission = typeof needs === "string" ? needs : permissionOf(needs);
+  const file = fileFieldOf(endpoint.body);
+  const isForm = file !== undefined;
   return {
     operationId: endpoint.id,
     summary: endpoint.summary,
     description: descriptionOf(endpoint),
     tags: [tag],
     "x-permission": permission,
-    parameters: parametersOf(endpoint, components),
+    ...securityOf(needs),
+    parameters: parametersOf(endpoint, components, example),
     ...(endpoint.body && {
       requestBody: {
         required: !endpoint.bodyMayBeAbsent,
-        content: { [mediaTypeOfBody(endpoint.body)]: { schema: components.schema(endpoint.body) } },
+        description: isForm ? "A form with one file." : "A JSON object.",
+        content: {
+          [isForm ? "multipart/form-data" : "application/json"]: {
+            schema: components.schema(endpoint.body),
+            ...exampleOf(summary, example?.body),
+          },
+        },
       },
     }),
-    responses: responsesOf(endpoint, components),
+    responses: responsesOf(endpoint, components, example),
+    ...(example && {
+      "x-codeSamples": [
+        {
+          lang: "Shell",
+          label: "curl",
+          source: curlSample(endpoint, sampleUrl(path, example), example, file),
+        },
+      ],
+    }),
   };
 }
 
@@ -111,17 +161,29 @@ const openTo = {
   public: "Needs no authentication.",
 };
 
-function mediaTypeOfBody(body: TSchema): string {
-  return fileFieldOf(body) === undefined ? "application/json" : "multipart/form-data";
+/** Who may call it, where that differs from the document's `security`. */
+function securityOf(needs: Endpoint["needs"]): Json {
+  if (needs === "public") return { security: [] };
+  return needs === "signed in" || needs === "operator" ? { security: [{ session: [] }] } : {};
 }
 
-function parametersOf(endpoint: Endpoint, components: Components): unknown[] {
-  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+function exampleOf(summary: string, value: unknown): Json {
+  return value === undefined ? {} : { examples: { example: { summary, value } } };
+}
+
+function sampleUrl(path: string, { ids }: RecordedExample): string {
+  const left = [...ids];
+  return `${SAMPLE_HOST}${API_PREFIX}${path.replaceAll(/\{\w+\}/g, () => left.shift() ?? "")}`;
+}
+
+function parametersOf(endpoint: Endpoint, components: Components, example?: RecordedExample): unknown[] {
+  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name], place) => ({
     name,
     in: "path",
     required: true,
     description: `Id of the ${nounOf(endpoint.path, name ?? "")}, a UUID.`,
     schema: { type: "string", format: "uuid" },
+    ...(example && { example: example.ids[place] }),
   }));
   const inQuery = Object.entries(endpoint.query ?? {}).map(([name, { schema }]) => {
     const { description, ...rest } = schema as TSchema & { description?: string };
@@ -147,7 +209,7 @@ function nounOf(path: string, name: string): string {
     .replace(/^field$/, "custom field");
 }
 
-function responsesOf(endpoint: Endpoint, components: Components): Json {
+function responsesOf(endpoint: Endpoint, components: Components, example?: RecordedExample): Json {
   const codesByStatus = Object.groupBy(errorCodesOf(endpoint), (code) => errorTable[code].status);
   const refusals: Record<string, Json> = Object.fromEntries(
     Object.entries(codesByStatus).map(([status, codes]) => [status, components.refusal(codes)]),
@@ -157,13 +219,19 @@ function responsesOf(endpoint: Endpoint, components: Components): Json {
   const status = endpoint.status ?? 200;
   const hasDryRun = status === 201 && endpoint.query?.dry_run !== undefined;
   return {
-    ...(hasDryRun && { 200: success(endpoint, components, "With `dry_run`: nothing was done") }),
-    [status]: success(endpoint, components),
+    ...(hasDryRun && {
+      200: success(endpoint, components, { description: "With `dry_run`: nothing was done" }),
+    }),
+    [status]: success(endpoint, components, { example }),
     ...refusals,
   };
 }
 
-function success(endpoint: Endpoint, components: Components, description?: string): Json {
+function success(
+  endpoint: Endpoint,
+  components: Components,
+  { description, example }: { description?: string; example?: RecordedExample | undefined },
+): Json {
   const { answer, summary, message, isContinued, idempotent } = endpoint;
   const usual = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
   const mediaType = mediaTypeOf(answer);
@@ -172,7 +240,12 @@ function success(endpoint: Endpoint, components: Components, description?: strin
     return {
       description: content ?? summary,
       headers: headersNamed(...usual, "Content-Disposition"),
-      content: { [mediaType]: { schema: { type: "string", description: content } } },
+      content: {
+        [mediaType]: {
+          schema: { type: "string", description: content },
+          ...exampleOf(summary, example?.answer),
+        },
+      },
     };
   }
   return {
@@ -192,6 +265,7 @@ function success(endpoint: Endpoint, components: Components, description?: strin
             warnings: refTo("schemas", "IgnoredNames"),
           },
         },
+        ...exampleOf(summary, example?.answer),
       },
     },
   };
@@ -222,17 +296,46 @@ function resourcesOf(endpoints: readonly Endpoint[]) {
   return [...new Map(resources.map((resource) => [resource.name, resource])).values()];
 }
 
-function tagsOf(endpoints: readonly Endpoint[]): Json[] {
-  return resourcesOf(endpoints).map(({ name, label }) => ({
-    name: label,
-    description: `Operations that require permissions on \`${name}\`.`,
-  }));
+function tagsOf(endpoints: readonly Endpoint[], hasEvents: boolean): Json[] {
+  const used = new Set(endpoints.map((endpoint) => tagOf(endpoint, endpoints)));
+  const labels = new Set(resourcesOf(endpoints).map(({ label }) => label));
+  return [
+    ...resourcesOf(endpoints).map(({ name, label, about }) => ({
+      name: label,
+      description: about ?? `Operations that require permissions on \`${name}\`.`,
+    })),
+    ...[...used]
+      .filter((tag) => !labels.has(tag))
+      .map((name) => ({ name, description: otherTags[name] ?? name })),
+    ...(hasEvents
+      ? [
+          {
+            name: EVENTS_TAG,
+            description: "What the service POSTs to webhooks, signed as Standard Webhooks define.",
+          },
+        ]
+      : []),
+  ];
 }
 
-function tagGroups(endpoints: readonly Endpoint[]): Json[] {
+const otherTags: Readonly<Record<string, string>> = {
+  [ACCOUNT_TAG]: "Signing in, and the account of the person who is signed in.",
+  [OPERATOR_TAG]: "Operations for the people who operate the installation.",
+};
+
+function tagGroups(endpoints: readonly Endpoint[], areas: readonly string[], hasEvents: boolean): Json[] {
   const groups = Object.groupBy(resourcesOf(endpoints), ({ group }) => group);
-  return Object.entries(groups).map(([name, resources = []]) => ({
-    name,
-    tags: resources.map(({ label }) => label),
-  }));
+  const used = new Set(endpoints.map((endpoint) => tagOf(endpoint, endpoints)));
+  const labels = new Set(resourcesOf(endpoints).map(({ label }) => label));
+  const others = [...used].filter((tag) => !labels.has(tag));
+  const names = Object.keys(groups);
+  const ordered = [
+    ...areas.filter((area) => names.includes(area)),
+    ...names.filter((name) => !areas.includes(name)),
+  ];
+  return [
+    ...ordered.map((name) => ({ name, tags: groups[name]?.map(({ label }) => label) ?? [] })),
+    ...(hasEvents ? [{ name: EVENTS_TAG, tags: [EVENTS_TAG] }] : []),
+    ...(others.length > 0 ? [{ name: "People", tags: others }] : []),
+  ];
 }
