@@ -167,7 +167,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: one,
       summary: "Delete a segment; its members do not change",
       description:
-        "Refused (409) while a campaign that is not finished, an autoresponder, a suppression list or another segment uses it; the error names what does.",
+        "Refused (409) while something else, such as an unfinished campaign or another segment, uses it; the error names what does.",
       needs: need(segments, "write"),
       answer: Deleted,
       message: "Segment deleted",

@@ -193,7 +193,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       path: "/suppression-lists/{id}/import",
       summary: "Add the addresses and domains of a file to a list, all or nothing",
       description:
-        "A CSV or text file with one address or domain a row. A row that is neither refuses the whole file, and the error names the row.",
+        "A CSV or text file with one address or domain a row. A row that is neither is counted as invalid. The entries are added in one transaction: after an error none is.",
       needs: need(suppressionLists, "write"),
       body: Type.Object(
         {
@@ -208,7 +208,14 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       message: (data) => data.message,
       bodyLimit: FILE_LIMIT,
       errors: ["FORBIDDEN", "BAD_REQUEST", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId, actor: { name: createdBy } }, params, body }) {
+      async handle({
+        caller: {
+          workspaceId,
+          actor: { name: createdBy },
+        },
+        params,
+        body,
+      }) {
         const encoding = readEncodingName(body.encoding);
         const file = { path: body.csvFile.path, encoding, createdBy };
         return importEntries(deps, { workspaceId, listId: params.id }, file);

@@ -68,7 +68,7 @@ const HistoryRow = Type.Object(
   {
     email: Type.String({ description: "The text that was validated." }),
     status: Type.Enum([...validationStatuses], { description: "The result." }),
-    risk_score: Type.Integer({ description: "Risk from 0 (none) to 100." }),
+    risk_score: Type.Integer({ description: "Risk from 0 (none) to 10." }),
     cost: Type.Integer({ description: "Validations charged: 0 or 1." }),
     created_at: described(Timestamp, "When it was validated, in UTC."),
   },
@@ -133,7 +133,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       mayTakeLong: "asking others",
       summary: "Validate one address",
       description:
-        "Checks syntax, domain and mailbox. The mailbox is checked by beginning an SMTP session with the domain's mail server, without sending a message. Costs one validation. The result is kept, and asked for again within a day is answered from there.",
+        "Checks syntax, domain and mailbox. The mailbox is checked by beginning an SMTP session with the domain's mail server, without sending a message. Costs one validation. An answer is kept for ten minutes, which a repeated call gets.",
       needs: need(validations, "write"),
       body: ValidationRequest,
       answer: Validation,

@@ -196,7 +196,7 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       path: "/routing-rules/{id}",
       summary: "Change a routing rule; omitted fields stay, match and action are replaced as a whole",
       description:
-        "The change holds within seconds, also for messages that wait. To keep a stored password of a relay, leave `action` out.",
+        "The change holds within seconds, also for messages that wait. A relay that is sent back as it is shown keeps its password.",
       needs: need(routingRules, "write"),
       body: RoutingRuleUpdate,
       answer: RoutingRule,
