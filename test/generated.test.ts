@@ -39,5 +39,5 @@ describe("generated files", () => {
     });
     expect(status, stderr).toBe(0);
     expect(stderr).not.toMatch(/warning/i);
-  });
+  }, 120_000);
 });

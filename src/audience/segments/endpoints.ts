@@ -98,7 +98,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Save conditions as a segment of a list",
       description:
-        "A segment stores conditions, not people: whoever meets them at the time of a campaign gets it. Only active members count, unless a rule names `status`. Try conditions with `POST /mailing-lists/{id}/segments/preview` first.",
+        "A segment stores conditions, not people: people who meet them at the time of a campaign get it. Only active members count, unless a rule names `status`. Try conditions with `POST /mailing-lists/{id}/segments/preview` first.",
       needs: need(segments, "write"),
       body: NewSegment,
       answer: Segment,
@@ -114,7 +114,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Count the people who meet conditions, without saving them",
       description:
-        "Counts now and saves nothing. Use it while somebody edits conditions. A count that takes longer than five seconds is answered 400.",
+        "Counts now and saves nothing. Use it on a page that edits conditions. A count that takes longer than five seconds is answered 400.",
       needs: need(segments, "read"),
       body: SegmentPreviewInput,
       answer: SegmentPreview,
@@ -208,7 +208,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "The segments that a person is in now",
       description:
-        "Evaluates every segment of the workspace for this one person. Use it to explain why somebody gets a campaign.",
+        "Evaluates every segment of the workspace for this one person. Use it to explain why a person gets a campaign.",
       needs: need(segments, "read"),
       answer: Type.Array(SegmentOfSubscriber),
       message: "Segments",

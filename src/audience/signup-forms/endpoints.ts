@@ -67,7 +67,7 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       path: "/mailing-lists/{id}/signup-form",
       summary: "The sign-up form of a list",
       description:
-        "The public page of the list and the address for forms in your own pages. Whoever signs up gets a confirmation mail, and joins the list by the link in it.",
+        "The public page of the list and the address for forms in your own pages. People who sign up get a confirmation mail, and join the list by the link in it.",
       needs: need(mailingLists, "read"),
       answer: SignupForm,
       message: "Sign-up form",

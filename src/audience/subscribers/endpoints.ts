@@ -123,7 +123,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       summary:
         "Set a subscriber's status; bounced and complained apply to every list, and suppress the address",
       description:
-        "Use it when somebody asks to get no more mail or to get it again. Sends `subscriber.unsubscribed` or `subscriber.updated`. Messages that wait for a person who is no longer active end as `suppressed`.",
+        "Use it when a person asks to get no more mail or to get it again. Sends `subscriber.unsubscribed` or `subscriber.updated`. Messages that wait for a person who is no longer active end as `suppressed`.",
       needs: need(subscribers, "write"),
       body: StatusInput,
       answer: MemberWithWarnings,
@@ -137,7 +137,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       path: member,
       summary: "Remove a person from a list; a person on no other list is deleted",
       description:
-        "Unlike an unsubscription it leaves no trace: a later import would add the person again. Use `PATCH …/status` to remember that somebody wants no mail.",
+        "Unlike an unsubscription it leaves no trace: a later import would add the person again. Use `PATCH …/status` to remember that a person wants no mail.",
       needs: need(subscribers, "write"),
       answer: Deleted,
       message: "Subscriber deleted",

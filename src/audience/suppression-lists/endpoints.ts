@@ -115,7 +115,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       mayTakeLong: "reading",
       summary: "Delete a suppression list with its entries",
       description:
-        "Its entries are deleted too, and no longer keep anybody from getting mail. The list of bounces and complaints cannot be deleted.",
+        "Its entries are deleted too, and no longer keep recipients from getting mail. The list of bounces and complaints cannot be deleted.",
       needs: need(suppressionLists, "write"),
       answer: Deleted,
       message: "Suppression list deleted",
@@ -245,7 +245,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       path: "/suppression-lists/{id}/test",
       summary: "Check whether a list suppresses an address or domain",
       description:
-        "Tells whether the list holds the address itself or its domain. Nothing is changed. Use it to find out why somebody gets no mail.",
+        "Tells whether the list holds the address itself or its domain. Nothing is changed. Use it to find out why a person gets no mail.",
       needs: need(suppressionLists, "read"),
       body: Type.Object(
         { test_value: Type.String({ minLength: 1, description: "An address, or a domain." }) },

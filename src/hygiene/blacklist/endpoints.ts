@@ -102,7 +102,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       path: "/blacklist/monitors",
       summary: `Create a monitor for an IP address or a domain, at most ${monitorRoom.most} per workspace; it runs within a minute`,
       description:
-        "Watches an IP address or a domain. When a blacklist lists or delists it, mail is sent if `notify` is true, and `blacklist.listed` or `blacklist.delisted` to webhooks.",
+        "Watches an IP address or a domain. When a blacklist lists or delists it, mail is sent if notices are switched on, and `blacklist.listed` or `blacklist.delisted` to webhooks.",
       needs: need(blacklist, "write"),
       body: MonitorInput,
       answer: BlacklistMonitor,

@@ -112,7 +112,7 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       path: "/verified-senders",
       summary: "Add a sender address and mail it a confirmation link",
       description:
-        "Mails a link to the address. Whoever reads that mailbox confirms by the link, and the workspace may then send from exactly this address. Use a sending domain instead if you can publish DNS records.",
+        "Mails a link to the address. The reader of that mailbox confirms by the link, and the workspace may then send from exactly this address. Use a sending domain instead if you can publish DNS records.",
       needs: need(verifiedSenders, "write"),
       body: SenderInput,
       answer: NewVerifiedSender,

@@ -53,7 +53,7 @@ export const Job = Type.Object(
     succeeded: Type.Integer({ description: "Rows that were carried out." }),
     failed: Type.Integer({ description: "Rows that were refused." }),
     skipped: Type.Integer({ description: "Rows that changed nothing." }),
-    counts: described(Counts, "The same rows by what became of them."),
+    counts: described(Counts, "The same rows by their outcome."),
     result: Type.Unknown({
       description: "The result of the job; null until it has ended, and if the result is a file.",
     }),

@@ -56,7 +56,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       path: "/autoresponders",
       summary: "Create an autoresponder; it is inactive",
       description:
-        "A series starts when somebody becomes an active member of the list, or on a date in a custom field. Nothing is sent until `POST /autoresponders/{id}/activate`.",
+        "A series starts when a person becomes an active member of the list, or on a date in a custom field. Nothing is sent until `POST /autoresponders/{id}/activate`.",
       needs: need(autoresponders, "write"),
       body: NewAutoresponder,
       answer: Autoresponder,
@@ -126,7 +126,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       path: "/autoresponders/{id}/deactivate",
       summary: "Stop at once: messages being sent are finished, no others are sent",
       description:
-        "Queued mail waits, and is sent after the next activation. Nobody starts the series while it is inactive.",
+        "Queued mail waits, and is sent after the next activation. No person starts the series while it is inactive.",
       needs: need(autoresponders, "send"),
       answer: Autoresponder,
       message: "Autoresponder deactivated",

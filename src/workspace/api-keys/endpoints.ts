@@ -90,7 +90,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "GET",
       path: "/api-keys/{id}",
       summary: "One API key, active or not",
-      description: "A key without its secret. `last_used_at` helps to find keys that nobody uses any more.",
+      description: "A key without its secret. `last_used_at` helps to find keys that are no longer used.",
       needs: need(apiKeys, "read"),
       answer: ApiKey,
       message: "API key",
