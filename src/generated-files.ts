@@ -21,6 +21,7 @@ import { bytesText } from "./platform/limits/limit-errors.ts";
 import { limits } from "./platform/limits/limits.ts";
 import { autoresponderRoom } from "./sending/autoresponders/store.ts";
 import { campaignRoom } from "./sending/campaigns/store.ts";
+import { catalogue } from "./webhooks/event-catalogue.ts";
 import { webhookRoom } from "./webhooks/store.ts";
 import { catalogueOf } from "./workspace/api-keys/permission-catalogue.ts";
 import { apiKeyRoom } from "./workspace/api-keys/store.ts";
@@ -28,14 +29,19 @@ import { apiKeyRoom } from "./workspace/api-keys/store.ts";
 /** Texts of the files by path, relative to the root of the repository. */
 export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const examples = JSON.parse(readFileSync(new URL("openapi-examples.json", import.meta.url), "utf8"));
+  const parts = { version, examples, events: catalogue, areas };
   return new Map([
-    ["openapi.json", `${JSON.stringify(openApiDocument(endpoints, { version }), null, 2)}\n`],
+    ["openapi.json", `${JSON.stringify(openApiDocument(endpoints, parts), null, 2)}\n`],
     ["docs/configuration.md", configurationPage()],
     ["docs/errors.md", errorsPage(endpoints)],
     ["docs/limits.md", limitsPage()],
     ["docs/permissions.md", permissionsPage(endpoints)],
   ]);
 }
+
+/** The groups of the API reference in the order in which a reader looks for them. */
+const areas = ["Sending", "Audience", "Sending identity", "Reporting", "Hygiene", "Account"];
 
 function page(title: string, introduction: string, ...parts: string[]): string {
   const note = "<!-- Generated from the code by `npm run generate`; do not edit. -->";

@@ -21,7 +21,8 @@ import { patternsInWords } from "#platform/shapes.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { catalogueOf } from "#workspace/api-keys/permission-catalogue.ts";
 import { type ApiAnswer, apiCaller, type CallApi } from "./support/api-caller.ts";
-import { bodies, jobResource, type Owner, queries, resources } from "./support/contract-examples.ts";
+import { bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
+import { bodies, jobResource, jobResource, type Owner, type Owner, queries, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startService, type TestService } from "./support/service.ts";
 
@@ -57,43 +58,6 @@ beforeAll(async () => {
   const theirs = await service.newPerson(["*:*"], { workspaceId: other.workspaceId, confirmedAt });
   stranger = { workspaceId: other.workspaceId, call, person: theirs, database, clock };
 });
-
-/** The kinds of ids in a path; each is the path up to the id. */
-const kindsOf = (path: string) =>
-  [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: id }) => path.slice(0, index + id.length));
-
-/** Creates the resources of the path for this owner and returns their ids. */
-async function idsFor(path: string, owner: Owner): Promise<string[]> {
-  const ids: string[] = [];
-  for (const kind of kindsOf(path)) {
-    const make = (path.endsWith("}") ? undefined : resources[path]) ?? resources[kind];
-    if (make === undefined) throw new Error(`support/contract-examples.ts has no example for ${kind}`);
-    ids.push(await make(owner, ids));
-  }
-  return ids;
-}
-
-function fill(path: string, ids: readonly string[]): string {
-  const left = [...ids];
-  return path.replaceAll(/\{\w+\}/g, () => left.shift() ?? newId());
-}
-
-async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object | undefined> {
-  if (endpoint.body === undefined) return undefined;
-  const make = bodies[endpoint.id];
-  if (make === undefined) throw new Error(`support/contract-examples.ts has no body for ${endpoint.id}`);
-  return make(owner);
-}
-
-/** Calls an operation as somebody who may: with the owner's key, or as a person where keys may not. */
-const callOf = ({ needs }: Endpoint, owner: Owner) =>
-  needs === "signed in" || needs === "operator" ? owner.person.call : owner.call;
-
-/** Calls an endpoint with its required query parameters. A stream is asked for its headers only, because it has no end. */
-function ask(endpoint: Endpoint, call: CallApi, url: string, body?: object) {
-  const method = mediaTypeOf(endpoint.answer) === EVENT_STREAM ? "HEAD" : endpoint.method;
-  return call(method, url + (queries[endpoint.id] ?? ""), body);
-}
 
 /** Each refusal has the envelope, a code that the API reference lists, and a request id. */
 function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, code: string): void {

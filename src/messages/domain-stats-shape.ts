@@ -3,12 +3,12 @@ import { type Static, Type } from "typebox";
 
 export const DomainStats = Type.Object(
   {
-    domain: Type.String(),
+    domain: Type.String({ description: "The recipient domain." }),
     total_messages: Type.Integer({ description: "Without those that were suppressed or cancelled." }),
     percent_total: Type.Number({ description: "0 to 100." }),
     success: Type.Integer({ description: "Delivered, including messages that were complained about later." }),
-    bounced: Type.Integer(),
-    failure: Type.Integer(),
+    bounced: Type.Integer({ description: "Messages that bounced." }),
+    failure: Type.Integer({ description: "Messages that failed for another reason." }),
     still_trying: Type.Integer({ description: "Queued, being sent or deferred." }),
   },
   { $id: "DomainStats" },

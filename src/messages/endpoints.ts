@@ -7,7 +7,7 @@ import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { filterTexts, findMessages, messageFilterFields, SearchedSince } from "./find-messages.ts";
 import type { ScanFilter } from "./log-scan-store.ts";
 import { messageSources, messageStatuses } from "./message/status.ts";
@@ -16,14 +16,14 @@ import { type EventRow, findMessage, listEvents, listMessages, type MessageRow }
 
 const MessageLogRow = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the message."),
     time: Type.Unsafe<Date>({ ...Timestamp, description: "When the service accepted it." }),
-    localpart: Type.String(),
-    domain: Type.String(),
-    status: Type.Enum([...messageStatuses]),
+    localpart: Type.String({ description: "The recipient's address before the @." }),
+    domain: Type.String({ description: "The recipient's address after the @." }),
+    status: Type.Enum([...messageStatuses], { description: "State of the message." }),
     attempts: Type.Integer({ description: "Delivery attempts made." }),
     error_message: nullable(Type.String({ description: "The last error; null without one." })),
-    source: Type.Enum([...messageSources]),
+    source: Type.Enum([...messageSources], { description: "What it was sent by." }),
     origin_id: nullable({
       ...Id,
       description: "Id of the campaign, autoresponder or API key that sent it; null for other origins.",
@@ -33,7 +33,9 @@ const MessageLogRow = Type.Object(
     subject: Type.String({
       description: "The subject; of a campaign or autoresponder the template, with its merge tags.",
     }),
-    next_attempt_at: NullableTimestamp,
+    next_attempt_at: nullable(
+      described(Timestamp, "When it is tried next, in UTC; null unless it is deferred."),
+    ),
   },
   { $id: "MessageLogRow" },
 );
@@ -41,7 +43,7 @@ const MessageLogRow = Type.Object(
 const TlsNote = Type.Object(
   {
     version: nullable(Type.String({ description: "Such as TLSv1.3; null in clear text." })),
-    cipher: nullable(Type.String()),
+    cipher: nullable(Type.String({ description: "The cipher suite; null if unknown." })),
     verified: Type.Boolean({
       description: "The certificate was valid for the host, or matched its DANE record.",
     }),
@@ -67,14 +69,18 @@ const TimelineEntry = Type.Object(
       description:
         "`queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` for programs.",
     }),
-    time: Timestamp,
+    time: described(Timestamp, "When it happened, in UTC."),
     detail: nullable(
       Type.String({ description: "The reply of the server, or the target of a clicked link." }),
     ),
-    attempt: nullable(Type.Integer()),
-    mx_host: nullable(Type.String()),
+    attempt: nullable(
+      Type.Integer({ description: "Number of the attempt, from 1; null if it is not an attempt." }),
+    ),
+    mx_host: nullable(Type.String({ description: "The mail server; null if none was involved." })),
     source_ip: nullable(Type.String({ description: "The address the attempt was made from." })),
-    tls: nullable(TlsNote),
+    tls: nullable(
+      described(TlsNote, "How the session was encrypted; null if it was not, or there was none."),
+    ),
     code: nullable(Type.Integer({ description: "SMTP reply code." })),
     enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
     times: Times,
@@ -94,7 +100,7 @@ const Message = Type.Object(
     ...MessageLogRow.properties,
     to: Type.String({ description: "The recipient's address." }),
     request_id: nullable(Type.String({ description: "X-Request-Id of the API call that created it." })),
-    timeline: Type.Array(TimelineEntry),
+    timeline: Type.Array(TimelineEntry, { description: "What happened to it, oldest first." }),
   },
   { $id: "Message" },
 );
@@ -117,6 +123,8 @@ export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): End
       path: "/messages",
       mayTakeLong: "reading",
       summary: "Message log across all channels, newest first",
+      description:
+        "One row for each message of campaigns, autoresponders, API and SMTP. Combine the filters to find one; `searched_since` says how far back a search has looked. For long lists follow `pagination.next_cursor`.",
       needs: need(reports, "read"),
       query: { ...messageFilterFields, ...cursorFields() },
       answer: Type.Object({ ...pageOf("messages", MessageLogRow).properties, searched_since: SearchedSince }),
@@ -141,6 +149,8 @@ export function messageEndpoints({ db, spanOfOrigin }: MessageEndpointDeps): End
       method: "GET",
       path: "/messages/{id}",
       summary: "One message with the timeline of its attempts and the replies they got",
+      description:
+        "Everything that is known about one message: each attempt with the server's reply, opens, clicks and complaints. The log is kept as long as the installation's settings say.",
       needs: need(reports, "read"),
       answer: Message,
       message: "Message",

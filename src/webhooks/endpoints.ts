@@ -75,6 +75,8 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "GET",
       path: "/webhooks",
       summary: "List the webhooks, newest first",
+      description:
+        "The webhooks of the workspace, without their secrets. `disabled_reason` tells why the service has switched one off.",
       needs: need(webhooks, "read"),
       answer: Type.Array(Webhook),
       message: "Webhooks",
@@ -85,6 +87,8 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "POST",
       path: "/webhooks",
       summary: "Create a webhook; its secret is shown only in this answer",
+      description:
+        "From now on the events are POSTed to the address, signed as Standard Webhooks define. Check signatures with the `secret` of the answer. A workspace has at most 20 webhooks. The section Events of this document has the payloads.",
       needs: need(webhooks, "write"),
       body: WebhookInput,
       answer: WebhookWithSecret,
@@ -113,6 +117,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "GET",
       path: "/webhooks/{id}",
       summary: "Get a webhook",
+      description: "The webhook without its secret.",
       needs: need(webhooks, "read"),
       answer: Webhook,
       message: "Webhook",
@@ -123,6 +128,8 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "PATCH",
       path: "/webhooks/{id}",
       summary: "Change a webhook, or switch it on or off; omitted fields stay unchanged",
+      description:
+        "Switching it on also clears `disabled_reason` and the count of failures, and waiting deliveries are sent.",
       needs: need(webhooks, "write"),
       body: WebhookUpdate,
       answer: Webhook,
@@ -142,6 +149,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "DELETE",
       path: "/webhooks/{id}",
       summary: "Delete a webhook with all of its deliveries",
+      description: "Nothing more is sent, waiting deliveries included.",
       needs: need(webhooks, "write"),
       answer: Deleted,
       message: "Webhook deleted",
@@ -155,6 +163,8 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "POST",
       path: "/webhooks/{id}/rotate-secret",
       summary: "Rotate the secret of a webhook; for 24 hours the old one signs, too",
+      description:
+        "The answer has the new secret. Both secrets sign for 24 hours, so that receivers can be changed without a gap.",
       needs: need(webhooks, "write"),
       confirmed: true,
       answer: WebhookWithSecret,
@@ -177,6 +187,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       path: "/webhooks/{id}/test",
       mayTakeLong: "asking others",
       summary: "Send a webhook.test event to a webhook, at most ten times a minute",
+      description: "Use it to try a receiver; `GET /webhooks/{id}/deliveries` shows the answer that it gave.",
       needs: need(webhooks, "write"),
       answer: WebhookDelivery,
       status: 201,
@@ -212,6 +223,8 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "GET",
       path: "/webhooks/{id}/deliveries",
       summary: "List the deliveries of a webhook, newest first, up to 10,000",
+      description:
+        "The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed.",
       needs: need(webhooks, "read"),
       query: {
         ...cursorFields(),
@@ -236,6 +249,8 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "POST",
       path: "/webhooks/{id}/deliveries/{delivery_id}/replay",
       summary: "Deliver again now, with the same webhook-id and all retries",
+      description:
+        "Use it after a receiver was repaired. Receivers recognise an event that they have already by its `webhook-id`.",
       needs: need(webhooks, "write"),
       answer: WebhookDelivery,
       errors: ["CONFLICT"],

@@ -4,60 +4,88 @@
  */
 import { type Static, type TSchema, Type } from "typebox";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 
 const text = Type.String();
 const count = Type.Integer();
 
 const message = {
-  message_id: Id,
-  to: text,
-  from_email: text,
+  message_id: described(Id, "Id of the message."),
+  to: described(text, "Address of the recipient."),
+  from_email: described(text, "Address in From."),
   source: Type.String({ description: "campaign, autoresponder, api, smtp" }),
-  origin_id: nullable(Id),
-  origin_name: text,
+  origin_id: nullable(
+    described(Id, "The campaign, autoresponder or API key that it was sent by; null if there is none."),
+  ),
+  origin_name: described(text, "Name of that campaign, autoresponder or API key."),
 };
 const outcome = {
   ...message,
-  attempts: count,
+  attempts: described(count, "Attempts to deliver it so far."),
   detail: nullable(
     Type.String({ description: "The remote server's reply, or why the message was given up." }),
   ),
-  smtp_code: nullable(count),
-  enhanced_code: nullable(text),
+  smtp_code: nullable(described(count, "Reply code of SMTP, such as 550; null without a reply.")),
+  enhanced_code: nullable(
+    described(text, "Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none."),
+  ),
 };
 const engagement = {
   ...message,
   is_machine: Type.Boolean({ description: "Caused by a program, such as a scanner or a prefetching proxy." }),
-  times: count,
+  times: described(count, "Number of times, if it happened more than once at the same moment."),
 };
 const subscriber = {
-  subscriber_id: Id,
-  email: text,
-  status: text,
+  subscriber_id: described(Id, "Id of the person."),
+  email: described(text, "Address of the person."),
+  status: described(text, "The status on the list."),
   mailing_list_id: nullable(Type.String({ format: "uuid", description: "Null: all lists." })),
 };
-const campaign = { campaign_id: Id, name: text };
-const domain = { domain_id: Id, domain: text };
-const listing = { monitor_id: Id, target: text, zones: Type.Array(text) };
+const campaign = { campaign_id: described(Id, "Id of the campaign."), name: described(text, "Its name.") };
+const domain = {
+  domain_id: described(Id, "Id of the sending domain."),
+  domain: described(text, "The domain."),
+};
+const listing = {
+  monitor_id: described(Id, "Id of the monitor."),
+  target: described(text, "The IP address or domain."),
+  zones: Type.Array(text, { description: "The blacklists that list it newly, or no longer." }),
+};
 
 export const catalogue = {
   "message.delivered": Type.Object(outcome),
-  "message.deferred": Type.Object({ ...outcome, next_attempt_at: NullableTimestamp }),
-  "message.bounced": Type.Object({ ...outcome, bounce_type: text, category: text }),
+  "message.deferred": Type.Object({
+    ...outcome,
+    next_attempt_at: nullable(described(Timestamp, "When it is tried next, in UTC.")),
+  }),
+  "message.bounced": Type.Object({
+    ...outcome,
+    bounce_type: described(
+      text,
+      "Whether the address is at fault (`hard`), the refusal may pass (`soft`) or the sender is refused (`block`).",
+    ),
+    category: described(text, "What the refusal is about."),
+  }),
   "message.failed": Type.Object(outcome),
-  "message.complained": Type.Object({ ...outcome, feedback_type: text, provider: nullable(text) }),
+  "message.complained": Type.Object({
+    ...outcome,
+    feedback_type: described(text, "Kind of the report (RFC 5965), such as `abuse`."),
+    provider: nullable(described(text, "The mailbox provider that reported it; null if unknown.")),
+  }),
   "message.suppressed": Type.Object(outcome),
   "message.opened": Type.Object(engagement),
-  "message.clicked": Type.Object({ ...engagement, url: nullable(text) }),
+  "message.clicked": Type.Object({
+    ...engagement,
+    url: nullable(described(text, "The address of the link; null if it is no longer known.")),
+  }),
   "subscriber.created": Type.Object(subscriber),
   "subscriber.updated": Type.Object(subscriber),
   "subscriber.unsubscribed": Type.Object(subscriber),
   "form.abused": Type.Object({
-    mailing_list_id: Id,
+    mailing_list_id: described(Id, "The list whose form it is."),
     reason: Type.String({ description: "The limit that was reached: network, list, workspace." }),
-    since: Timestamp,
-    refused_last_hour: count,
+    since: described(Timestamp, "Since when, in UTC."),
+    refused_last_hour: described(count, "Sign-ups that were refused in the last hour."),
   }),
   "campaign.sent": Type.Object(campaign),
   "campaign.paused": Type.Object({
@@ -72,17 +100,17 @@ export const catalogue = {
   "blacklist.listed": Type.Object(listing),
   "blacklist.delisted": Type.Object(listing),
   "job.completed": Type.Object({
-    job_id: Id,
-    job_type: text,
-    status: Type.Enum(["completed", "failed", "cancelled"]),
-    total: nullable(count),
-    processed: count,
-    succeeded: count,
-    failed: count,
-    skipped: count,
-    error: nullable(text),
+    job_id: described(Id, "Id of the job."),
+    job_type: described(text, "What the job did."),
+    status: Type.Enum(["completed", "failed", "cancelled"], { description: "How it ended." }),
+    total: nullable(described(count, "Rows of the file; null if unknown.")),
+    processed: described(count, "Rows that were read."),
+    succeeded: described(count, "Rows that were carried out."),
+    failed: described(count, "Rows that were refused."),
+    skipped: described(count, "Rows that changed nothing."),
+    error: nullable(described(text, "Why it failed, for people; null if it did not.")),
   }),
-  "webhook.test": Type.Object({ webhook_id: Id }),
+  "webhook.test": Type.Object({ webhook_id: described(Id, "Id of the webhook that is tested.") }),
 } as const satisfies Record<string, TSchema>;
 
 export type EventType = keyof typeof catalogue;

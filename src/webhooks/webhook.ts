@@ -1,6 +1,6 @@
 /** Shapes of webhooks and their deliveries in requests and answers. */
 import { Type } from "typebox";
-import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, described, Id, nullable, omittable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import { EVERY_EVENT, eventTypes } from "./event-catalogue.ts";
 import { LONGEST_URL } from "./receiver-url.ts";
 
@@ -17,17 +17,17 @@ const LONGEST_DESCRIPTION = 500;
 
 export const Webhook = Type.Object(
   {
-    id: Id,
-    url: Type.String(),
-    events: Type.Array(Type.String()),
-    description: nullable(Type.String()),
-    is_active: Type.Boolean(),
+    id: described(Id, "Id of the webhook."),
+    url: Type.String({ description: "Where events are sent." }),
+    events: Type.Array(Type.String(), { description: "The events that are sent; `*` stands for all." }),
+    description: nullable(Type.String({ description: "What it is for; null if there is nothing to say." })),
+    is_active: Type.Boolean({ description: "Whether events are sent." }),
     disabled_reason: nullable(Type.String({ description: "Why the service switched the webhook off." })),
     consecutive_failures: Type.Integer({
       description: "Deliveries given up since the last successful one; the 30th switches the webhook off.",
     }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   },
   { $id: "Webhook" },
 );
@@ -44,8 +44,15 @@ export const WebhookInput = Type.Object(
   {
     url: Type.String({ minLength: 1, maxLength: LONGEST_URL, description: "https://, without credentials." }),
     events: Events,
-    description: omittable(Type.String({ maxLength: LONGEST_DESCRIPTION })),
-    is_active: Type.Optional(Type.Boolean({ default: true })),
+    description: omittable(
+      Type.String({
+        maxLength: LONGEST_DESCRIPTION,
+        description: "What it is for; null or absent if there is nothing to say.",
+      }),
+    ),
+    is_active: Type.Optional(
+      Type.Boolean({ default: true, description: "Whether events are sent; true when omitted." }),
+    ),
   },
   { $id: "WebhookInput" },
 );
@@ -65,18 +72,18 @@ export const WebhookUpdate = Type.Object(
 export const WebhookDelivery = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "The webhook-id header of every attempt." }),
-    type: Type.String(),
-    status: Type.Enum([...deliveryStatuses]),
-    attempts: Type.Integer(),
-    next_attempt_at: NullableTimestamp,
-    attempted_at: NullableTimestamp,
+    type: Type.String({ description: "The event." }),
+    status: Type.Enum([...deliveryStatuses], { description: "Whether it was delivered." }),
+    attempts: Type.Integer({ description: "Number of attempts so far." }),
+    next_attempt_at: nullable(described(Timestamp, "When it is tried next, in UTC; null if it is not.")),
+    attempted_at: nullable(described(Timestamp, "Time of the last attempt in UTC; null before the first.")),
     status_code: nullable(
       Type.Integer({ description: "The status of the last answer; null when there was none." }),
     ),
     error: nullable(Type.String({ description: "Why the last attempt failed." })),
     duration_ms: nullable(Type.Integer({ description: "The duration of the last attempt." })),
     body: Type.Unknown({ description: "The request body: { type, timestamp, data }." }),
-    created_at: Timestamp,
+    created_at: CreatedAt,
   },
   { $id: "WebhookDelivery" },
 );

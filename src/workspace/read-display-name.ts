@@ -6,8 +6,15 @@ export const LONGEST_NAME = 200;
 
 /** The shapes of a name and a description in a body. */
 export const nameAndDescription = {
-  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
-  description: Type.String({ maxLength: 2_000 }),
+  name: Type.String({
+    minLength: 1,
+    maxLength: LONGEST_NAME,
+    description: "Name for display, unique or not; it is trimmed.",
+  }),
+  description: Type.String({
+    maxLength: 2_000,
+    description: "What it is for, for people; empty if there is nothing to say.",
+  }),
 };
 
 /** Trimmed, 1 to 200 characters. @throws ApiError VALIDATION_ERROR */

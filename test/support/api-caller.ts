@@ -1,4 +1,5 @@
 /** Calls the HTTP API as a client does. */
+import { requireDeclared } from "./declared-answers.ts";
 
 export interface ApiAnswer {
   readonly status: number;
@@ -35,7 +36,13 @@ export function apiCaller(url: () => string, ownKey: string): CallApi {
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
-    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: isJson ? JSON.parse(text) : text,
+    };
+    requireDeclared(method, path, answer.status, answer.body);
+    return answer;
   };
 }
 

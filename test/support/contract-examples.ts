@@ -25,8 +25,8 @@ export interface Owner {
   readonly clock: StubClock;
 }
 
-/** A name that is not in use. */
-const unique = () => `n${randomBytes(6).toString("hex")}`;
+/** A name that is not in use. The reference shows it without its mark (openapi-examples.test.ts). */
+const unique = (word = "example", joint = "") => `${word}${joint}x${randomBytes(6).toString("hex")}`;
 
 /** Creates a resource and returns its id. */
 async function create(owner: Owner, path: string, body: object): Promise<string> {
@@ -35,19 +35,27 @@ async function create(owner: Owner, path: string, body: object): Promise<string>
   return answer.body.data.id;
 }
 
-const apiKey = () => ({ name: unique(), permissions: ["*:*"] });
-const sendingDomain = () => ({ domain: `${unique()}.example.com` });
-const trackingDomain = () => ({ domain: `${unique()}.example.com` });
+const apiKey = () => ({ name: unique("Web shop", " "), permissions: ["*:*"] });
+const sendingDomain = () => ({ domain: `${unique("mail")}.example.com` });
+const trackingDomain = () => ({ domain: `${unique("links")}.example.com` });
 let lastOctets = 1;
 const sendingIp = () => {
   lastOctets += 1;
   return { ip: `198.51.${lastOctets >> 8}.${lastOctets & 255}`, pool: "main" };
 };
-const relayRule = () => ({ name: unique(), action: { relay_url: "smtp://smtp.example.com:587" } });
-const mailingList = () => ({ name: unique() });
-const subscriber = () => ({ email: `${unique()}@example.net`, custom_fields: { city: "Rome" } });
+const relayRule = () => ({
+  name: unique("Over the relay", " "),
+  action: { relay_url: "smtp://smtp.example.com:587" },
+});
+const mailingList = () => ({ name: unique("Newsletter", " ") });
+const subscriber = () => ({
+  email: `${unique("ada")}@example.net`,
+  first_name: "Ada",
+  last_name: "Lovelace",
+  custom_fields: { city: "Rome" },
+});
 const customField = () => ({
-  field_name: unique(),
+  field_name: unique("size"),
   field_label: "Size",
   field_type: "select",
   field_options: ["S", "M"],
@@ -56,17 +64,17 @@ const conditions = {
   logic: "and",
   rules: [{ field: "email_domain", operator: "equals", value: "example.net" }],
 };
-const segment = () => ({ name: unique(), conditions });
-const suppressionList = () => ({ name: unique() });
-const entries = () => ({ entries: `${unique()}@example.net` });
-const verifiedSender = () => ({ email: `${unique()}@example.org`, from_name: "Ada" });
+const segment = () => ({ name: unique("Readers at example.net", " "), conditions });
+const suppressionList = () => ({ name: unique("Former customers", " ") });
+const entries = () => ({ entries: `${unique("grace")}@example.net` });
+const verifiedSender = () => ({ email: `${unique("ada")}@example.org`, from_name: "Ada Lovelace" });
 
 /** Deletes older webhooks first, because a workspace may have only a few. */
 async function webhook({ database, workspaceId }: Owner) {
   await database.run(sql`
     update webhooks set deleted_at = now() where workspace_id = ${workspaceId} and id not in (
       select id from webhooks where workspace_id = ${workspaceId} order by id desc limit 5)`);
-  return { url: `https://${unique()}.example.net/hooks`, events: ["*"] };
+  return { url: `https://${unique("shop")}.example.net/hooks`, events: ["*"] };
 }
 
 /** Cancels the imports of earlier tests, which no runner takes. A custom field cannot be deleted while one waits. */
@@ -74,7 +82,7 @@ async function endImports({ database, workspaceId }: Owner) {
   await database.run(sql`
     update jobs set status = 'cancelled' where workspace_id = ${workspaceId} and type = ${IMPORT_JOB}`);
 }
-const monitor = () => ({ target: `${unique()}.example.net` });
+const monitor = () => ({ target: `${unique("mail")}.example.net` });
 
 /** By the path up to the id, or by the whole path of an action. `parents` are the ids further left in the path. */
 export const resources: Readonly<
@@ -149,7 +157,7 @@ export const jobResource = "examples";
 async function dkimKey(owner: Owner) {
   const body = sendingDomain();
   await create(owner, "/sending-domains", body);
-  return { ...body, selector: unique(), bits: 1024 };
+  return { ...body, selector: unique("s2027"), bits: 1024 };
 }
 
 /** A message from a domain that is marked as verified, because the contract test has no DNS. */
@@ -158,7 +166,12 @@ async function email(owner: Owner) {
   const id = await create(owner, "/sending-domains", { domain });
   await owner.database.run(sql`
     update sending_domains set is_verified = true, verified_at = now() where id = ${id}`);
-  return { to: "ada@example.net", subject: "Hello", body: "A line.", from_email: `news@${domain}` };
+  return {
+    to: "ada@example.net",
+    subject: "Your receipt",
+    body: "<p>Thank you for your order.</p>",
+    from_email: `shop@${domain}`,
+  };
 }
 
 /** A plan for a workspace that has enough balance and no subscription. */
@@ -174,22 +187,24 @@ async function campaign(owner: Owner) {
   const list = await newList(owner);
   await newMember(owner, [list]);
   return {
-    name: unique(),
-    subject: "Hello",
+    name: unique("Spring sale", " "),
+    subject: "The spring sale has begun",
     from_email,
     mailing_list_id: list,
-    html_content: "<p>Hello</p>",
+    html_content: "<p>Hello {{ first_name }}, have a look at our offers.</p>",
   };
 }
 
 async function autoresponder(owner: Owner) {
   const { from_email } = await email(owner);
   return {
-    name: unique(),
+    name: unique("Welcome series", " "),
     mailing_list_id: await newList(owner),
     from_email,
     trigger: { type: "subscribed" },
-    steps: [{ delay: { days: 1 }, subject: "Welcome", html_content: "<p>Hello</p>" }],
+    steps: [
+      { delay: { days: 1 }, subject: "Welcome", html_content: "<p>Hello {{ first_name }}, welcome.</p>" },
+    ],
   };
 }
 
@@ -205,20 +220,21 @@ const campaignIn =
 /** A multipart form with one CSV file. */
 function fileForm(field: string, content: string): FormData {
   const form = new FormData();
-  form.set(field, new Blob([content], { type: "text/csv" }), "example.csv");
+  form.set(field, new Blob([content], { type: "text/csv" }), "people.csv");
   return form;
 }
+
+/** What has to be done before an operation that has neither an id nor a body, by operation id. */
+export const before: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
+  cancelSubscription: async (owner) => owner.call("POST", "/billing/subscription", await plan(owner)),
+};
 
 /** Valid bodies by operation id. */
 export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<object>>> = {
   createApiKey: apiKey,
-  updateApiKey: () => ({ name: unique() }),
+  updateApiKey: () => ({ name: unique("Web shop 2", " ") }),
   subscribe: plan,
   createTopUp: () => ({ amount: "25.00" }),
-  cancelSubscription: async (owner) => {
-    await owner.call("POST", "/billing/subscription", await plan(owner));
-    return {};
-  },
   createSendingDomain: sendingDomain,
   setCustomReturnPath: () => ({ enabled: true }),
   setDmarcIngestion: () => ({ enabled: true }),
@@ -241,10 +257,10 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   replaceAutoresponder: autoresponder,
   createMailingList: mailingList,
   updateSignupForm: () => ({ is_active: true }),
-  updateMailingList: () => ({ name: unique() }),
+  updateMailingList: () => ({ name: unique("Weekly newsletter", " ") }),
   addMember: subscriber,
   exportSubscribers: () => ({ status: "active", fields: [] }),
-  importSubscribers: () => fileForm("csvFile", `Email\n${unique()}@example.net\n`),
+  importSubscribers: () => fileForm("csvFile", `Email\n${unique("ada")}@example.net\n`),
   updateMember: () => ({ first_name: "Ada", status: "unsubscribed" }),
   setMemberStatus: () => ({ status: "bounced" }),
   runBulkAction: () => ({ action: "delete", filter: { search: unique() }, dry_run: true }),
@@ -257,16 +273,16 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createBlacklistMonitor: monitor,
   updateBlacklistMonitor: () => ({ status: "paused" }),
   createSuppressionList: suppressionList,
-  updateSuppressionList: () => ({ name: unique() }),
+  updateSuppressionList: () => ({ name: unique("Left for good", " ") }),
   addSuppressionEntries: entries,
-  importSuppressionEntries: () => fileForm("csvFile", `Email\n${unique()}@example.net\n`),
+  importSuppressionEntries: () => fileForm("csvFile", `Email\n${unique("ada")}@example.net\n`),
   findSuppressions: () => ({ addresses: ["ada@example.net"] }),
   testSuppression: () => ({ test_value: "ada@example.net" }),
   createCustomField: customField,
   updateCustomField: () => ({ field_label: "Waist" }),
   createGlobalCustomField: customField,
-  validateEmail: () => ({ email: `${unique()}@example.net` }),
-  validateFile: () => fileForm("file", `Email\n${unique()}@example.net\n`),
+  validateEmail: () => ({ email: `${unique("ada")}@example.net` }),
+  validateFile: () => fileForm("file", `Email\n${unique("ada")}@example.net\n`),
   updateGlobalCustomField: () => ({ field_label: "Waist" }),
 };
 

@@ -1,11 +1,17 @@
 /** Shapes of a custom field: as the API returns it, and as callers create and change it. */
 import { type Static, Type } from "typebox";
-import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, described, Id, nullable, UpdatedAt } from "#platform/shapes.ts";
 import { fieldTypes } from "./field-types.ts";
 
 export const Option = Type.Union([
   Type.String(),
-  Type.Object({ label: Type.String(), value: Type.String() }, { $id: "CustomFieldOption" }),
+  Type.Object(
+    {
+      label: Type.String({ description: "What people see." }),
+      value: Type.String({ description: "What is stored." }),
+    },
+    { $id: "CustomFieldOption" },
+  ),
 ]);
 export type Option = Static<typeof Option>;
 
@@ -29,44 +35,50 @@ export type Rules = Static<typeof Rules>;
 
 export const CustomField = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the custom field."),
     mailing_list_id: nullable(Type.String({ format: "uuid", description: "Null: a field of every list." })),
     field_name: Type.String({ description: "Lower-case letters, digits, underscores; never changes." }),
-    field_label: Type.String(),
-    field_type: Type.Enum([...fieldTypes]),
+    field_label: Type.String({ description: "What people see." }),
+    field_type: Type.Enum([...fieldTypes], { description: "What values it takes." }),
     field_options: nullable(Type.Array(Option, { description: "Choices of select and multiselect." })),
-    placeholder: nullable(Type.String()),
+    placeholder: nullable(
+      Type.String({ description: "Example shown in an empty field of a form; null for none." }),
+    ),
     default_value: Type.Unknown({ description: "Given to people who are added without one; null for none." }),
-    help_text: nullable(Type.String()),
-    validation_rules: nullable(Rules),
-    is_required: Type.Boolean(),
+    help_text: nullable(
+      Type.String({ description: "Explanation beside the field of a form; null for none." }),
+    ),
+    validation_rules: nullable(described(Rules, "Limits of its values; null for none.")),
+    is_required: Type.Boolean({ description: "Whether a new person needs a value." }),
     is_active: Type.Boolean({ description: "False: neither asked for nor checked." }),
-    display_order: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    display_order: Type.Integer({ description: "Position among the fields of a form, ascending." }),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   },
   { $id: "CustomField" },
 );
 export type CustomField = Static<typeof CustomField>;
 
-const text = (longest: number) => nullable(Type.String({ maxLength: longest }));
+const text = (maxLength: number, description: string) => nullable(Type.String({ maxLength, description }));
 
 const inputs = {
-  field_label: Type.String({ minLength: 1, maxLength: 200 }),
-  field_type: Type.Enum([...fieldTypes]),
+  field_label: Type.String({ minLength: 1, maxLength: 200, description: "What people see." }),
+  field_type: Type.Enum([...fieldTypes], {
+    description: "What values it takes; a new type converts the stored values.",
+  }),
   field_options: Type.Unknown({
     description:
       "Array of choices (texts, or { label, value }), also as JSON text. Required for select, multiselect.",
   }),
-  placeholder: text(500),
+  placeholder: text(500, "Example shown in an empty field of a form; null for none."),
   default_value: Type.Unknown({ description: "A value of the field's type; null for none." }),
-  help_text: text(2_000),
+  help_text: text(2_000, "Explanation beside the field of a form; null for none."),
   validation_rules: Type.Unknown({
     description:
       "{ min, max } of a number, { min_length, max_length, pattern } of a text; also as JSON text.",
   }),
-  is_required: Type.Boolean(),
-  is_active: Type.Boolean(),
+  is_required: Type.Boolean({ description: "Whether a new person needs a value." }),
+  is_active: Type.Boolean({ description: "Whether it is asked for and checked." }),
   display_order: Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Last plus one when omitted." }),
 };
 

@@ -61,6 +61,8 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/mailing-lists/{id}/custom-fields",
       summary: "The list's own custom fields in display order",
+      description:
+        "Only the fields that belong to this list; `GET /custom-fields/global` has those of every list. A list's own field takes precedence over a global one of the same name.",
       needs: need(customFields, "read"),
       answer: Type.Array(CustomField),
       message: "Custom fields",
@@ -74,6 +76,8 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/mailing-lists/{id}/custom-fields",
       summary: "Add a custom field to a list",
+      description:
+        "Values that people already have under the name are checked against the type by the rules of the type. `field_name` is the name in merge tags, segments and imports, and cannot change later.",
       needs: need(customFields, "write"),
       body: NewCustomField,
       answer: CustomField,
@@ -87,6 +91,8 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       method: "PUT",
       path: "/mailing-lists/{id}/custom-fields/{field_id}",
       summary: "Change a custom field of a list; omitted fields stay, the name cannot change",
+      description:
+        "A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.",
       needs: need(customFields, "write"),
       body: CustomFieldChanges,
       answer: CustomField,
@@ -100,6 +106,8 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/custom-fields/{field_id}",
       mayTakeLong: "reading",
       summary: "Delete a custom field of a list; stored values of subscribers stay",
+      description:
+        "Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.",
       needs: need(customFields, "write"),
       answer: Deleted,
       message: "Custom field deleted",
@@ -111,6 +119,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/custom-fields/global",
       summary: "The custom fields of every list, in display order",
+      description: "The fields that people have on every list of the workspace.",
       needs: need(customFields, "read"),
       answer: Type.Array(CustomField),
       message: "Global custom fields",
@@ -121,6 +130,8 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/custom-fields/global",
       summary: "Add a custom field to every list; a list's own field of the same name takes precedence",
+      description:
+        "Use it for what belongs to the person whatever the list, such as a customer number. `field_name` is the name in merge tags, segments and imports, and cannot change later.",
       needs: need(customFields, "write"),
       body: NewCustomField,
       answer: CustomField,
@@ -134,6 +145,8 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       method: "PUT",
       path: "/custom-fields/global/{field_id}",
       summary: "Change a global custom field; omitted fields stay, the name cannot change",
+      description:
+        "A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.",
       needs: need(customFields, "write"),
       body: CustomFieldChanges,
       answer: CustomField,
@@ -147,6 +160,8 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       path: "/custom-fields/global/{field_id}",
       mayTakeLong: "reading",
       summary: "Delete a global custom field; stored values of subscribers stay",
+      description:
+        "Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.",
       needs: need(customFields, "write"),
       answer: Deleted,
       message: "Global custom field deleted",

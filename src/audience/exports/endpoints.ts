@@ -30,7 +30,7 @@ const ExportRequest = Type.Object(
         description: "Custom fields by name, as columns behind the others; all of them when omitted.",
       }),
     ),
-    format: omittable(Type.Enum(["csv"])),
+    format: omittable(Type.Enum(["csv"], { description: "The format of the file; only `csv` for now." })),
   },
   { $id: "SubscriberExport" },
 );
@@ -45,6 +45,8 @@ export function exportEndpoints(deps: StorageDeps & { readonly db: Database }): 
       path: "/mailing-lists/{id}/subscribers/export-async",
       mayTakeLong: "reading",
       summary: "Export subscribers to a CSV file, in the background",
+      description:
+        "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. Filters are those of the list of subscribers.",
       needs,
       confirmed: true,
       body: ExportRequest,

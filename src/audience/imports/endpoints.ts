@@ -84,6 +84,8 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       method: "POST",
       path: "/mailing-lists/{id}/subscribers/import-async",
       summary: "Import subscribers from a CSV file, in the background",
+      description:
+        "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. Use `dry_run` first to see what the file would change. No subscriber events are sent.",
       needs,
       query: {
         dry_run: flagField(

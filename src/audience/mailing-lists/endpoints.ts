@@ -79,6 +79,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/mailing-lists",
       summary: "Mailing lists, newest first",
+      description: "All mailing lists with their numbers of members. A workspace has at most 1,000.",
       needs: need(mailingLists, "read"),
       answer: Type.Array(MailingList),
       message: "Mailing lists",
@@ -89,6 +90,8 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/mailing-lists",
       summary: "Create a mailing list",
+      description:
+        "Sender and tracking of the list hold for campaigns that set none. People who are added over the API are active at once; those who use the public form confirm first.",
       needs: need(mailingLists, "write"),
       body: NewMailingList,
       answer: MailingList,
@@ -113,6 +116,8 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/stats",
       mayTakeLong: "reading",
       summary: "Growth, engagement and health of every list over the last days",
+      description:
+        "For every list the growth of the last days, the rates of opens, clicks and bounces, and the last campaign. The figures are counted as things happen, so the call is fast for lists of any size.",
       needs: need(mailingLists, "read"),
       query: { window: windowField },
       answer: Type.Array(ListStats),
@@ -125,6 +130,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/mailing-lists/{id}",
       summary: "One mailing list",
+      description: "The list with its settings and numbers of members.",
       needs: need(mailingLists, "read"),
       answer: MailingList,
       message: "Mailing list",
@@ -137,6 +143,8 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       method: "PUT",
       path: "/mailing-lists/{id}",
       summary: "Change a mailing list; omitted fields stay",
+      description:
+        "The settings hold for campaigns that are sent from now on. Messages that were made already keep theirs.",
       needs: need(mailingLists, "write"),
       body: MailingListChanges,
       answer: MailingList,
@@ -155,6 +163,8 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}",
       mayTakeLong: "reading",
       summary: "Delete a mailing list and its memberships; people on no other list are deleted",
+      description:
+        "Refused (409) while a campaign to it is scheduled, being sent or paused, or an active autoresponder writes to it; the error names what does. Memberships, segments and fields are deleted with it. It cannot be undone.",
       needs: need(mailingLists, "write"),
       confirmed: true,
       answer: Deleted,

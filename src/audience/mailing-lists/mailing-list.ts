@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import { invalid } from "#platform/errors.ts";
-import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, described, Id, nullable, UpdatedAt } from "#platform/shapes.ts";
 import { LONGEST_NAME, nameAndDescription, readName } from "#workspace/read-display-name.ts";
 import { readFromName } from "#workspace/read-from-name.ts";
 
@@ -25,12 +25,12 @@ const settings = {
 
 export const MailingList = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the mailing list."),
     ...settings,
     subscriber_count: Type.Integer({ description: "Active members." }),
     total_subscribers: Type.Integer({ description: "Members of any status." }),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   },
   { $id: "MailingList" },
 );

@@ -4,18 +4,18 @@ import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
+import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import type { ListDay } from "./store.ts";
 
 const rate = (of: string) => Type.Number({ description: `Fraction of the ${of}, 0 to 1.` });
 
 const LastCampaign = Type.Object(
   {
-    id: Id,
-    name: Type.String(),
-    subject: Type.String(),
-    status: Type.String(),
-    sent_at: NullableTimestamp,
+    id: described(Id, "Id of the campaign."),
+    name: Type.String({ description: "Its name." }),
+    subject: Type.String({ description: "Its subject." }),
+    status: Type.String({ description: "Its state." }),
+    sent_at: nullable(described(Timestamp, "When sending began, in UTC; null if it has not begun.")),
     open_rate: rate("delivered"),
     click_rate: rate("delivered"),
   },
@@ -27,7 +27,7 @@ export const ListStats = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "Id of the mailing list." }),
     new_subscribers: Type.Integer({ description: "People who became active, for the first time or again." }),
-    unsubscribed: Type.Integer(),
+    unsubscribed: Type.Integer({ description: "People who unsubscribed within the window." }),
     net_growth: Type.Integer({
       description: "New subscribers minus those who unsubscribed, bounced or complained.",
     }),
@@ -37,12 +37,14 @@ export const ListStats = Type.Object(
     health_score: Type.Integer({ description: "0 to 100; 100 while nothing was sent." }),
     sparkline: Type.Array(
       Type.Object({
-        date: Type.String({ format: "date" }),
+        date: Type.String({ format: "date", description: "The day, in the workspace's time zone." }),
         value: Type.Integer({ description: "Net growth." }),
       }),
       { description: "One entry a day, the oldest first." },
     ),
-    last_campaign: nullable(LastCampaign),
+    last_campaign: nullable(
+      described(LastCampaign, "The campaign that was sent to the list last; null if there is none."),
+    ),
   },
   { $id: "MailingListStats" },
 );

@@ -60,6 +60,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/segments",
       summary: "Segments of all lists, newest first",
+      description:
+        "The segments of all mailing lists, for pages that choose one. Counts may be some minutes old; `counted_at` says when.",
       needs: need(segments, "read"),
       query: {
         ...pageFields(),
@@ -98,6 +100,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: ofList,
       summary: "The segments of a list, newest first",
+      description:
+        "The segments that select people of this list. Counts may be some minutes old; `counted_at` says when.",
       needs: need(segments, "read"),
       query: { ...pageFields(), search: textField(200, "A part of the name.") },
       answer: pageOf("segments", Segment),
@@ -113,6 +117,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: ofList,
       mayTakeLong: "reading",
       summary: "Save conditions as a segment of a list",
+      description:
+        "A segment stores conditions, not people: people who meet them at the time of a campaign get it. Only active members count, unless a rule names `status`. Try conditions with `POST /mailing-lists/{id}/segments/preview` first.",
       needs: need(segments, "write"),
       body: NewSegment,
       answer: Segment,
@@ -127,6 +133,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/segments/preview",
       mayTakeLong: "reading",
       summary: "Count the people who meet conditions, without saving them",
+      description:
+        "Counts now and saves nothing. Use it on a page that edits conditions. A count that takes longer than five seconds is answered 400.",
       needs: need(segments, "read"),
       unaudited: "only reads",
       body: SegmentPreviewInput,
@@ -150,6 +158,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: one,
       summary: "One segment",
+      description: "The segment with its conditions and a fresh count.",
       needs: need(segments, "read"),
       answer: Segment,
       message: "Segment",
@@ -165,6 +174,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: one,
       mayTakeLong: "reading",
       summary: "Change a segment; omitted fields stay",
+      description:
+        "New conditions hold for everything that uses the segment and has not chosen its recipients yet. A campaign that is being sent keeps its recipients.",
       needs: need(segments, "write"),
       body: SegmentChanges,
       answer: Segment,
@@ -176,6 +187,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: one,
       summary: "Delete a segment; its members do not change",
+      description:
+        "Refused (409) while something else, such as an unfinished campaign or another segment, uses it; the error names what does.",
       needs: need(segments, "write"),
       answer: Deleted,
       message: "Segment deleted",
@@ -191,6 +204,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/segments/{segment_id}/subscribers",
       mayTakeLong: "reading",
       summary: "The subscribers in a segment now, newest person first",
+      description: "Evaluates the conditions now. For long lists follow `pagination.next_cursor`.",
       needs: need(subscribers, "read"),
       query: {
         ...cursorFields(),
@@ -214,6 +228,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: "/subscribers/{id}/segments",
       mayTakeLong: "reading",
       summary: "The segments that a person is in now",
+      description:
+        "Evaluates every segment of the workspace for this one person. Use it to explain why a person gets a campaign.",
       needs: need(segments, "read"),
       answer: Type.Array(SegmentOfSubscriber),
       message: "Segments",

@@ -1,8 +1,9 @@
 /** Shapes of a segment: as the API returns it, and as callers create and change it. */
 import { type Static, type TSchema, Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, DOCUMENTED_AS, described, Id, nullable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import { nameAndDescription } from "#workspace/read-display-name.ts";
 import { type Conditions, DEEPEST, MOST_RULES } from "./conditions/conditions.ts";
+import { conditionsReference, documentedConditions } from "./conditions/documented-conditions.ts";
 
 /**
  * A rule or group: only the names of its fields, to the deepest level. conditions.ts checks the values and reports
@@ -25,7 +26,7 @@ const SegmentConditions = Type.Unsafe<Conditions>(
           "Each a condition { field, operator, value }, or a group { logic, rules } of the same shape.",
       }),
     },
-    { $id: "SegmentConditions" },
+    { $id: "SegmentConditions", [DOCUMENTED_AS]: documentedConditions },
   ),
 );
 
@@ -34,26 +35,29 @@ export const LooseConditions = Type.Unsafe<object>({
   type: "object",
   properties: { logic: Type.Unknown(), rules: Type.Unsafe({ items: ruleShape(1) }) },
   description: "Segment rules: `{ logic, rules }`.",
+  [DOCUMENTED_AS]: conditionsReference,
 });
 
 const settings = {
   ...nameAndDescription,
-  conditions: SegmentConditions,
+  conditions: described(SegmentConditions, "Who is in the segment."),
   is_active: Type.Boolean({ description: "Whether its count is kept fresh. It can be used either way." }),
 };
 
 export const Segment = Type.Object(
   {
-    id: Id,
-    mailing_list_id: Id,
-    mailing_list_name: Type.String(),
+    id: described(Id, "Id of the segment."),
+    mailing_list_id: described(Id, "The list whose people it selects."),
+    mailing_list_name: Type.String({ description: "Name of that list." }),
     ...settings,
     subscriber_count: nullable(
       Type.Integer({ description: "At the last count; null when counting took too long." }),
     ),
-    counted_at: NullableTimestamp,
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    counted_at: nullable(
+      described(Timestamp, "Time of the last count in UTC; null if it was never counted."),
+    ),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   },
   { $id: "Segment" },
 );
@@ -63,13 +67,13 @@ export const SegmentChanges = Type.Partial(Type.Object(settings), { $id: "Segmen
 export type SegmentChanges = Static<typeof SegmentChanges>;
 
 export const NewSegment = Type.Object(
-  { ...SegmentChanges.properties, name: settings.name, conditions: SegmentConditions },
+  { ...SegmentChanges.properties, name: settings.name, conditions: settings.conditions },
   { $id: "NewSegment" },
 );
 export type NewSegment = Static<typeof NewSegment>;
 
 export const SegmentPreviewInput = Type.Object(
-  { conditions: SegmentConditions },
+  { conditions: described(SegmentConditions, "Who is counted.") },
   { $id: "SegmentPreviewInput" },
 );
 
@@ -81,11 +85,11 @@ export const SegmentPreview = Type.Object(
 /** A segment as listed for a person. */
 export const SegmentOfSubscriber = Type.Object(
   {
-    id: Id,
-    name: Type.String(),
-    mailing_list_id: Id,
-    mailing_list_name: Type.String(),
-    is_active: Type.Boolean(),
+    id: described(Id, "Id of the segment."),
+    name: Type.String({ description: "Name for display." }),
+    mailing_list_id: described(Id, "The list whose people it selects."),
+    mailing_list_name: Type.String({ description: "Name of that list." }),
+    is_active: Type.Boolean({ description: "Whether its count is kept fresh." }),
   },
   { $id: "SegmentOfSubscriber" },
 );

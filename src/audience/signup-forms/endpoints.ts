@@ -8,7 +8,7 @@ import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { findUnaskedField } from "./eligibility.ts";
 import { findFormAbuse } from "./report-form-abuse.ts";
 import { signupUrl } from "./serve-pages.ts";
@@ -16,7 +16,7 @@ import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
 
 const SignupForm = Type.Object(
   {
-    mailing_list_id: Id,
+    mailing_list_id: described(Id, "The list that people join."),
     is_active: Type.Boolean({ description: "Whether the form is open." }),
     url: nullable(
       Type.String({
@@ -27,7 +27,7 @@ const SignupForm = Type.Object(
     abuse: nullable(
       Type.Object(
         {
-          since: Timestamp,
+          since: described(Timestamp, "Since when the form is misused, in UTC."),
           reason: Type.Enum(["network", "list", "workspace"], {
             description:
               "Whose limit was reached last: that of several networks (or of one, again and again), of the list, or of the workspace.",
@@ -41,7 +41,10 @@ const SignupForm = Type.Object(
   { $id: "SignupForm" },
 );
 
-const SignupFormInput = Type.Object({ is_active: Type.Boolean() }, { $id: "SignupFormInput" });
+const SignupFormInput = Type.Object(
+  { is_active: Type.Boolean({ description: "Whether the form takes sign-ups." }) },
+  { $id: "SignupFormInput" },
+);
 
 interface Dependencies {
   readonly db: Database;
@@ -63,6 +66,8 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       method: "GET",
       path: "/mailing-lists/{id}/signup-form",
       summary: "The sign-up form of a list",
+      description:
+        "The public page of the list and the address for forms in your own pages. People who sign up get a confirmation mail, and join the list by the link in it.",
       needs: need(mailingLists, "read"),
       answer: SignupForm,
       message: "Sign-up form",
@@ -77,6 +82,8 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
       path: "/mailing-lists/{id}/signup-form",
       summary:
         "Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them",
+      description:
+        "Switches the public form on or off. While it is off, its page says so and sign-ups are refused; confirmation links that were sent still work.",
       needs: need(mailingLists, "write"),
       body: SignupFormInput,
       answer: SignupForm,

@@ -47,6 +47,8 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       path: members,
       mayTakeLong: "reading",
       summary: "The subscribers of a list, newest person first",
+      description:
+        "The members of one list with their status on it. `search` finds parts of addresses and names. For long lists follow `pagination.next_cursor`.",
       needs: need(subscribers, "read"),
       query: {
         ...cursorFields(),
@@ -73,6 +75,8 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: members,
       summary: "Add a person to a list; a person of another list stays the same person",
+      description:
+        "Creates the person, or adds a known person to the list: address, name and custom fields belong to the person, the status to the list. Active autoresponders of the list start, and `subscriber.created` or `subscriber.updated` is sent. A member of the list is refused (409).",
       needs: need(subscribers, "write"),
       body: NewMemberInput,
       answer: MemberWithWarnings,
@@ -88,9 +92,14 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/subscribers/all",
       mayTakeLong: "reading",
       summary: "Remove all members of a list; people on no other list are deleted",
+      description:
+        "Empties the list in steps; if it is interrupted, call it again. Messages that wait for these people end as `suppressed`. No subscriber events are sent. It cannot be undone.",
       needs: need(subscribers, "write"),
       confirmed: true,
-      answer: Type.Object({ deleted: Type.Integer() }, { $id: "DeletedCount" }),
+      answer: Type.Object(
+        { deleted: Type.Integer({ description: "Number of members who were removed." }) },
+        { $id: "DeletedCount" },
+      ),
       message: (data) => `${data.deleted} ${data.deleted === 1 ? "subscriber" : "subscribers"} deleted`,
       async handle({ caller, params }) {
         return { deleted: await removeAllMembers(db, caller.workspaceId, params.id, clock.now()) };
@@ -101,6 +110,8 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       method: "PUT",
       path: member,
       summary: "Change a subscriber; omitted fields stay, null clears a name or a custom field",
+      description:
+        "Names and custom fields change on every list that the person is on; the status only on this one. The address cannot change. Sends `subscriber.updated`.",
       needs: need(subscribers, "write"),
       body: MemberChanges,
       answer: MemberWithWarnings,
@@ -114,6 +125,8 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/subscribers/{subscriber_id}/status",
       summary:
         "Set a subscriber's status; bounced and complained apply to every list, and suppress the address",
+      description:
+        "Use it when a person asks to get no more mail or to get it again. Sends `subscriber.unsubscribed` or `subscriber.updated`. Messages that wait for a person who is no longer active end as `suppressed`.",
       needs: need(subscribers, "write"),
       body: StatusInput,
       answer: MemberWithWarnings,
@@ -126,6 +139,8 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: member,
       summary: "Remove a person from a list; a person on no other list is deleted",
+      description:
+        "Unlike an unsubscription it leaves no trace: a later import would add the person again. Use `PATCH …/status` to remember that a person wants no mail.",
       needs: need(subscribers, "write"),
       answer: Deleted,
       message: "Subscriber deleted",
@@ -140,6 +155,8 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       path: "/subscribers",
       mayTakeLong: "reading",
       summary: "The people of the workspace, newest first or in another order",
+      description:
+        "Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.",
       needs: need(subscribers, "read"),
       query: {
         ...cursorFields(),
@@ -185,6 +202,8 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/subscribers/{id}",
       summary: "Everything about one person",
+      description:
+        "Profile, lists, lifetime figures, the newest activities and bounces, and the suppression lists that hold the address.",
       needs: need(subscribers, "read"),
       answer: SubscriberDetail,
       message: "Subscriber",

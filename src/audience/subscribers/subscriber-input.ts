@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { headerTextFault, normalizeAddress, parseAddress } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
-import { nullable } from "#platform/shapes.ts";
+import { described, nullable } from "#platform/shapes.ts";
 import { subscriberStatuses } from "./memberships/status.ts";
 
 export const LONGEST_PERSON_NAME = 200;
@@ -15,8 +15,8 @@ const status = Type.Enum([...subscriberStatuses]);
 export const NewMemberInput = Type.Object(
   {
     email: Type.String({ minLength: 3, description: "Never changes afterwards." }),
-    first_name: Type.Optional(name),
-    last_name: Type.Optional(name),
+    first_name: Type.Optional(described(name, "Given name; null or empty for none.")),
+    last_name: Type.Optional(described(name, "Family name; null or empty for none.")),
     source: Type.Optional(
       nullable(
         Type.String({
@@ -39,16 +39,19 @@ export type NewMemberInput = Static<typeof NewMemberInput>;
 export const MemberChanges = Type.Object(
   {
     email: Type.Optional(Type.String({ description: "Cannot change: must be the stored address." })),
-    first_name: Type.Optional(name),
-    last_name: Type.Optional(name),
-    status: Type.Optional(status),
+    first_name: Type.Optional(described(name, "Given name; null clears it.")),
+    last_name: Type.Optional(described(name, "Family name; null clears it.")),
+    status: Type.Optional(described(status, "The status on this list: only `active` gets mail.")),
     custom_fields: Type.Optional(custom_fields),
   },
   { $id: "MemberChanges" },
 );
 export type MemberChanges = Static<typeof MemberChanges>;
 
-export const StatusInput = Type.Object({ status }, { $id: "SubscriberStatusInput" });
+export const StatusInput = Type.Object(
+  { status: described(status, "The status on this list: only `active` gets mail.") },
+  { $id: "SubscriberStatusInput" },
+);
 
 /** The address in the form that is stored and compared. @throws ApiError VALIDATION_ERROR */
 export function readEmail(text: string): string {

@@ -56,8 +56,14 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/suppression-lists",
       summary: "Suppression lists, newest first; the list of bounces and complaints is always there",
+      description:
+        "A suppression list holds addresses and domains that get no mail. The list of hard bounces and complaints, which the service fills, is always there and cannot be deleted.",
       needs: need(suppressionLists, "read"),
-      answer: Type.Object({ suppression_lists: Type.Array(SuppressionList) }),
+      answer: Type.Object({
+        suppression_lists: Type.Array(SuppressionList, {
+          description: "All suppression lists, newest first.",
+        }),
+      }),
       message: "Suppression lists",
       async handle({ caller }) {
         await ensureSystemList(db, caller.workspaceId);
@@ -69,6 +75,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/suppression-lists",
       summary: "Create a suppression list",
+      description:
+        "A list without a scope holds for all mail of the workspace; one with `mailing_list_id` or `segment_id` only for campaigns to that audience. It holds from the first entry on, also for messages that wait.",
       needs: need(suppressionLists, "write"),
       body: NewSuppressionList,
       answer: SuppressionList,
@@ -82,6 +90,7 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/suppression-lists/{id}",
       summary: "One suppression list",
+      description: "The list with its number of entries. `GET /suppression-lists/{id}/entries` reads them.",
       needs: need(suppressionLists, "read"),
       answer: SuppressionList,
       message: "Suppression list",
@@ -92,6 +101,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       method: "PUT",
       path: "/suppression-lists/{id}",
       summary: "Change a suppression list; omitted fields stay",
+      description:
+        "Changes name, description or scope. A wider scope also holds for messages that already wait to be sent.",
       needs: need(suppressionLists, "write"),
       body: SuppressionListChanges,
       answer: SuppressionList,
@@ -105,6 +116,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       path: "/suppression-lists/{id}",
       mayTakeLong: "reading",
       summary: "Delete a suppression list with its entries",
+      description:
+        "Its entries are deleted too, and no longer keep recipients from getting mail. The list of bounces and complaints cannot be deleted.",
       needs: need(suppressionLists, "write"),
       answer: Deleted,
       message: "Suppression list deleted",
@@ -120,6 +133,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       path: entriesOf,
       mayTakeLong: "reading",
       summary: "The entries of a list, newest first; null when there are none",
+      description:
+        "A page of entries by cursor. With `search` only those whose address or domain contains the text.",
       needs: need(suppressionLists, "read"),
       query: {
         ...cursorFields(ENTRIES_PER_PAGE, ENTRIES_PER_PAGE),
@@ -147,6 +162,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       path: entriesOf,
       mayTakeLong: "reading",
       summary: "Add addresses and domains to a list, one a line",
+      description:
+        "One address or domain a line; an entry that exists already is counted as skipped. A domain suppresses every address at it. Messages that wait for a suppressed recipient end as `suppressed`. For a whole file use `POST /suppression-lists/{id}/import`.",
       needs: need(suppressionLists, "write"),
       body: Type.Object(
         {
@@ -171,6 +188,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/suppression-lists/{id}/import",
       summary: "Add the addresses and domains of a file to a list, all or nothing",
+      description:
+        "A CSV or text file with one address or domain a row. A row that is neither is counted as invalid. The entries are added in one transaction: after an error none is.",
       needs: need(suppressionLists, "write"),
       body: Type.Object(
         {
@@ -203,6 +222,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: "/suppression-lists/{id}/entries/{entry_id}",
       summary: "Remove an entry from a list",
+      description:
+        "The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists.",
       needs: need(suppressionLists, "write"),
       answer: Deleted,
       message: "Suppression entry deleted",
@@ -232,6 +253,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/suppression-lists/{id}/test",
       summary: "Check whether a list suppresses an address or domain",
+      description:
+        "Tells whether the list holds the address itself or its domain. Nothing is changed. Use it to find out why a person gets no mail.",
       needs: need(suppressionLists, "read"),
       unaudited: "only reads",
       body: Type.Object(

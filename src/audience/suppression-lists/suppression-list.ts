@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { type ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
-import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, described, Id, nullable, UpdatedAt } from "#platform/shapes.ts";
 import { nameAndDescription, readName } from "#workspace/read-display-name.ts";
 import { entryTypes } from "./entry-value.ts";
 import { suppressionReasons } from "./suppression-check.ts";
@@ -25,17 +25,21 @@ const settings = {
 
 export const SuppressionList = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the suppression list."),
     ...settings,
-    mailing_list_name: nullable(Type.String()),
-    segment_name: nullable(Type.String()),
+    mailing_list_name: nullable(
+      Type.String({ description: "Name of the mailing list that it is limited to; null if it is not." }),
+    ),
+    segment_name: nullable(
+      Type.String({ description: "Name of the segment that it is limited to; null if it is not." }),
+    ),
     is_system: Type.Boolean({
       description:
         "The list of bounces and complaints, managed by the service: it cannot be changed or deleted.",
     }),
-    entry_count: Type.Integer(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
+    entry_count: Type.Integer({ description: "Number of entries." }),
+    created_at: CreatedAt,
+    updated_at: UpdatedAt,
   },
   { $id: "SuppressionList" },
 );
@@ -53,15 +57,15 @@ export const NewSuppressionList = Type.Object(
 
 export const SuppressionEntry = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the entry."),
     entry_value: Type.String({ description: "As it was given." }),
     entry_type: Type.Enum([...entryTypes], { description: "A domain suppresses all its addresses." }),
     normalized_value: Type.String({ description: "What recipients are compared with." }),
-    reason: Type.Enum([...suppressionReasons]),
+    reason: Type.Enum([...suppressionReasons], { description: "Why the address or domain is on the list." }),
     source_message_id: nullable(
       Type.String({ format: "uuid", description: "The message that bounced or was complained about." }),
     ),
-    created_at: Timestamp,
+    created_at: CreatedAt,
     created_by: Type.String({ description: "Name of the API key, or `system`." }),
   },
   { $id: "SuppressionEntry" },
@@ -70,10 +74,10 @@ export type SuppressionEntry = Static<typeof SuppressionEntry>;
 
 export const AddedEntries = Type.Object(
   {
-    added: Type.Integer(),
+    added: Type.Integer({ description: "Number of entries that were added." }),
     duplicates: Type.Integer({ description: "On the list already, or given more than once." }),
     invalid: Type.Integer({ description: "Neither an address nor a domain; the others were added." }),
-    message: Type.String(),
+    message: Type.String({ description: "The result in words, for people." }),
     warnings: Type.Optional(
       Type.Array(Type.String(), {
         description: "Warnings about how a file was read, such as a guessed encoding.",
@@ -87,9 +91,11 @@ export type AddedEntries = Static<typeof AddedEntries>;
 export const SuppressionTest = Type.Object(
   {
     suppressed: Type.Boolean({ description: "Whether this list suppresses the value." }),
-    test_value: Type.String(),
-    reason: nullable(Type.Enum([...suppressionReasons])),
-    list_name: Type.String(),
+    test_value: Type.String({ description: "The address or domain that was checked." }),
+    reason: nullable(
+      Type.Enum([...suppressionReasons], { description: "Why it is suppressed; null if it is not." }),
+    ),
+    list_name: Type.String({ description: "Name of the list." }),
   },
   { $id: "SuppressionTest" },
 );

@@ -57,6 +57,8 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       path: "/blacklist/check",
       mayTakeLong: "asking others",
       summary: "Check an IP address or a domain against all blacklists now",
+      description:
+        "Asks every blacklist that this installation uses, within some seconds. Costs one check of the plan. Use a monitor to watch an address or a domain over time.",
       needs: need(blacklist, "write"),
       unaudited: "checks are in a log of their own",
       body: CheckInput,
@@ -89,6 +91,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       method: "GET",
       path: "/blacklist/monitors",
       summary: "List the monitors, newest first",
+      description: "The monitors with the result of their last check.",
       needs: need(blacklist, "read"),
       answer: Type.Array(BlacklistMonitor),
       message: "Blacklist monitors",
@@ -99,6 +102,8 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       method: "POST",
       path: "/blacklist/monitors",
       summary: `Create a monitor for an IP address or a domain, at most ${monitorRoom.most} per workspace; it runs within a minute`,
+      description:
+        "Watches an IP address or a domain. When a blacklist lists or delists it, mail is sent if notices are switched on, and `blacklist.listed` or `blacklist.delisted` to webhooks.",
       needs: need(blacklist, "write"),
       body: MonitorInput,
       answer: BlacklistMonitor,
@@ -124,6 +129,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       method: "GET",
       path: "/blacklist/monitors/{id}",
       summary: "Get a monitor",
+      description: "The monitor with the result of its last check.",
       needs: need(blacklist, "read"),
       answer: BlacklistMonitor,
       message: "Blacklist monitor",
@@ -136,6 +142,8 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       method: "PATCH",
       path: "/blacklist/monitors/{id}",
       summary: "Change a monitor's frequency or notices, or pause or resume it",
+      description:
+        "A resumed monitor runs within a minute. The target cannot change: create another monitor instead.",
       needs: need(blacklist, "write"),
       body: MonitorUpdate,
       answer: BlacklistMonitor,
@@ -157,6 +165,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       method: "DELETE",
       path: "/blacklist/monitors/{id}",
       summary: "Delete a monitor; its history is kept",
+      description: "It runs no more. Its checks stay in `GET /blacklist/history`.",
       needs: need(blacklist, "write"),
       answer: Deleted,
       message: "Blacklist monitor deleted",
@@ -170,6 +179,8 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       method: "GET",
       path: "/blacklist/history",
       summary: "List the checks of the last 400 days, newest first",
+      description:
+        "Checks that were asked for and those of monitors, with the blacklists that listed the target.",
       needs: need(blacklist, "read"),
       query: {
         from: dayField("First day, in the workspace's time zone."),

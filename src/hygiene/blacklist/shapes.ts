@@ -1,6 +1,6 @@
 /** Shapes of blacklist checks and monitors in requests and answers. */
 import { Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { checkStatuses, checkTypes } from "./check-store.ts";
 import { zoneStatuses } from "./checker.ts";
 import { monitorStatuses } from "./monitor-store.ts";
@@ -17,14 +17,14 @@ const ZoneStatus = Type.Enum([...zoneStatuses], {
 
 export const BlacklistCheck = Type.Object(
   {
-    target: TargetName,
-    target_type: TargetType,
+    target: described(TargetName, "The address or domain that was checked."),
+    target_type: described(TargetType, "What the target is."),
     total_checked: Type.Integer({ description: "Zones that were queried: all except the skipped ones." }),
-    listed_count: Type.Integer(),
+    listed_count: Type.Integer({ description: "Number of blacklists that list it." }),
     results: Type.Array(
       Type.Object({
-        zone: Type.String(),
-        status: ZoneStatus,
+        zone: Type.String({ description: "Name of the blacklist." }),
+        status: described(ZoneStatus, "The result at this blacklist."),
         description: Type.String({
           description: "Why the target is listed, or why that is unknown; otherwise what the zone lists.",
         }),
@@ -36,26 +36,29 @@ export const BlacklistCheck = Type.Object(
       }),
       { description: "Listed first, then by name." },
     ),
-    checked_at: Timestamp,
+    checked_at: described(Timestamp, "Time of the check, in UTC."),
     remaining_checks: nullable(Type.Integer({ description: "Null: no limit." })),
-    allowance: Type.Object({
-      used: Type.Integer(),
-      limit: nullable(Type.Integer({ description: "Null: no limit." })),
-      remaining: nullable(Type.Integer()),
-      resets_at: Timestamp,
-    }),
+    allowance: Type.Object(
+      {
+        used: Type.Integer({ description: "Checks that are used." }),
+        limit: nullable(Type.Integer({ description: "Null: no limit." })),
+        remaining: nullable(Type.Integer({ description: "Checks that are left; null is no limit." })),
+        resets_at: described(Timestamp, "When the allowance starts again, in UTC."),
+      },
+      { description: "Blacklist checks of the plan in this period." },
+    ),
   },
   { $id: "BlacklistCheck" },
 );
 
 export const BlacklistMonitor = Type.Object(
   {
-    id: Id,
-    target: TargetName,
-    target_type: TargetType,
-    frequency_minutes: Type.Integer(),
-    notify: Type.Boolean(),
-    status: Type.Enum([...monitorStatuses]),
+    id: described(Id, "Id of the monitor."),
+    target: described(TargetName, "The address or domain that is watched."),
+    target_type: described(TargetType, "What the target is."),
+    frequency_minutes: Type.Integer({ description: "Minutes between two checks." }),
+    notify: Type.Boolean({ description: "Whether mail is sent when the target is listed or delisted." }),
+    status: Type.Enum([...monitorStatuses], { description: "Whether it runs." }),
     last_checked_at: Type.Unsafe<Date | null>({
       ...NullableTimestamp,
       description: "The last run in which at least one zone answered.",
@@ -74,18 +77,18 @@ export const BlacklistMonitor = Type.Object(
 
 export const BlacklistHistoryRow = Type.Object(
   {
-    id: Id,
-    target: TargetName,
-    target_type: TargetType,
-    check_type: Type.Enum([...checkTypes]),
+    id: described(Id, "Id of the check."),
+    target: described(TargetName, "The address or domain that was checked."),
+    target_type: described(TargetType, "What the target is."),
+    check_type: Type.Enum([...checkTypes], { description: "Who asked for the check." }),
     status: Type.Enum([...checkStatuses], {
       description:
         "`error`: no zone answered, which costs nothing; `skipped`: neither allowance nor balance covered it when the monitor was due.",
     }),
-    listed_count: Type.Integer(),
-    total_checked: Type.Integer(),
+    listed_count: Type.Integer({ description: "Number of blacklists that listed it." }),
+    total_checked: Type.Integer({ description: "Number of blacklists that answered." }),
     cost: Type.Integer({ description: "Checks charged: 0 or 1." }),
-    created_at: Timestamp,
+    created_at: described(Timestamp, "Time of the check, in UTC."),
     result: Type.Record(Type.String(), ZoneStatus, { description: "Status by zone." }),
   },
   { $id: "BlacklistHistoryRow" },
@@ -107,15 +110,23 @@ export const CheckInput = Type.Object({ target }, { $id: "BlacklistCheckInput" }
 export const MonitorInput = Type.Object(
   {
     target,
-    frequency_minutes: Type.Optional(Type.Integer({ ...FREQUENCY, default: DAILY })),
-    notify: Type.Optional(notify),
+    frequency_minutes: Type.Optional(
+      Type.Integer({
+        ...FREQUENCY,
+        default: DAILY,
+        description: "Minutes between two checks; a day when omitted.",
+      }),
+    ),
+    notify: Type.Optional(described(notify, "Whether mail is sent when the target is listed or delisted.")),
   },
   { $id: "BlacklistMonitorInput" },
 );
 export const MonitorUpdate = Type.Object(
   {
-    frequency_minutes: Type.Optional(Type.Integer(FREQUENCY)),
-    notify: Type.Optional(Type.Boolean()),
+    frequency_minutes: Type.Optional(described(Type.Integer(FREQUENCY), "Minutes between two checks.")),
+    notify: Type.Optional(
+      Type.Boolean({ description: "Whether mail is sent when the target is listed or delisted." }),
+    ),
     status: Type.Optional(
       Type.Enum([...monitorStatuses], { description: "A resumed monitor runs at once." }),
     ),

@@ -11,7 +11,7 @@ import { fileField } from "#platform/http/request/uploads.ts";
 import { offsetOf } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { JobStarted } from "#platform/jobs/start-or-cancel-job.ts";
-import { nullable, omittable, Timestamp } from "#platform/shapes.ts";
+import { described, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import type { AddressChecker } from "./address-checker.ts";
@@ -66,11 +66,11 @@ const BulkForm = Type.Object(
 
 const HistoryRow = Type.Object(
   {
-    email: Type.String(),
-    status: Type.Enum([...validationStatuses]),
-    risk_score: Type.Integer(),
+    email: Type.String({ description: "The text that was validated." }),
+    status: Type.Enum([...validationStatuses], { description: "The result." }),
+    risk_score: Type.Integer({ description: "Risk from 0 (none) to 10." }),
     cost: Type.Integer({ description: "Validations charged: 0 or 1." }),
-    created_at: Timestamp,
+    created_at: described(Timestamp, "When it was validated, in UTC."),
   },
   { $id: "ValidationHistoryRow" },
 );
@@ -78,9 +78,9 @@ const HistoryRow = Type.Object(
 const Usage = Type.Object(
   {
     cost_per_validation: Type.Integer({ description: "Validations charged per address." }),
-    hour_used: Type.Integer(),
+    hour_used: Type.Integer({ description: "Validations of this hour." }),
     hour_limit: nullable(Type.Integer({ description: "The workspace's hourly cap; null: none." })),
-    month_used: Type.Integer(),
+    month_used: Type.Integer({ description: "Validations of this month." }),
     month_limit: nullable(Type.Integer({ description: "The plan's allowance; null: no limit." })),
     rate_limit_enabled: Type.Boolean({ description: "Whether there is an hourly cap." }),
   },
@@ -88,23 +88,29 @@ const Usage = Type.Object(
 );
 
 const counts = {
-  total: Type.Integer(),
-  valid: Type.Integer(),
-  invalid: Type.Integer(),
-  catch_all: Type.Integer(),
-  disposable: Type.Integer(),
-  role_based: Type.Integer(),
-  unknown: Type.Integer(),
+  total: Type.Integer({ description: "All validations." }),
+  valid: Type.Integer({ description: "Addresses that can be delivered to." }),
+  invalid: Type.Integer({ description: "Addresses that cannot be delivered to." }),
+  catch_all: Type.Integer({ description: "Addresses at domains that accept every address." }),
+  disposable: Type.Integer({ description: "Addresses of providers of throw-away mailboxes." }),
+  role_based: Type.Integer({ description: "Addresses of a role such as `info@`." }),
+  unknown: Type.Integer({ description: "Addresses whose server gave no clear answer." }),
 };
 
 const Stats = Type.Object(
   {
-    totals: Type.Object(counts),
-    daily: Type.Array(Type.Object({ date: Type.String({ format: "date" }), ...counts }), {
-      description: "All days in UTC, oldest first, including those without validations.",
-    }),
-    days: Type.Integer(),
-    since: Timestamp,
+    totals: Type.Object(counts, { description: "Results of the whole window, by status." }),
+    daily: Type.Array(
+      Type.Object({
+        date: Type.String({ format: "date", description: "The day, in the workspace's time zone." }),
+        ...counts,
+      }),
+      {
+        description: "All days in UTC, oldest first, including those without validations.",
+      },
+    ),
+    days: Type.Integer({ description: "Number of days in the window." }),
+    since: described(Timestamp, "Start of the window, in UTC."),
   },
   { $id: "ValidationStats" },
 );
@@ -126,6 +132,8 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       path: "/validations",
       mayTakeLong: "asking others",
       summary: "Validate one address",
+      description:
+        "Checks syntax, domain and mailbox. The mailbox is checked by beginning an SMTP session with the domain's mail server, without sending a message. Costs one validation. An answer is kept for ten minutes, which a repeated call gets.",
       needs: need(validations, "write"),
       unaudited: "validations are in a log of their own",
       body: ValidationRequest,
@@ -143,6 +151,8 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       method: "POST",
       path: "/validations/bulk",
       summary: "Validate the addresses of a file in the background",
+      description:
+        "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file with the results beside each address. An address that occurs twice costs once.",
       needs: need(validations, "write"),
       body: BulkForm,
       bodyLimit: FILE_BYTES,
@@ -159,6 +169,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       path: "/validations/history",
       mayTakeLong: "reading",
       summary: "List validated addresses, newest first",
+      description: "The addresses that were validated by either call, with their results.",
       needs: need(validations, "read"),
       query: pageFields(),
       answer: Type.Array(HistoryRow),
@@ -171,6 +182,8 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       method: "GET",
       path: "/validations/usage",
       summary: "Get the usage of this hour and this month",
+      description:
+        "How many validations of the plan and of the hourly cap are used. Beyond the plan they are paid from the balance.",
       needs: need(validations, "read"),
       answer: Usage,
       message: "Validation usage",
@@ -194,6 +207,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       path: "/validations/stats",
       mayTakeLong: "reading",
       summary: "Count results by status, in total and by day",
+      description: "How many addresses had which result, for a chart.",
       needs: need(validations, "read"),
       query: { days: windowField(DAYS.most, DAYS.fallback) },
       answer: Stats,

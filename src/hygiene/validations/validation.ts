@@ -3,7 +3,7 @@
 import { type Static, Type } from "typebox";
 import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
-import { nullable, Timestamp } from "#platform/shapes.ts";
+import { described, nullable, Timestamp } from "#platform/shapes.ts";
 import type { Findings } from "./findings.ts";
 import { reasonFor } from "./reason-sentence.ts";
 import { riskScoreOf, validationStatuses } from "./score.ts";
@@ -15,14 +15,22 @@ const SmtpResponse = Type.Object(
     code: nullable(
       Type.Integer({ description: "The code of the reply that decided; null when there was none." }),
     ),
-    enhanced_code: nullable(Type.String()),
-    message: Type.String(),
-    mx_host: nullable(Type.String()),
-    port: Type.Integer(),
-    tls: Type.Boolean(),
-    duration_ms: Type.Integer(),
-    catch_all_checked: Type.Boolean(),
-    result: Type.Enum(["accepted", "rejected", "greylisted", "blocked", "timeout", "error"]),
+    enhanced_code: nullable(
+      Type.String({
+        description: "Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none.",
+      }),
+    ),
+    message: Type.String({ description: "Text of the reply." }),
+    mx_host: nullable(Type.String({ description: "The mail server that was asked; null if none was." })),
+    port: Type.Integer({ description: "The port that was connected to." }),
+    tls: Type.Boolean({ description: "Whether the session was encrypted." }),
+    duration_ms: Type.Integer({ description: "Duration of the session in milliseconds." }),
+    catch_all_checked: Type.Boolean({
+      description: "Whether it was checked that the domain refuses unknown addresses.",
+    }),
+    result: Type.Enum(["accepted", "rejected", "greylisted", "blocked", "timeout", "error"], {
+      description: "What the server did with the address.",
+    }),
   },
   { $id: "SmtpResponse" },
 );
@@ -30,28 +38,30 @@ const SmtpResponse = Type.Object(
 export const Validation = Type.Object(
   {
     email: Type.String({ description: "As given in the request." }),
-    status: Type.Enum([...validationStatuses]),
+    status: Type.Enum([...validationStatuses], { description: "The result in one word." }),
     risk_score: Type.Integer({ minimum: 0, maximum: 10, description: "0 is safe, 10 is risky." }),
     reason: nullable(
       Type.String({ description: "Why the status is invalid or unknown; null for other statuses." }),
     ),
-    format_valid: Type.Boolean(),
+    format_valid: Type.Boolean({ description: "Whether it is an address." }),
     domain_valid: Type.Boolean({ description: "Whether the domain can receive mail." }),
-    mx_record_found: Type.Boolean(),
+    mx_record_found: Type.Boolean({ description: "Whether the domain has a mail server." }),
     email_exists: Type.Optional(
       Type.Boolean({
         description: "Whether the mailbox exists; only present if its server answered clearly.",
       }),
     ),
-    smtp_response: Type.Optional(SmtpResponse),
-    is_catch_all: Type.Boolean(),
-    is_disposable: Type.Boolean(),
-    is_role_based: Type.Boolean(),
+    smtp_response: Type.Optional(
+      described(SmtpResponse, "The reply of the mail server; absent if none was asked."),
+    ),
+    is_catch_all: Type.Boolean({ description: "Whether the domain accepts every address." }),
+    is_disposable: Type.Boolean({ description: "Whether the domain is a provider of throw-away mailboxes." }),
+    is_role_based: Type.Boolean({ description: "Whether it is the address of a role such as `info@`." }),
     is_complainer: Type.Boolean({
       description: "Whether the address complained about this workspace's mail.",
     }),
-    is_honeypot: Type.Boolean(),
-    is_free_provider: Type.Boolean(),
+    is_honeypot: Type.Boolean({ description: "Whether it is known as a trap for senders of spam." }),
+    is_free_provider: Type.Boolean({ description: "Whether the domain is a provider of free mailboxes." }),
     is_new_domain: nullable(
       Type.Boolean({
         description: "Whether the domain was registered within the last 30 days; null: unknown.",
@@ -59,7 +69,7 @@ export const Validation = Type.Object(
     ),
     suggestion: nullable(Type.String({ description: "The domain that was probably intended." })),
     mx_host: nullable(Type.String({ description: "The mail host that is tried first." })),
-    checked_at: Timestamp,
+    checked_at: described(Timestamp, "When it was validated, in UTC."),
     cached: Type.Boolean({ description: "Whether the result is from a call of the last ten minutes." }),
   },
   { $id: "Validation" },

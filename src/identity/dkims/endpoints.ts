@@ -16,7 +16,7 @@ import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { Deleted, Id, NullableTimestamp, patterned, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, Deleted, described, Id, NullableTimestamp, patterned } from "#platform/shapes.ts";
 import { checkKeyRecord, keyRecord } from "./check-record.ts";
 import { limitKeyGeneration, newDkimKey } from "./generate-key.ts";
 import {
@@ -35,17 +35,17 @@ const MOST_KEYS = 20;
 
 const DkimKey = Type.Object(
   {
-    id: Id,
-    domain: Type.String(),
-    selector: Type.String(),
-    bits: Type.Integer(),
+    id: described(Id, "Id of the DKIM key."),
+    domain: Type.String({ description: "The sending domain that it signs for." }),
+    selector: Type.String({ description: "The selector, which begins the name of its record." }),
+    bits: Type.Integer({ description: "Length of the RSA key." }),
     public_key: Type.String({ description: "Base64, as in the p= tag." }),
     is_automatic: Type.Boolean({ description: "Created with its domain." }),
     verified_at: Type.Unsafe<Date | null>({
       ...NullableTimestamp,
       description: "When its record was first seen. The newest verified key of a domain signs.",
     }),
-    created_at: Timestamp,
+    created_at: CreatedAt,
   },
   { $id: "DkimKey" },
 );
@@ -53,10 +53,19 @@ const DkimKey = Type.Object(
 const NewDkimKey = Type.Object(
   {
     ...DkimKey.properties,
-    dns_record: Type.Object({ type: Type.Literal("TXT"), host: Type.String(), value: Type.String() }),
-    dns_host: Type.String(),
-    dns_value: Type.String(),
-    warnings: Type.Array(Type.String()),
+    dns_record: Type.Object(
+      {
+        type: Type.Literal("TXT", { description: "Type of the record." }),
+        host: Type.String({ description: "The full name of the record." }),
+        value: Type.String({ description: "The value of the record." }),
+      },
+      { description: "The record to publish." },
+    ),
+    dns_host: Type.String({ description: "As `dns_record.host`." }),
+    dns_value: Type.String({ description: "As `dns_record.value`." }),
+    warnings: Type.Array(Type.String(), {
+      description: "What to consider before the record is published, for people; empty if nothing.",
+    }),
   },
   { $id: "NewDkimKey" },
 );
@@ -70,7 +79,12 @@ const DkimKeyInput = Type.Object(
         description: "Lower-case.",
       }),
     ),
-    bits: Type.Optional(Type.Enum([1024, 2048, 4096], { default: 2048 })),
+    bits: Type.Optional(
+      Type.Enum([1024, 2048, 4096], {
+        default: 2048,
+        description: "Length of the RSA key; 1024 only for name servers that cannot store longer records.",
+      }),
+    ),
   },
   { $id: "DkimKeyInput" },
 );
@@ -103,6 +117,8 @@ export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
       method: "GET",
       path: "/dkims",
       summary: "List the DKIM keys, newest first",
+      description:
+        "The keys of all sending domains, without their private halves. The newest verified key of a domain signs its mail.",
       needs: need(dkims, "read"),
       answer: Type.Array(DkimKey),
       message: "DKIM keys",
@@ -113,6 +129,8 @@ export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
       method: "POST",
       path: "/dkims",
       summary: "Generate a DKIM key for a sending domain",
+      description:
+        "Use it to replace a key: publish the record of the answer, check it with `POST /dkims/{id}/verify-dns`, and delete the old key some days later. Until its record is seen, the old key signs. The private half never leaves the service.",
       needs: need(dkims, "write"),
       body: DkimKeyInput,
       answer: NewDkimKey,
@@ -127,6 +145,8 @@ export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
       path: "/dkims/{id}/verify-dns",
       mayTakeLong: "asking others",
       summary: "Check that the published record matches the key",
+      description:
+        "Compares the published record with the key. From then on a verified key signs if it is the newest of its domain.",
       needs: need(dkims, "write"),
       answer: KeyVerification,
       message: (data) => data.message,
@@ -137,6 +157,8 @@ export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
       method: "DELETE",
       path: "/dkims/{id}",
       summary: "Delete a DKIM key; the only key of a verified domain cannot be deleted",
+      description:
+        "The private half is destroyed. Mail that was signed with it can be verified as long as its record is published. The only key of a verified domain is refused (409).",
       needs: need(dkims, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],

@@ -9,7 +9,7 @@ export const DnsCheck = Type.Object(
       description: "`error`: the DNS look-up failed, so the result is unknown.",
     }),
     host: Type.String({ description: "The name that was looked up." }),
-    type: Type.Enum(["TXT", "CNAME"]),
+    type: Type.Enum(["TXT", "CNAME"], { description: "Type of the record." }),
     expected: Type.String({ description: "The value to publish." }),
     found: Type.Array(Type.String(), { description: "What is published." }),
     message: Type.String({ description: "The result, and what to do." }),

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { CheckedDomain } from "#identity/sending-domains/store.ts";
-import { nullable } from "#platform/shapes.ts";
+import { described, nullable } from "#platform/shapes.ts";
 import { type DomainChecks, decisiveKey, type PlatformDomains } from "./check-dns.ts";
 import { DnsRecord, dnsRecordsOf } from "./records-to-publish.ts";
 
@@ -19,40 +19,56 @@ const SpfCheck = Type.Object(
 /** One check for each purpose; null when it does not apply. */
 export const DomainDnsChecks = Type.Object(
   {
-    ownership: DnsCheck,
-    spf: SpfCheck,
-    dkim: nullable(DnsCheck),
-    dmarc: DnsCheck,
-    return_path: nullable(DnsCheck),
-    dmarc_reports: nullable(DnsCheck),
+    ownership: described(DnsCheck, "The TXT record that proves ownership."),
+    spf: described(SpfCheck, "The SPF record."),
+    dkim: nullable(
+      described(DnsCheck, "The record of the DKIM key that signs; null if the domain has no key."),
+    ),
+    dmarc: described(DnsCheck, "The DMARC record."),
+    return_path: nullable(
+      described(DnsCheck, "The record of the domain's own return path; null if it is switched off."),
+    ),
+    dmarc_reports: nullable(
+      described(
+        DnsCheck,
+        "The record that sends DMARC reports to this service; null if their collection is switched off.",
+      ),
+    ),
   },
   { $id: "DomainDnsChecks" },
 );
 
 export const DnsStatus = Type.Object(
   {
-    id: Type.String({ format: "uuid" }),
-    domain: Type.String(),
+    id: Type.String({ format: "uuid", description: "Id of the sending domain." }),
+    domain: Type.String({ description: "The sending domain." }),
     verification_token: Type.String({ description: "Proves ownership." }),
     platform_spf_domain: Type.String({ description: "The domain to include in SPF." }),
-    dns: Type.Object({
-      ...DomainDnsChecks.properties,
-      tracking: Type.Union([DnsCheck, Type.Null()], {
-        description: "The newest tracking domain below this domain.",
-      }),
-      ownership_verified: Type.Boolean({ description: "As published now; so are the next three." }),
-      spf_verified: Type.Boolean(),
-      dkim_verified: Type.Boolean(),
-      dmarc_verified: Type.Boolean(),
-      dkim_selector: nullable(Type.String()),
-      dkim_public_key: nullable(Type.String({ description: "Base64, as in the p= tag." })),
-      dkim_record: nullable(Type.String({ description: "The value to publish." })),
-      dmarc_suggested: Type.String({
-        description: "The value to publish; never weaker than what is published.",
-      }),
-      dmarc_record: nullable(Type.String({ description: "The published value." })),
-      records: Type.Array(DnsRecord),
-    }),
+    dns: Type.Object(
+      {
+        ...DomainDnsChecks.properties,
+        tracking: Type.Union([DnsCheck, Type.Null()], {
+          description: "The newest tracking domain below this domain.",
+        }),
+        ownership_verified: Type.Boolean({ description: "As published now; so are the next three." }),
+        spf_verified: Type.Boolean({ description: "Whether SPF is correct, as published now." }),
+        dkim_verified: Type.Boolean({
+          description: "Whether the record of the signing key is correct, as published now.",
+        }),
+        dmarc_verified: Type.Boolean({ description: "Whether DMARC is correct, as published now." }),
+        dkim_selector: nullable(
+          Type.String({ description: "Selector of the signing key; null if the domain has no key." }),
+        ),
+        dkim_public_key: nullable(Type.String({ description: "Base64, as in the p= tag." })),
+        dkim_record: nullable(Type.String({ description: "The value to publish." })),
+        dmarc_suggested: Type.String({
+          description: "The value to publish; never weaker than what is published.",
+        }),
+        dmarc_record: nullable(Type.String({ description: "The published value." })),
+        records: Type.Array(DnsRecord, { description: "Every record to publish, for a table." }),
+      },
+      { description: "What is published now, and what to publish." },
+    ),
   },
   { $id: "DnsStatus" },
 );

@@ -8,9 +8,11 @@ const TTL_SECONDS = 3600;
 
 export const DnsRecord = Type.Object(
   {
-    purpose: Type.Enum(["ownership", "spf", "dkim", "dmarc", "return_path", "dmarc_reports", "tracking"]),
+    purpose: Type.Enum(["ownership", "spf", "dkim", "dmarc", "return_path", "dmarc_reports", "tracking"], {
+      description: "What the record is for.",
+    }),
     type: DnsCheck.properties.type,
-    host: Type.String(),
+    host: Type.String({ description: "The full name of the record." }),
     value: Type.String({
       description: "Includes what is already published when several services share one record.",
     }),

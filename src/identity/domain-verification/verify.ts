@@ -1,4 +1,5 @@
 /** The verify call: checks the DNS and sets each flag to the result. */
+
 import { Type } from "typebox";
 import type { Resolver } from "#dns/resolver-interface.ts";
 import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
@@ -8,6 +9,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound, required } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { described } from "#platform/shapes.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { DomainDnsChecks, dnsChecksOf } from "./dns-status.ts";
 import { recordChecks } from "./record-results.ts";
@@ -15,13 +17,15 @@ import { changeOf, type OnVerification } from "./verification-change.ts";
 
 export const Verification = Type.Object(
   {
-    ownership_verified: Type.Boolean(),
-    spf_verified: Type.Boolean(),
-    dkim_verified: Type.Boolean(),
-    dmarc_verified: Type.Boolean(),
-    return_path_verified: Type.Boolean(),
+    ownership_verified: Type.Boolean({ description: "Whether ownership is proved." }),
+    spf_verified: Type.Boolean({ description: "Whether the SPF record includes this service." }),
+    dkim_verified: Type.Boolean({ description: "Whether the record of the signing key is published." }),
+    dmarc_verified: Type.Boolean({ description: "Whether the domain has a DMARC record." }),
+    return_path_verified: Type.Boolean({
+      description: "Whether the domain's own return path works; false while it is switched off.",
+    }),
     verified: Type.Boolean({ description: "Ownership is proved: mail may be sent from the domain." }),
-    checks: DomainDnsChecks,
+    checks: described(DomainDnsChecks, "The result of each check."),
     errors: Type.Array(Type.String(), {
       description: "Failed DNS look-ups; the flags of their checks are unchanged.",
     }),

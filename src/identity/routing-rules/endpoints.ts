@@ -10,7 +10,7 @@ import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { Deleted, Id, omittable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, Deleted, described, Id, omittable } from "#platform/shapes.ts";
 import { actionOf } from "./load-routing.ts";
 import { type ReaderOptions, type RuleInput, readRule } from "./read-rule.ts";
 import { redacted } from "./relay-url.ts";
@@ -31,7 +31,12 @@ const DEFAULT_PRIORITY = 100;
 
 const RuleMatch = Type.Object(
   {
-    recipient_domains: omittable(Type.Array(Type.String({ maxLength: 300 }), { maxItems: MOST_NAMES })),
+    recipient_domains: omittable(
+      Type.Array(Type.String({ maxLength: 300 }), {
+        maxItems: MOST_NAMES,
+        description: "Domains of recipients; empty or absent for all.",
+      }),
+    ),
     providers: omittable(
       Type.Array(Type.String({ maxLength: 100 }), {
         maxItems: 100,
@@ -60,17 +65,22 @@ const priority = Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Lo
 
 const RoutingRule = Type.Object(
   {
-    id: Id,
-    name: Type.String(),
+    id: described(Id, "Id of the rule."),
+    name: Type.String({ description: "Name for display." }),
     priority,
-    match: Type.Object({
-      recipient_domains: Type.Array(Type.String()),
-      providers: Type.Array(Type.String()),
-    }),
-    action: RuleAction,
-    is_active: Type.Boolean(),
+    match: Type.Object(
+      {
+        recipient_domains: Type.Array(Type.String(), {
+          description: "Domains of recipients; empty for all.",
+        }),
+        providers: Type.Array(Type.String(), { description: "Mailbox providers by name; empty for all." }),
+      },
+      { description: "Which messages the rule is for; a message has to meet all conditions." },
+    ),
+    action: described(RuleAction, "How the messages leave."),
+    is_active: Type.Boolean({ description: "Whether the rule is tried." }),
     is_automatic: Type.Boolean({ description: "False: applies only to campaigns that name the rule." }),
-    created_at: Timestamp,
+    created_at: CreatedAt,
   },
   { $id: "RoutingRule" },
 );
@@ -78,17 +88,27 @@ const RoutingRule = Type.Object(
 const optional = {
   priority: omittable(priority),
   match: omittable(RuleMatch),
-  is_active: omittable(Type.Boolean()),
-  is_automatic: omittable(Type.Boolean()),
+  is_active: omittable(Type.Boolean({ description: "Whether the rule is tried; true when omitted." })),
+  is_automatic: omittable(
+    Type.Boolean({ description: "Whether messages use the rule without naming it; true when omitted." }),
+  ),
 };
 
 const RoutingRuleInput = Type.Object(
-  { name: Type.String(), action: RuleAction, ...optional },
+  {
+    name: Type.String({ description: "Name for display." }),
+    action: described(RuleAction, "How the messages leave."),
+    ...optional,
+  },
   { $id: "RoutingRuleInput" },
 );
 
 const RoutingRuleUpdate = Type.Object(
-  { name: omittable(Type.String()), action: omittable(RuleAction), ...optional },
+  {
+    name: omittable(Type.String({ description: "Name for display." })),
+    action: omittable(described(RuleAction, "How the messages leave.")),
+    ...optional,
+  },
   { $id: "RoutingRuleUpdate" },
 );
 
@@ -131,6 +151,8 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       method: "GET",
       path: "/routing-rules",
       summary: "List the routing rules in the order in which they are tried",
+      description:
+        "A message takes the first active, automatic rule that matches it, in this order; without one it leaves by the default route. A campaign may name a rule itself.",
       needs: need(routingRules, "read"),
       answer: Type.Array(RoutingRule),
       message: "Routing rules",
@@ -141,6 +163,8 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       method: "POST",
       path: "/routing-rules",
       summary: "Add a routing rule",
+      description:
+        "Sends matching messages from chosen addresses or over a relay. The rule holds for messages that are sent from now on, also for those that wait. Credentials of a relay are stored sealed and never shown.",
       needs: need(routingRules, "write"),
       body: RoutingRuleInput,
       answer: RoutingRule,
@@ -160,6 +184,7 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       method: "GET",
       path: "/routing-rules/{id}",
       summary: "One routing rule",
+      description: "The rule without the credentials of its relay.",
       needs: need(routingRules, "read"),
       answer: RoutingRule,
       message: "Routing rule",
@@ -170,6 +195,8 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       method: "PATCH",
       path: "/routing-rules/{id}",
       summary: "Change a routing rule; omitted fields stay, match and action are replaced as a whole",
+      description:
+        "The change holds within seconds, also for messages that wait. A relay that is sent back as it is shown keeps its password.",
       needs: need(routingRules, "write"),
       body: RoutingRuleUpdate,
       answer: RoutingRule,
@@ -186,6 +213,8 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       method: "DELETE",
       path: "/routing-rules/{id}",
       summary: "Delete a routing rule that no scheduled or sending campaign names",
+      description:
+        "Messages that wait take the next rule that matches. Refused (409) while a scheduled or sending campaign names it.",
       needs: need(routingRules, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],

@@ -16,7 +16,7 @@ import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { Deleted, Id, NullableTimestamp, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, Deleted, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { readSendingDomain } from "./domain-name.ts";
 import { sendingDomains } from "./permission.ts";
 import {
@@ -34,19 +34,27 @@ import {
 
 const SendingDomain = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the sending domain."),
     domain: Type.String({ description: "Lower-case; international names as A-labels (punycode)." }),
     is_verified: Type.Boolean({ description: "Ownership is proved: mail may be sent from the domain." }),
-    spf_verified: Type.Boolean(),
-    dkim_verified: Type.Boolean(),
-    dmarc_verified: Type.Boolean(),
-    verified_at: NullableTimestamp,
+    spf_verified: Type.Boolean({
+      description: "Whether the SPF record includes this service, at the last check.",
+    }),
+    dkim_verified: Type.Boolean({
+      description: "Whether the record of the signing key was published, at the last check.",
+    }),
+    dmarc_verified: Type.Boolean({
+      description: "Whether the domain had a DMARC record, at the last check.",
+    }),
+    verified_at: nullable(described(Timestamp, "When ownership was first proved, in UTC; null if never.")),
     is_active: Type.Boolean({ description: "False: an administrator switched the domain off." }),
-    custom_return_path: Type.Boolean(),
-    return_path_verified: Type.Boolean(),
-    dmarc_ingestion: Type.Boolean(),
-    checked_at: NullableTimestamp,
-    created_at: Timestamp,
+    custom_return_path: Type.Boolean({ description: "Whether the domain's own return path is switched on." }),
+    return_path_verified: Type.Boolean({
+      description: "Whether its record was correct at the last check; only then is it used.",
+    }),
+    dmarc_ingestion: Type.Boolean({ description: "Whether the domain's DMARC reports are collected." }),
+    checked_at: nullable(described(Timestamp, "Time of the last check in UTC; null before the first.")),
+    created_at: CreatedAt,
   },
   { $id: "SendingDomain" },
 );
@@ -56,7 +64,10 @@ const SendingDomainInput = Type.Object(
   { $id: "SendingDomainInput" },
 );
 
-const Switch = Type.Object({ enabled: Type.Boolean() }, { $id: "Switch" });
+const Switch = Type.Object(
+  { enabled: Type.Boolean({ description: "True switches it on, false switches it off." }) },
+  { $id: "Switch" },
+);
 
 export interface SendingDomainDeps {
   readonly db: Database;
@@ -81,6 +92,8 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       method: "GET",
       path: "/sending-domains",
       summary: "List the sending domains, newest first",
+      description:
+        "The domains that the workspace sends from, with the flags of the last check. They are checked again every day.",
       needs: need(sendingDomains, "read"),
       answer: Type.Array(SendingDomain),
       message: "Sending domains",
@@ -91,6 +104,8 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       method: "POST",
       path: "/sending-domains",
       summary: "Add a sending domain, and generate its DKIM key",
+      description:
+        "The answer has the token that proves ownership; `GET /sending-domains/{id}/dns-status` has every record to publish. Publish them, then call `POST /sending-domains/{id}/verify`. A workspace has at most 1,000 sending domains.",
       needs: need(sendingDomains, "write"),
       body: SendingDomainInput,
       answer: SendingDomain,
@@ -106,6 +121,8 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       mayTakeLong: "reading",
       summary:
         "Delete a sending domain that no scheduled or sending campaign needs, and destroy its DKIM keys",
+      description:
+        "Mail from the domain is refused from then on, and its DKIM keys are destroyed. Refused (409) while a scheduled or sending campaign needs it.",
       needs: need(sendingDomains, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],
@@ -121,6 +138,8 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       path: "/sending-domains/{id}/dns-status",
       mayTakeLong: "asking others",
       summary: "Show the DNS records to publish and what is published now",
+      description:
+        "Looks everything up now and changes no flag. Use it for a page that shows which records are missing.",
       needs: need(sendingDomains, "read"),
       answer: DnsStatus,
       message: "DNS status",
@@ -133,6 +152,8 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       path: "/sending-domains/{id}/verify",
       mayTakeLong: "asking others",
       summary: "Check the DNS now and update every flag",
+      description:
+        "Looks everything up now and stores the result. Ownership is enough to send; SPF, DKIM and DMARC decide how well mail is received. A domain that another workspace has proved to own is refused (409). Sends `domain.verified` or `domain.failed`.",
       needs: need(sendingDomains, "write"),
       answer: Verification,
       errors: ["CONFLICT"],
@@ -144,6 +165,8 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       method: "PATCH",
       path: "/sending-domains/{id}/custom-return-path",
       summary: "Switch the domain's own return path on or off; it is used once its record is verified",
+      description:
+        "With its own return path a domain's bounces go to a name below it, and SPF is aligned for DMARC. Publish the record that `dns-status` shows, then verify the domain.",
       needs: need(sendingDomains, "write"),
       body: Switch,
       answer: DnsStatus,
@@ -160,6 +183,8 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       method: "PATCH",
       path: "/sending-domains/{id}/dmarc-ingestion",
       summary: "Switch the collection of the domain's DMARC reports on or off",
+      description:
+        "While it is on, `dns-status` shows the record to publish, and reports appear at `GET /sending-domains/{id}/dmarc-reports`.",
       needs: need(sendingDomains, "write"),
       body: Switch,
       answer: DnsStatus,

@@ -6,7 +6,7 @@ import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-stor
 import { ApiError, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Deleted, Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, Deleted, described, Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { type IpRules, readHostname, readIp, readPool } from "./read-sending-ip.ts";
 import { beginRoutingChange } from "./release-after-routing-change.ts";
 import {
@@ -26,15 +26,15 @@ const LaneWarmUp = Type.Object({
   provider: Type.String({ description: "Mailbox provider, as `match.providers` of routing rules has it." }),
   day: Type.Integer({ description: "Day of the plan, from 1; days without mail do not count." }),
   ceiling: Type.Integer({ description: "Messages today (UTC)." }),
-  sent_today: Type.Integer(),
+  sent_today: Type.Integer({ description: "Messages sent to the provider today." }),
   deferred_today: Type.Integer({
     description: "Messages of today deferred because of our reputation; above 5 % the day is repeated.",
   }),
 });
 
 const WarmUp = Type.Object({
-  enabled: Type.Boolean(),
-  started_at: NullableTimestamp,
+  enabled: Type.Boolean({ description: "Whether the daily numbers are limited." }),
+  started_at: nullable(described(Timestamp, "When the warm-up began, in UTC; null if it never did.")),
   day: Type.Union([Type.Integer(), Type.Null()], {
     description: "Day of the plan of the most advanced provider; null when the warm-up is off.",
   }),
@@ -46,13 +46,15 @@ const WarmUp = Type.Object({
 
 const SendingIp = Type.Object(
   {
-    id: Id,
-    ip: Type.String(),
+    id: described(Id, "Id of the sending IP."),
+    ip: Type.String({ description: "The IPv4 or IPv6 address." }),
     hostname: Type.String({ description: "EHLO name; it should also be the PTR record of the address." }),
-    pool: nullable(Type.String()),
-    is_active: Type.Boolean(),
-    warm_up: WarmUp,
-    created_at: Timestamp,
+    pool: nullable(
+      Type.String({ description: "Name of the pool that routing rules may choose; null for none." }),
+    ),
+    is_active: Type.Boolean({ description: "Whether mail may leave from it." }),
+    warm_up: described(WarmUp, "The slow start of a new address."),
+    created_at: CreatedAt,
   },
   { $id: "SendingIp" },
 );
@@ -124,6 +126,8 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       method: "GET",
       path: "/sending-ips",
       summary: "List the sending IPs with the state of their warm-up, newest first",
+      description:
+        "The addresses that this workspace has to itself, each with how far its warm-up has come with every mailbox provider.",
       needs: need(sendingIps, "read"),
       answer: Type.Array(SendingIp),
       message: "Sending IPs",
@@ -135,6 +139,8 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       method: "POST",
       path: "/sending-ips",
       summary: "Claim an address of the delivery machines for this workspace",
+      description:
+        "The address must be one of the delivery machines and not claimed by another workspace. A routing rule then sends mail from it. Switch the warm-up on for an address that has sent nothing yet.",
       needs: need(sendingIps, "write"),
       body: SendingIpInput,
       answer: SendingIp,
@@ -157,6 +163,7 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       method: "GET",
       path: "/sending-ips/{id}",
       summary: "One sending IP with the state of its warm-up",
+      description: "The address with today's numbers of its warm-up.",
       needs: need(sendingIps, "read"),
       answer: SendingIp,
       message: "Sending IP",
@@ -168,6 +175,8 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       method: "PATCH",
       path: "/sending-ips/{id}",
       summary: "Change a sending IP, or switch its warm-up on or off; omitted fields stay",
+      description:
+        "Deactivating an address lets its mail leave by the remaining rules. Switching the warm-up on starts it from the first day.",
       needs: need(sendingIps, "write"),
       body: SendingIpUpdate,
       answer: SendingIp,
@@ -190,6 +199,8 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       method: "DELETE",
       path: "/sending-ips/{id}",
       summary: "Delete a sending IP; mail that waits for it leaves by the remaining rules",
+      description:
+        "The address is free for other workspaces again. Refused (409) while a routing rule or an unfinished campaign names it.",
       needs: need(sendingIps, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],

@@ -6,7 +6,7 @@ import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit
 import { ApiError, notFound, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Deleted, Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, Deleted, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { readTrackingDomain } from "./domain-name.ts";
 import {
   findTrackingDomain,
@@ -27,7 +27,7 @@ const trackingDomains: Resource = {
 
 const TrackingDomain = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the tracking domain."),
     domain: Type.String({ description: "Lower-case; international names as A-labels (punycode)." }),
     is_verified: Type.Boolean({
       description:
@@ -39,13 +39,17 @@ const TrackingDomain = Type.Object(
           "The HTTPS error of the domain, as seen from this service; while it is set, links begin with the service's own address.",
       }),
     ),
-    verified_at: NullableTimestamp,
-    checked_at: NullableTimestamp,
+    verified_at: nullable(described(Timestamp, "When the record was first seen, in UTC; null if never.")),
+    checked_at: nullable(described(Timestamp, "Time of the last check in UTC; null before the first.")),
     dns_record: Type.Object(
-      { type: Type.Literal("CNAME"), host: Type.String(), value: Type.String() },
+      {
+        type: Type.Literal("CNAME", { description: "Type of the record." }),
+        host: Type.String({ description: "The full name of the record." }),
+        value: Type.String({ description: "The value of the record." }),
+      },
       { description: "The record to publish." },
     ),
-    created_at: Timestamp,
+    created_at: CreatedAt,
   },
   { $id: "TrackingDomain" },
 );
@@ -105,6 +109,8 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       method: "GET",
       path: "/tracking-domains",
       summary: "List the tracking domains, newest first",
+      description:
+        "Domains of your own for the links and pixels in tracked mail, each with the record to publish.",
       needs: need(trackingDomains, "read"),
       answer: Type.Array(TrackingDomain),
       message: "Tracking domains",
@@ -115,6 +121,8 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       method: "POST",
       path: "/tracking-domains",
       summary: "Add a tracking domain",
+      description:
+        "Publish the CNAME record of the answer, then call `POST /tracking-domains/{id}/verify`. Once it is verified, links of mail from its parent domain begin with it. A name that another workspace has claimed is refused (409).",
       needs: need(trackingDomains, "write"),
       body: TrackingDomainInput,
       answer: TrackingDomain,
@@ -136,6 +144,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       method: "GET",
       path: "/tracking-domains/{id}",
       summary: "One tracking domain",
+      description: "The domain with the result of the last check and the record to publish.",
       needs: need(trackingDomains, "read"),
       answer: TrackingDomain,
       message: "Tracking domain",
@@ -146,6 +155,8 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       method: "PUT",
       path: "/tracking-domains/{id}",
       summary: "Rename a tracking domain; the new name has to be verified",
+      description:
+        "The new name starts unverified. Links in sent mail keep the old name, and work as long as its DNS record exists.",
       needs: need(trackingDomains, "write"),
       body: TrackingDomainUpdate,
       answer: TrackingDomain,
@@ -173,6 +184,8 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       method: "DELETE",
       path: "/tracking-domains/{id}",
       summary: "Delete a tracking domain; links in sent mail work as long as its DNS record exists",
+      description:
+        "New mail uses the service's own address in links. Leave the DNS record in place for as long as links of sent mail should work.",
       needs: need(trackingDomains, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],
@@ -192,6 +205,8 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       path: "/tracking-domains/{id}/verify",
       mayTakeLong: "asking others",
       summary: "Look for the CNAME record now",
+      description:
+        "Looks up the CNAME record, and checks that HTTPS works there. Records that were just published may take some minutes to be visible; call it again.",
       needs: need(trackingDomains, "write"),
       answer: TrackingDomainVerification,
       errors: ["CONFLICT"],

@@ -14,7 +14,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { limitRefusal } from "#platform/limits/limit-errors.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
-import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, Deleted, described, Id, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { noteConfirmationMail, tooSoon } from "./confirmation-limit.ts";
 import { type SenderConfirmationMail, senderConfirmationMail } from "./confirmation-mail.ts";
@@ -41,15 +41,17 @@ const LONGEST_NAME = 200;
 
 const VerifiedSender = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the verified sender."),
     email: Type.String({ description: "Lower-case." }),
-    from_name: Type.String(),
+    from_name: Type.String({ description: "Name for From when a message gives none; may be empty." }),
     is_verified: Type.Boolean({
       description: "Whether its owner confirmed, so that mail may be sent as it.",
     }),
-    verified_at: NullableTimestamp,
+    verified_at: nullable(
+      described(Timestamp, "When the link was followed, in UTC; null if it was not yet."),
+    ),
     token_expires_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the newest link stops working." }),
-    created_at: Timestamp,
+    created_at: CreatedAt,
   },
   { $id: "VerifiedSender" },
 );
@@ -67,7 +69,9 @@ const NewVerifiedSender = Type.Object(
 const SenderInput = Type.Object(
   {
     email: Type.String({ minLength: 3, description: "A bare address: `name@example.com`." }),
-    from_name: omittable(Type.String({ maxLength: LONGEST_NAME })),
+    from_name: omittable(
+      Type.String({ maxLength: LONGEST_NAME, description: "Name for From when a message gives none." }),
+    ),
   },
   { $id: "VerifiedSenderInput" },
 );
@@ -96,6 +100,7 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       method: "GET",
       path: "/verified-senders",
       summary: "List the verified senders, newest first",
+      description: "Single addresses that the workspace may send from without owning their domain.",
       needs: need(verifiedSenders, "read"),
       answer: Type.Array(VerifiedSender),
       message: "Verified senders",
@@ -106,6 +111,8 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       method: "POST",
       path: "/verified-senders",
       summary: "Add a sender address and mail it a confirmation link",
+      description:
+        "Mails a link to the address. The reader of that mailbox confirms by the link, and the workspace may then send from exactly this address. Use a sending domain instead if you can publish DNS records.",
       needs: need(verifiedSenders, "write"),
       body: SenderInput,
       answer: NewVerifiedSender,
@@ -119,6 +126,8 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       method: "POST",
       path: "/verified-senders/{id}/resend",
       summary: "Mail a new confirmation link, at most once a minute; older links stop working",
+      description:
+        "Use it when the first mail was lost or its link is too old. Before a minute has passed it answers 429.",
       needs: need(verifiedSenders, "write"),
       answer: VerifiedSender,
       errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
@@ -130,6 +139,8 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       method: "DELETE",
       path: "/verified-senders/{id}",
       summary: "Delete a verified sender that no scheduled or sending campaign needs",
+      description:
+        "Mail from the address is refused from then on. Refused (409) while a scheduled or sending campaign needs it.",
       needs: need(verifiedSenders, "write"),
       answer: Deleted,
       errors: ["CONFLICT"],

@@ -11,7 +11,7 @@ import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
-import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { listRefusedReports, type RefusedReportRow } from "./refused-store.ts";
 import { type ReportRefusalReason, refusalSentences } from "./report-refusal-sentences.ts";
@@ -32,8 +32,8 @@ const MOST = { sources: 100, records: 150_000, refused: 50 };
 const sums = {
   messages: Type.Integer({ description: "Messages that receivers saw." }),
   passed: Type.Integer({ description: "Messages that passed DMARC, by DKIM or by SPF." }),
-  dkim_aligned: Type.Integer(),
-  spf_aligned: Type.Integer(),
+  dkim_aligned: Type.Integer({ description: "Messages with an aligned DKIM signature." }),
+  spf_aligned: Type.Integer({ description: "Messages with an aligned SPF result." }),
   quarantined: Type.Integer({ description: "Filed as spam because of the policy." }),
   rejected: Type.Integer({ description: "Refused because of the policy." }),
 };
@@ -43,8 +43,8 @@ const codes = `Codes: ${Object.keys(refusalSentences).join(", ")}.`;
 const unread = Type.Array(
   Type.Object({
     reason: Type.String({ description: codes }),
-    message: Type.String(),
-    records: Type.Integer(),
+    message: Type.String({ description: "Why they could not be read, for people." }),
+    records: Type.Integer({ description: "Number of records that it concerns." }),
   }),
   { description: "Records that could not be read and are not counted, by reason." },
 );
@@ -55,15 +55,15 @@ const put_aside = Type.Object(
     reports: Type.Array(
       Type.Object(
         {
-          id: Id,
+          id: described(Id, "Id of the file."),
           reason: Type.String({ description: codes }),
           message: Type.String({ description: "The reason as a sentence." }),
           detail: nullable(
             Type.String({ description: "What the reason is about, such as the other domain." }),
           ),
-          file_name: nullable(Type.String()),
+          file_name: nullable(Type.String({ description: "Name of the attachment; null if it had none." })),
           sender: nullable(Type.String({ description: "The domain in the mail's From." })),
-          received_at: Timestamp,
+          received_at: described(Timestamp, "When it arrived, in UTC."),
         },
         { $id: "RefusedReport" },
       ),
@@ -78,70 +78,90 @@ const put_aside = Type.Object(
 
 const DmarcReports = Type.Object(
   {
-    window_days: Type.Integer(),
-    totals: Type.Object(sums),
-    sources: Type.Array(Type.Object({ source_ip: Type.String(), ...sums }, { $id: "DmarcSource" }), {
-      description: `Sending IP addresses with the most messages, at most ${MOST.sources}; from the newest reports with together at most ${MOST.records} records.`,
-    }),
+    window_days: Type.Integer({ description: "Days up to now that the totals count." }),
+    totals: Type.Object(sums, { description: "Sums over all reports of the window." }),
+    sources: Type.Array(
+      Type.Object(
+        { source_ip: Type.String({ description: "Address that sent the messages." }), ...sums },
+        { $id: "DmarcSource" },
+      ),
+      {
+        description: `Sending IP addresses with the most messages, at most ${MOST.sources}; from the newest reports with together at most ${MOST.records} records.`,
+      },
+    ),
     reports: Type.Array(
       Type.Object(
         {
-          id: Id,
+          id: described(Id, "Id of the report."),
           org_name: Type.String({ description: "The reporting organisation." }),
           report_id: Type.String({ description: "The reporter's id of the report." }),
           policy_domain: Type.String({ description: "The domain whose DMARC record was found." }),
           policy: nullable(Type.String({ description: "`p` of that record." })),
-          begins_at: Timestamp,
-          ends_at: Timestamp,
-          messages: Type.Integer(),
+          begins_at: described(Timestamp, "Start of the time that it covers, in UTC."),
+          ends_at: described(Timestamp, "End of the time that it covers, in UTC."),
+          messages: Type.Integer({ description: "Messages in the report." }),
           records: Type.Integer({ description: "Groups of messages with the same source and results." }),
           unread,
-          received_at: Timestamp,
+          received_at: described(Timestamp, "When the report arrived, in UTC."),
         },
         { $id: "DmarcReport" },
       ),
+      { description: "The reports, newest first." },
     ),
     put_aside,
-    pagination: Pagination,
+    pagination: described(Pagination, "The page of reports."),
   },
   { $id: "DmarcReports" },
 );
 
 const TlsReports = Type.Object(
   {
-    window_days: Type.Integer(),
-    totals: Type.Object({
-      successful: Type.Integer({ description: "Sessions with TLS." }),
-      failed: Type.Integer({ description: "Sessions that failed because of TLS." }),
-    }),
+    window_days: Type.Integer({ description: "Days up to now that the totals count." }),
+    totals: Type.Object(
+      {
+        successful: Type.Integer({ description: "Sessions with TLS." }),
+        failed: Type.Integer({ description: "Sessions that failed because of TLS." }),
+      },
+      { description: "Sums over all reports of the window." },
+    ),
     reports: Type.Array(
       Type.Object(
         {
-          id: Id,
+          id: described(Id, "Id of the report."),
           organization_name: Type.String({ description: "The reporting organisation." }),
           report_id: Type.String({ description: "The reporter's id of the report." }),
-          begins_at: Timestamp,
-          ends_at: Timestamp,
-          successful: Type.Integer(),
-          failed: Type.Integer(),
+          begins_at: described(Timestamp, "Start of the time that it covers, in UTC."),
+          ends_at: described(Timestamp, "End of the time that it covers, in UTC."),
+          successful: Type.Integer({ description: "Sessions with TLS." }),
+          failed: Type.Integer({ description: "Sessions without TLS although it was required." }),
           failures: Type.Array(
             Type.Object({
               result_type: Type.String({ description: "RFC 8460 section 4.3." }),
-              policy_type: Type.String(),
-              failed: Type.Integer(),
-              sending_mta_ip: nullable(Type.String()),
-              receiving_mx_hostname: nullable(Type.String()),
-              failure_reason_code: nullable(Type.String()),
+              policy_type: Type.String({
+                description: "The policy that was applied: `sts`, `tlsa` or `no-policy-found`.",
+              }),
+              failed: Type.Integer({ description: "Sessions that failed this way." }),
+              sending_mta_ip: nullable(
+                Type.String({ description: "Address of the sending server; null if the report has none." }),
+              ),
+              receiving_mx_hostname: nullable(
+                Type.String({ description: "Host of the receiving server; null if the report has none." }),
+              ),
+              failure_reason_code: nullable(
+                Type.String({ description: "The reporter's own code; null if the report has none." }),
+              ),
             }),
+            { description: "The failures by kind." },
           ),
           unread,
-          received_at: Timestamp,
+          received_at: described(Timestamp, "When the report arrived, in UTC."),
         },
         { $id: "TlsReport" },
       ),
+      { description: "The reports, newest first." },
     ),
     put_aside,
-    pagination: Pagination,
+    pagination: described(Pagination, "The page of reports."),
   },
   { $id: "TlsReports" },
 );
@@ -161,6 +181,8 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
       path: "/sending-domains/{id}/dmarc-reports",
       mayTakeLong: "reading",
       summary: "List DMARC reports about the domain, with totals by source",
+      description:
+        "Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.",
       needs: need(sendingDomains, "read"),
       query,
       answer: DmarcReports,
@@ -191,6 +213,8 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
       path: "/sending-domains/{id}/tls-reports",
       mayTakeLong: "reading",
       summary: "List TLS reports (TLS-RPT): how often others could deliver to the domain over TLS",
+      description:
+        "Other servers report how often they could deliver to the domain over TLS. Use it before and after a policy of MTA-STS or DANE is published.",
       needs: need(sendingDomains, "read"),
       query,
       answer: TlsReports,

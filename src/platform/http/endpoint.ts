@@ -25,6 +25,8 @@ export interface Resource {
   readonly group: string;
   /** Its rows are about recipients: the audit log names changed fields without their values. */
   readonly isPersonal?: true;
+  /** What the resource is, in a sentence for the API reference. */
+  readonly about?: string;
 }
 
 /**
@@ -107,7 +109,13 @@ interface Operation<
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Relative to /api/v1; `{name}` parts are ids, and anything but a UUID there is answered with 404. */
   readonly path: Path;
+  /** A few words for lists of operations, without a full stop. */
   readonly summary: string;
+  /**
+   * For the API reference, in sentences: what it does, when to use it, what else it changes, what comes afterwards. The
+   * reference adds the permission and the size limit; test/reference.test.ts requires it.
+   */
+  readonly description?: string;
   /** Without a default, so that an endpoint without a permission does not compile. */
   readonly needs: N;
   /** A person must have confirmed who they are within the last ten minutes (`reauthenticate`). Keys need not. */

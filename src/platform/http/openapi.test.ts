@@ -80,7 +80,7 @@ describe("openapi.json", () => {
 
   it("moves shapes with an $id into components, nested ones too", () => {
     const { schema } = document.paths["/things"].get.responses["200"].content["application/json"];
-    expect(schema.properties.data).toEqual({ type: "array", items: ref("schemas", "Thing") });
+    expect(schema.properties.data).toMatchObject({ type: "array", items: ref("schemas", "Thing") });
     expect(document.components.schemas.Thing.properties.colours.items).toEqual(ref("schemas", "Colour"));
     expect(JSON.stringify(document)).not.toContain("$id");
   });
@@ -97,12 +97,18 @@ describe("openapi.json", () => {
       in: "query",
       required: false,
       description: "Only in this state.",
-      schema: { enum: ["new", "old"] },
+      schema: { type: "string", enum: ["new", "old"] },
     });
     expect(page).toMatchObject({ name: "page", schema: { type: "integer", default: 1 } });
     expect(limit).toMatchObject({ name: "limit", schema: { maximum: 200, default: 50 } });
     expect(document.paths["/things/{id}/export"].get.parameters).toEqual([
-      { name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } },
+      {
+        name: "id",
+        in: "path",
+        required: true,
+        description: "Id of the thing, a UUID.",
+        schema: { type: "string", format: "uuid" },
+      },
     ]);
     expect(document.paths["/things"].post.parameters).toEqual([ref("parameters", "IdempotencyKey")]);
   });
@@ -112,7 +118,7 @@ describe("openapi.json", () => {
     expect(requestBody.content["application/json"].schema.properties.colour).toEqual(
       ref("schemas", "Colour"),
     );
-    expect(responses["201"].content["application/json"].schema).toEqual({
+    expect(responses["201"].content["application/json"].schema).toMatchObject({
       type: "object",
       required: ["success", "data", "message"],
       properties: {
@@ -123,7 +129,7 @@ describe("openapi.json", () => {
       },
     });
     expect(document.paths["/things/{id}/export"].get.responses["200"].content).toEqual({
-      "text/csv": { schema: { type: "string" } },
+      "text/csv": { schema: { type: "string", description: "Its rows." } },
     });
   });
 
@@ -135,15 +141,18 @@ describe("openapi.json", () => {
       "UNAUTHORIZED",
       "PLAN_LIMIT_REACHED",
       "FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED",
+      "VALIDATION_ERROR_408",
       "CONFLICT",
       "PAYLOAD_TOO_LARGE",
       "RATE_LIMIT_EXCEEDED",
       "INTERNAL_ERROR",
+      "INTERNAL_ERROR_503",
     ]);
     expect(namesOf(document.paths["/things/{id}/export"].get)).toContain("NOT_FOUND");
     expect(namesOf(document.paths["/things/kinds"].get)).not.toContain("INSUFFICIENT_SCOPE");
     const { headers } = document.components.responses.RATE_LIMIT_EXCEEDED;
     expect(Object.keys(headers)).toEqual([
+      "X-Request-Id",
       "RateLimit-Limit",
       "RateLimit-Remaining",
       "RateLimit-Reset",

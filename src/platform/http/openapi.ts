@@ -3,25 +3,43 @@
  * the same for all. A shape with an `$id` becomes a component.
  */
 import type { TSchema } from "typebox";
-import { type ErrorCode, errorTable } from "#platform/errors.ts";
-import { type Endpoint, permissionOf } from "./endpoint.ts";
+import { errorTable } from "#platform/errors.ts";
+import { bytesText } from "#platform/limits/limit-errors.ts";
+import { SESSION_COOKIE } from "./auth/session-cookie.ts";
+import { curlSample, type RecordedExample, type RecordedExamples, SAMPLE_HOST } from "./code-sample.ts";
+import { BODY_LIMIT, type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./endpoint-error-codes.ts";
-import { MOST_IGNORED } from "./request/unknown-fields.ts";
+import { Components, headers, headersNamed, type Json, parameters, refTo } from "./openapi-components.ts";
+import { EVENTS_TAG, eventHeaders, webhooksOf } from "./openapi-events.ts";
 import { fileFieldOf } from "./request/uploads.ts";
 import { EVENT_STREAM, eventsOfStream } from "./response/event-stream.ts";
 import { mediaTypeOf } from "./response/file-answer.ts";
 import { API_PREFIX } from "./server.ts";
 
-type Json = Readonly<Record<string, unknown>>;
+interface DocumentParts {
+  readonly version: string;
+  readonly examples?: RecordedExamples;
+  /** Shapes of the `data` of events that are sent to webhooks, by event. */
+  readonly events?: Readonly<Record<string, TSchema>>;
+  /** Groups of tags in the order in which a reader looks for them; others follow. */
+  readonly areas?: readonly string[];
+}
 
 /** The same endpoints always give the same document. @throws Error if two different shapes have the same `$id` */
-export function openApiDocument(endpoints: readonly Endpoint[], { version }: { version: string }): Json {
+export function openApiDocument(
+  endpoints: readonly Endpoint[],
+  { version, examples = {}, events = {}, areas = [] }: DocumentParts,
+): Json {
   const components = new Components();
   const paths: Record<string, Record<string, Json>> = {};
   for (const endpoint of endpoints) {
     paths[endpoint.path] ??= {};
     Object.assign(paths[endpoint.path] ?? {}, {
-      [endpoint.method.toLowerCase()]: operation(endpoint, tagOf(endpoint, endpoints), components),
+      [endpoint.method.toLowerCase()]: operation(endpoint, {
+        tag: tagOf(endpoint, endpoints),
+        components,
+        example: examples[endpoint.id],
+      }),
     });
   }
   return {
@@ -34,10 +52,11 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: API_PREFIX, description: "This service" }],
-    security: [{ apiKey: [] }],
-    tags: tagsOf(endpoints),
-    "x-tagGroups": tagGroups(endpoints),
+    security: [{ apiKey: [] }, { session: [] }],
+    tags: tagsOf(endpoints, Object.keys(events).length > 0),
+    "x-tagGroups": tagGroups(endpoints, areas, Object.keys(events).length > 0),
     paths,
+    ...(Object.keys(events).length > 0 && { webhooks: webhooksOf(events, components) }),
     components: {
       securitySchemes: {
         apiKey: {
@@ -46,9 +65,15 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
           name: "X-API-Key",
           description: "A key of one workspace: `efk_…`",
         },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: SESSION_COOKIE,
+          description: "The session of a person who has signed in, for the service's own pages.",
+        },
       },
-      parameters: { IdempotencyKey: idempotencyKey, IfMatch: ifMatch },
-      headers: { ...rateHeaders, ETag: etag },
+      parameters: { ...parameters, ...(Object.keys(events).length > 0 && eventHeaders) },
+      headers,
       responses: components.responses,
       schemas: components.schemas,
     },
@@ -59,76 +84,6 @@ const introduction = `Every response is \`{ success: true, data, message }\` (wi
 Send the API key of a workspace in \`X-API-Key\`. The permission that an operation requires is its \`x-permission\`.
 Times are ISO 8601 in UTC, ids are UUIDs (in any case in requests), lists are newest first. Every response has \`X-Request-Id\`.`;
 
-const idempotencyKey = {
-  name: "Idempotency-Key",
-  in: "header",
-  required: false,
-  description:
-    "For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`.",
-  schema: { type: "string", minLength: 1, maxLength: 256, pattern: "^[!-~]+$" },
-};
-
-const ifMatch = {
-  name: "If-Match",
-  in: "header",
-  required: false,
-  description:
-    "The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins.",
-  schema: { type: "string", maxLength: 1000, examples: ['"7"'] },
-};
-
-const etag = {
-  description: "The version of the resource, for `If-Match`.",
-  schema: { type: "string", examples: ['"7"'] },
-};
-
-const lastEventId = {
-  name: "Last-Event-ID",
-  in: "header",
-  required: false,
-  description:
-    "The `id` of the last event that was received: the stream continues there. Browsers send it by themselves.",
-  schema: { type: "string", maxLength: 1_000 },
-};
-
-const numberHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
-const rateHeaders = {
-  "RateLimit-Limit": numberHeader("Largest burst of requests."),
-  "RateLimit-Remaining": numberHeader("Requests that are left now."),
-  "RateLimit-Reset": numberHeader("Seconds until the whole burst is available again."),
-  "Retry-After": numberHeader("Seconds to wait before the next request."),
-};
-
-const namedSentence = {
-  type: "object",
-  required: ["field", "message"],
-  properties: { field: { type: "string" }, message: { type: "string" } },
-};
-
-const failureSchema = {
-  type: "object",
-  required: ["success", "error", "code"],
-  properties: {
-    success: { const: false },
-    error: { type: "string", description: "Message for people; do not parse it." },
-    code: { enum: Object.keys(errorTable) },
-    details: {
-      type: "array",
-      description: "The invalid fields.",
-      items: namedSentence,
-    },
-    required_scopes: {
-      type: "array",
-      description: "With INSUFFICIENT_SCOPE: the permissions that the key lacks.",
-      items: { type: "string" },
-    },
-    current: {
-      type: "object",
-      description: "With PRECONDITION_FAILED: the resource as it is now.",
-    },
-  },
-};
-
 const nextCursor = {
   type: ["string", "null"],
   description: "Value for `after`; null if there are no more rows.",
@@ -136,68 +91,61 @@ const nextCursor = {
 
 const rowsOfAllPages = { type: "integer", description: "Number of rows of all pages." };
 
-const ignoredNames = {
-  type: "array",
-  description:
-    "Unknown fields and query parameters of the request, which were ignored. Absent if there are none.",
-  maxItems: MOST_IGNORED,
-  items: namedSentence,
-};
-
-/** Components that operations share, collected while the operations are generated. */
-class Components {
-  readonly schemas: Record<string, unknown> = { Failure: failureSchema, IgnoredNames: ignoredNames };
-  readonly responses: Record<string, Json> = {};
-
-  /** The shape, with every part that has an `$id` replaced by a reference to a component. */
-  schema(shape: unknown): unknown {
-    if (Array.isArray(shape)) return shape.map((part) => this.schema(part));
-    if (typeof shape !== "object" || shape === null) return shape;
-    const { $id, ...rest } = shape as Record<string, unknown>;
-    const plain = Object.fromEntries(Object.entries(rest).map(([name, part]) => [name, this.schema(part)]));
-    if (typeof $id !== "string") return plain;
-    const known = this.schemas[$id];
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(plain)) {
-      throw new Error(`two shapes have the $id ${$id}`);
-    }
-    this.schemas[$id] = plain;
-    return { $ref: `#/components/schemas/${$id}` };
-  }
-
-  /** A reference to the error response with these codes, which have the same status. */
-  refusal(codes: readonly ErrorCode[]): Json {
-    const name = codes.join("_or_");
-    this.responses[name] ??= {
-      description: codes.map((code) => `\`${code}\`: ${errorTable[code].text}.`).join("\n\n"),
-      ...(codes.includes("RATE_LIMIT_EXCEEDED") && {
-        headers: Object.fromEntries(
-          Object.keys(rateHeaders).map((header) => [header, { $ref: `#/components/headers/${header}` }]),
-        ),
-      }),
-      content: { "application/json": { schema: { $ref: "#/components/schemas/Failure" } } },
-    };
-    return { $ref: `#/components/responses/${name}` };
-  }
+interface Surroundings {
+  readonly tag: string;
+  readonly components: Components;
+  readonly example: RecordedExample | undefined;
 }
 
-function operation(endpoint: Endpoint, tag: string, components: Components): Json {
-  const { needs } = endpoint;
+function operation(endpoint: Endpoint, { tag, components, example }: Surroundings): Json {
+  const { needs, summary, path } = endpoint;
   const permission = typeof needs === "string" ? needs : permissionOf(needs);
+  const file = fileFieldOf(endpoint.body);
+  const isForm = file !== undefined;
   return {
     operationId: endpoint.id,
     summary: endpoint.summary,
-    description: typeof needs === "string" ? openTo[needs] : `Needs the permission \`${permission}\`.`,
+    description: descriptionOf(endpoint),
     tags: [tag],
     "x-permission": permission,
-    parameters: parametersOf(endpoint, components),
+    ...securityOf(needs),
+    parameters: parametersOf(endpoint, components, example),
     ...(endpoint.body && {
       requestBody: {
         required: !endpoint.bodyMayBeAbsent,
-        content: { [mediaTypeOfBody(endpoint.body)]: { schema: components.schema(endpoint.body) } },
+        description: isForm ? "A form with one file." : "A JSON object.",
+        content: {
+          [isForm ? "multipart/form-data" : "application/json"]: {
+            schema: components.schema(endpoint.body),
+            ...exampleOf(summary, example?.body),
+          },
+        },
       },
     }),
-    responses: responsesOf(endpoint, components),
+    responses: responsesOf(endpoint, components, example),
+    ...(example && {
+      "x-codeSamples": [
+        {
+          lang: "Shell",
+          label: "curl",
+          source: curlSample(endpoint, sampleUrl(path, example), example, file),
+        },
+      ],
+    }),
   };
+}
+
+function descriptionOf({ description, summary, mayTakeLong, bodyLimit, needs }: Endpoint): string {
+  return [
+    description ?? `${summary}.`,
+    bodyLimit !== undefined &&
+      `The body, or the file of the form, may have ${bytesText(bodyLimit)} instead of ${bytesText(BODY_LIMIT)}.`,
+    mayTakeLong === "reading" && "It may take longer than a few seconds if there is much data.",
+    mayTakeLong === "asking others" && "It asks other servers, and may take longer than a few seconds.",
+    typeof needs === "string" ? openTo[needs] : `Needs the permission \`${permissionOf(needs)}\`.`,
+  ]
+    .filter((part) => part !== false)
+    .join("\n\n");
 }
 
 const openTo = {
@@ -207,59 +155,118 @@ const openTo = {
   public: "Needs no authentication.",
 };
 
-function mediaTypeOfBody(body: TSchema): string {
-  return fileFieldOf(body) === undefined ? "application/json" : "multipart/form-data";
+/** Who may call it, where that differs from the document's `security`. */
+function securityOf(needs: Endpoint["needs"]): Json {
+  if (needs === "public") return { security: [] };
+  return needs === "signed in" || needs === "operator" ? { security: [{ session: [] }] } : {};
 }
 
-function parametersOf(endpoint: Endpoint, components: Components): unknown[] {
-  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+function exampleOf(summary: string, value: unknown): Json {
+  return value === undefined ? {} : { examples: { example: { summary, value } } };
+}
+
+function sampleUrl(path: string, { ids }: RecordedExample): string {
+  const left = [...ids];
+  return `${SAMPLE_HOST}${API_PREFIX}${path.replaceAll(/\{\w+\}/g, () => left.shift() ?? "")}`;
+}
+
+function parametersOf(endpoint: Endpoint, components: Components, example?: RecordedExample): unknown[] {
+  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name], place) => ({
     name,
     in: "path",
     required: true,
+    description: `Id of the ${nounOf(endpoint.path, name ?? "")}, a UUID.`,
     schema: { type: "string", format: "uuid" },
+    ...(example && { example: example.ids[place] }),
   }));
   const inQuery = Object.entries(endpoint.query ?? {}).map(([name, { schema }]) => {
     const { description, ...rest } = schema as TSchema & { description?: string };
     return { name, in: "query", required: false, description, schema: components.schema(rest) };
   });
   const inHeader = [
-    ...(endpoint.idempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : []),
-    ...(endpoint.conditional ? [{ $ref: "#/components/parameters/IfMatch" }] : []),
+    ...(endpoint.idempotent ? [refTo("parameters", "IdempotencyKey")] : []),
+    ...(endpoint.conditional ? [refTo("parameters", "IfMatch")] : []),
+    ...(eventsOfStream(endpoint.answer) ? [refTo("parameters", "LastEventId")] : []),
   ];
-  const ofStream = eventsOfStream(endpoint.answer) === undefined ? [] : [lastEventId];
-  return [...inPath, ...inQuery, ...inHeader, ...ofStream];
+  return [...inPath, ...inQuery, ...inHeader];
 }
 
-function responsesOf(endpoint: Endpoint, components: Components): Json {
+/** What an id in a path belongs to, in words: the segment before it, in the singular. */
+function nounOf(path: string, name: string): string {
+  const segments = path.split("/");
+  const before = segments[segments.indexOf(`{${name}}`) - 1] ?? "";
+  const named = name === "id" ? before : name.replace(/_id$/, "");
+  const words = named
+    .replaceAll(/[-_]/g, " ")
+    .replace(/ies$/, "y")
+    .replace(/(?<!s)s$/, "");
+  return words
+    .replace(/^api\b/, "API")
+    .replace(/^dkim$/, "DKIM key")
+    .replace(/ ip$/, " IP address")
+    .replace(/^field$/, "custom field");
+}
+
+function responsesOf(endpoint: Endpoint, components: Components, example?: RecordedExample): Json {
   const codesByStatus = Object.groupBy(errorCodesOf(endpoint), (code) => errorTable[code].status);
-  const refusals = Object.entries(codesByStatus).map(([status, codes]) => [
-    status,
-    components.refusal(codes),
-  ]);
-  return { [endpoint.status ?? 200]: success(endpoint, components), ...Object.fromEntries(refusals) };
+  const refusals: Record<string, Json> = Object.fromEntries(
+    Object.entries(codesByStatus).map(([status, codes]) => [status, components.refusal(codes)]),
+  );
+  if (endpoint.body) refusals[408] = components.refusal(["VALIDATION_ERROR"], 408);
+  refusals[503] = components.refusal(["INTERNAL_ERROR"], 503);
+  const status = endpoint.status ?? 200;
+  const hasDryRun = status === 201 && endpoint.query?.dry_run !== undefined;
+  return {
+    ...(hasDryRun && {
+      200: success(endpoint, components, { description: "With `dry_run`: nothing was done" }),
+    }),
+    [status]: success(endpoint, components, { example }),
+    ...refusals,
+  };
 }
 
 function success(
-  { answer, summary, message, isContinued, isCounted, etag: versionOf }: Endpoint,
+  endpoint: Endpoint,
   components: Components,
+  { description, example }: { description?: string; example?: RecordedExample | undefined },
 ): Json {
-  const events = eventsOfStream(answer);
-  if (events !== undefined) {
-    const { description } = answer as TSchema & { description?: string };
-    const content = { schema: { type: "string", description }, "x-events": components.schema(events) };
-    return { description: summary, content: { [EVENT_STREAM]: content } };
+  const { answer, summary, message, isContinued, isCounted, idempotent, etag } = endpoint;
+  const usual = ["X-Request-Id", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"] as const;
+  const { description: content } = answer as TSchema & { description?: string };
+  const streamed = eventsOfStream(answer);
+  if (streamed !== undefined) {
+    const schema = { type: "string", description: content };
+    return {
+      description: content ?? summary,
+      headers: headersNamed(...usual),
+      content: { [EVENT_STREAM]: { schema, "x-events": components.schema(streamed) } },
+    };
   }
   const mediaType = mediaTypeOf(answer);
   if (mediaType !== undefined) {
-    return { description: summary, content: { [mediaType]: { schema: { type: "string" } } } };
+    return {
+      description: content ?? summary,
+      headers: headersNamed(...usual, "Content-Disposition"),
+      content: {
+        [mediaType]: {
+          schema: { type: "string", description: content },
+          ...exampleOf(summary, example?.answer),
+        },
+      },
+    };
   }
   return {
-    description: typeof message === "string" ? message : summary,
-    ...(versionOf && { headers: { ETag: { $ref: "#/components/headers/ETag" } } }),
+    description: description ?? (typeof message === "string" ? message : summary),
+    headers: headersNamed(
+      ...usual,
+      ...(idempotent ? (["Idempotent-Replayed"] as const) : []),
+      ...(etag ? (["ETag"] as const) : []),
+    ),
     content: {
       "application/json": {
         schema: {
           type: "object",
+          description: "The envelope around the data.",
           required: [
             "success",
             "data",
@@ -268,17 +275,23 @@ function success(
             ...(isCounted ? ["total"] : []),
           ],
           properties: {
-            success: { const: true },
-            data: components.schema(answer),
+            success: { const: true, type: "boolean", description: "True: the request succeeded." },
+            data: withDescription(components.schema(answer), `${summary}.`),
             ...(isContinued && { next_cursor: nextCursor }),
             ...(isCounted && { total: rowsOfAllPages }),
-            message: { type: "string" },
-            warnings: { $ref: "#/components/schemas/IgnoredNames" },
+            message: { type: "string", description: "What was done, for people; do not parse it." },
+            warnings: refTo("schemas", "IgnoredNames"),
           },
         },
+        ...exampleOf(summary, example?.answer),
       },
     },
   };
+}
+
+/** The schema with a description, unless it has one. */
+function withDescription(schema: unknown, description: string): Json {
+  return { description, ...(schema as Json) };
 }
 
 /** Tags of operations without a permission. */
@@ -301,17 +314,46 @@ function resourcesOf(endpoints: readonly Endpoint[]) {
   return [...new Map(resources.map((resource) => [resource.name, resource])).values()];
 }
 
-function tagsOf(endpoints: readonly Endpoint[]): Json[] {
-  return resourcesOf(endpoints).map(({ name, label }) => ({
-    name: label,
-    description: `Operations that require permissions on \`${name}\`.`,
-  }));
+function tagsOf(endpoints: readonly Endpoint[], hasEvents: boolean): Json[] {
+  const used = new Set(endpoints.map((endpoint) => tagOf(endpoint, endpoints)));
+  const labels = new Set(resourcesOf(endpoints).map(({ label }) => label));
+  return [
+    ...resourcesOf(endpoints).map(({ name, label, about }) => ({
+      name: label,
+      description: about ?? `Operations that require permissions on \`${name}\`.`,
+    })),
+    ...[...used]
+      .filter((tag) => !labels.has(tag))
+      .map((name) => ({ name, description: otherTags[name] ?? name })),
+    ...(hasEvents
+      ? [
+          {
+            name: EVENTS_TAG,
+            description: "What the service POSTs to webhooks, signed as Standard Webhooks define.",
+          },
+        ]
+      : []),
+  ];
 }
 
-function tagGroups(endpoints: readonly Endpoint[]): Json[] {
+const otherTags: Readonly<Record<string, string>> = {
+  [ACCOUNT_TAG]: "Signing in, and the account of the person who is signed in.",
+  [OPERATOR_TAG]: "Operations for the people who operate the installation.",
+};
+
+function tagGroups(endpoints: readonly Endpoint[], areas: readonly string[], hasEvents: boolean): Json[] {
   const groups = Object.groupBy(resourcesOf(endpoints), ({ group }) => group);
-  return Object.entries(groups).map(([name, resources = []]) => ({
-    name,
-    tags: resources.map(({ label }) => label),
-  }));
+  const used = new Set(endpoints.map((endpoint) => tagOf(endpoint, endpoints)));
+  const labels = new Set(resourcesOf(endpoints).map(({ label }) => label));
+  const others = [...used].filter((tag) => !labels.has(tag));
+  const names = Object.keys(groups);
+  const ordered = [
+    ...areas.filter((area) => names.includes(area)),
+    ...names.filter((name) => !areas.includes(name)),
+  ];
+  return [
+    ...ordered.map((name) => ({ name, tags: groups[name]?.map(({ label }) => label) ?? [] })),
+    ...(hasEvents ? [{ name: EVENTS_TAG, tags: [EVENTS_TAG] }] : []),
+    ...(others.length > 0 ? [{ name: "People", tags: others }] : []),
+  ];
 }

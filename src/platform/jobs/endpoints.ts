@@ -22,7 +22,7 @@ import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import { API_PREFIX } from "#platform/http/server.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";
@@ -38,33 +38,40 @@ import { cancelJob } from "./start-or-cancel-job.ts";
 import { jobs, visibleJobs } from "./visible-jobs.ts";
 
 const Counts = Type.Object(
-  { created: Type.Integer(), updated: Type.Integer(), duplicates: Type.Integer(), invalid: Type.Integer() },
+  {
+    created: Type.Integer({ description: "Rows that were added." }),
+    updated: Type.Integer({ description: "Rows that were changed." }),
+    duplicates: Type.Integer({ description: "Rows that another row of the file replaced." }),
+    invalid: Type.Integer({ description: "Rows that were refused." }),
+  },
   { additionalProperties: Type.Integer() },
 );
 
 export const Job = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the job."),
     job_id: Type.String({ format: "uuid", description: "Equal to id." }),
-    type: Type.String(),
-    status: Type.Enum([...jobStatuses]),
+    type: Type.String({ description: "What it does." }),
+    status: Type.Enum([...jobStatuses], { description: "Its state." }),
     progress: Type.Integer({ minimum: 0, maximum: 100, description: "Percentage." }),
     total: nullable(Type.Integer({ description: "Items to process; null while unknown." })),
-    processed: Type.Integer(),
-    succeeded: Type.Integer(),
-    failed: Type.Integer(),
-    skipped: Type.Integer(),
-    counts: Counts,
+    processed: Type.Integer({ description: "Rows that were read." }),
+    succeeded: Type.Integer({ description: "Rows that were carried out." }),
+    failed: Type.Integer({ description: "Rows that were refused." }),
+    skipped: Type.Integer({ description: "Rows that changed nothing." }),
+    counts: described(Counts, "The same rows by their outcome."),
     result: Type.Unknown({
       description: "The result of the job; null until it has ended, and if the result is a file.",
     }),
     error: nullable(Type.String({ description: "Why it failed." })),
     download_url: nullable(Type.String({ description: "Path of the result file." })),
     errors_url: nullable(Type.String({ description: "Path of the file with the rejected rows." })),
-    created_at: Timestamp,
-    started_at: NullableTimestamp,
-    completed_at: NullableTimestamp,
-    expires_at: NullableTimestamp,
+    created_at: CreatedAt,
+    started_at: nullable(described(Timestamp, "When it began, in UTC; null while it waits.")),
+    completed_at: nullable(described(Timestamp, "When it ended, in UTC; null while it waits or runs.")),
+    expires_at: nullable(
+      described(Timestamp, "When its files are deleted, in UTC; null before it has ended."),
+    ),
   },
   { $id: "Job" },
 );
@@ -131,6 +138,8 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/jobs",
       summary: "List the background jobs that the key can see, newest first",
+      description:
+        "Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.",
       needs: need(jobs, "read", "handler"),
       query: {
         type: choiceField(Object.keys(types), "Only jobs of this type."),
@@ -154,6 +163,8 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/jobs/{job_id}",
       summary: "Get a job and its progress",
+      description:
+        "Ask every few seconds, or listen to the event `job.completed`, until `status` is `completed`, `failed` or `cancelled`.",
       needs: need(jobs, "read", "handler"),
       answer: Job,
       message: "Job",
@@ -165,6 +176,8 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       path: "/jobs/{job_id}/download",
       mayTakeLong: "reading",
       summary: "Download the result file of a job, available for seven days",
+      description:
+        "The file of a completed export or validation, or the report of a dry run. Answered 404 until it exists and after it has expired.",
       needs: need(jobs, "read", "handler"),
       answer: Csv("The result; its columns depend on the type of the job."),
       async handle({ caller, params }) {
@@ -178,6 +191,8 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       path: "/jobs/{job_id}/errors",
       mayTakeLong: "reading",
       summary: "Download the rows that a job rejected with their reasons, available for seven days",
+      description:
+        "A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.",
       needs: need(jobs, "read", "handler"),
       answer: Csv("The rejected rows, each with its reason."),
       async handle({ caller, params }) {
@@ -190,6 +205,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       method: "POST",
       path: "/jobs/{job_id}/cancel",
       summary: "Cancel a job: at once if it waits, within seconds if it runs",
+      description: "What the job has written already stays. A job that has ended is refused (409).",
       needs: need(jobs, "write", "handler"),
       errors: ["CONFLICT"],
       answer: Job,

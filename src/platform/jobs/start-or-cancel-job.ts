@@ -4,7 +4,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Need, permissionOf } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { Id } from "#platform/shapes.ts";
+import { described, Id } from "#platform/shapes.ts";
 import { countOpenJobs, insertJob, type JobRow, lockStart, updateJobToCancel } from "./job-record-store.ts";
 import { queueTurn } from "./turns-store.ts";
 
@@ -13,7 +13,10 @@ const MOST_OPEN = 50;
 
 /** The response (202) of an endpoint that starts a job. */
 export const JobStarted = Type.Object(
-  { job_id: Id, status: Type.Literal("pending") },
+  {
+    job_id: described(Id, "Id of the job, for `GET /jobs/{job_id}`."),
+    status: Type.Literal("pending", { description: "The job waits to begin." }),
+  },
   { $id: "JobStarted", description: "Follow the job at /jobs/{job_id}." },
 );
 

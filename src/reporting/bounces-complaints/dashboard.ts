@@ -2,11 +2,13 @@
  * The figures of the bounces and complaints dashboard. Rates, trends, domains and sources cover the window; `last_24_hours`
  * to `last_30_days` cover their own span; totals are of all time.
  */
+
 import { type Static, Type } from "typebox";
 import { messageSources } from "#messages/message/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { described } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { totalsEver } from "#reporting/counters/by-origin-store.ts";
 import { attemptedOf, bouncesOf, deliveredOf, percentOf } from "#reporting/counters/rates.ts";
@@ -20,50 +22,71 @@ const SPANS = [1, 7, 30];
 const Percent = Type.Number({ description: "Of all in the window, 0 to 100." });
 const LocalDate = Type.String({ format: "date", description: "In the workspace's time zone." });
 const spanFields = {
-  last_24_hours: Type.Integer(),
-  last_7_days: Type.Integer(),
-  last_30_days: Type.Integer(),
+  last_24_hours: Type.Integer({ description: "Number in the last 24 hours." }),
+  last_7_days: Type.Integer({ description: "Number in the last 7 days." }),
+  last_30_days: Type.Integer({ description: "Number in the last 30 days." }),
 };
 
 export const BouncesComplaints = Type.Object(
   {
     window_days: Type.Integer({ description: "As applied." }),
-    bounce_stats: Type.Object({
-      total_bounces: Type.Integer({ description: "Of all time, as are the three that follow." }),
-      hard_bounces: Type.Integer(),
-      soft_bounces: Type.Integer(),
-      block_bounces: Type.Integer(),
-      bounce_rate: Type.Number({
-        description: "Bounced messages per attempted message, 0 to 1, of those accepted in the window.",
-      }),
-      ...spanFields,
-    }),
-    complaint_stats: Type.Object({
-      total_complaints: Type.Integer({ description: "Of all time." }),
-      complaint_rate: Type.Number({
-        description: "Complaints per delivered message, 0 to 1, of those accepted in the window.",
-      }),
-      ...spanFields,
-    }),
+    bounce_stats: Type.Object(
+      {
+        total_bounces: Type.Integer({ description: "Of all time, as are the three that follow." }),
+        hard_bounces: Type.Integer({ description: "Bounces with the address at fault." }),
+        soft_bounces: Type.Integer({ description: "Bounces that may pass, such as a full mailbox." }),
+        block_bounces: Type.Integer({ description: "Refusals of the sender or the content." }),
+        bounce_rate: Type.Number({
+          description: "Bounced messages per attempted message, 0 to 1, of those accepted in the window.",
+        }),
+        ...spanFields,
+      },
+      { description: "Numbers and rate of bounces." },
+    ),
+    complaint_stats: Type.Object(
+      {
+        total_complaints: Type.Integer({ description: "Of all time." }),
+        complaint_rate: Type.Number({
+          description: "Complaints per delivered message, 0 to 1, of those accepted in the window.",
+        }),
+        ...spanFields,
+      },
+      { description: "Number and rate of complaints." },
+    ),
     bounce_trends: Type.Array(
       Type.Object({
-        date: LocalDate,
-        hard: Type.Integer(),
-        soft: Type.Integer(),
-        block: Type.Integer(),
-        total: Type.Integer(),
+        date: described(LocalDate, "The day, in the workspace's time zone."),
+        hard: Type.Integer({ description: "Bounces with the address at fault." }),
+        soft: Type.Integer({ description: "Bounces that may pass." }),
+        block: Type.Integer({ description: "Refusals of the sender or the content." }),
+        total: Type.Integer({ description: "All bounces of the day." }),
       }),
       { description: "Days without a bounce are left out." },
     ),
-    complaint_trends: Type.Array(Type.Object({ date: LocalDate, total: Type.Integer() }), {
-      description: "Days without a complaint are left out.",
-    }),
+    complaint_trends: Type.Array(
+      Type.Object({
+        date: described(LocalDate, "The day, in the workspace's time zone."),
+        total: Type.Integer({ description: "Complaints of the day." }),
+      }),
+      {
+        description: "Days without a complaint are left out.",
+      },
+    ),
     top_bounce_domains: Type.Array(
-      Type.Object({ domain: Type.String(), count: Type.Integer(), percent: Percent }),
+      Type.Object({
+        domain: Type.String({ description: "The recipient domain." }),
+        count: Type.Integer({ description: "Number of bounces." }),
+        percent: described(Percent, "Share of all bounces, 0 to 100."),
+      }),
       { description: "The ten recipient domains with the most bounces." },
     ),
     complaint_sources: Type.Array(
-      Type.Object({ source: Type.Enum([...messageSources]), count: Type.Integer(), percent: Percent }),
+      Type.Object({
+        source: Type.Enum([...messageSources], { description: "What the messages were sent by." }),
+        count: Type.Integer({ description: "Number of complaints." }),
+        percent: described(Percent, "Share of all complaints, 0 to 100."),
+      }),
+      { description: "Complaints by what the messages were sent by." },
     ),
   },
   { $id: "BouncesComplaints" },

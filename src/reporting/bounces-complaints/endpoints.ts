@@ -7,7 +7,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
-import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { totalsEver } from "#reporting/counters/by-origin-store.ts";
 import { bouncesOf } from "#reporting/counters/rates.ts";
 import { BouncesComplaints, bouncesComplaintsOf } from "./dashboard.ts";
@@ -18,10 +18,10 @@ const MOST_DAYS = 365;
 
 const Bounce = Type.Object(
   {
-    id: Id,
-    message_id: Id,
+    id: described(Id, "Id of the bounce."),
+    message_id: described(Id, "The message that bounced."),
     email: Type.String({ description: "The recipient." }),
-    domain: Type.String(),
+    domain: Type.String({ description: "Domain of the recipient." }),
     bounce_type: Type.Enum(["hard", "soft", "block"], {
       description:
         "`hard`: the address is at fault; `soft`: its mailbox or system; `block`: the server rejects this sender or the message.",
@@ -32,8 +32,8 @@ const Bounce = Type.Object(
     smtp_code: nullable(Type.Integer({ description: "Of the reply that rejected the message." })),
     enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
     error_message: Type.String({ description: "The reply of the server." }),
-    source: Type.Enum([...messageSources]),
-    campaign_id: nullable(Id),
+    source: Type.Enum([...messageSources], { description: "What the message was sent by." }),
+    campaign_id: nullable(described(Id, "The campaign; null if it was not mail of one.")),
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
     created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When it bounced." }),
   },
@@ -42,14 +42,14 @@ const Bounce = Type.Object(
 
 const Complaint = Type.Object(
   {
-    id: Id,
-    message_id: Id,
+    id: described(Id, "Id of the complaint."),
+    message_id: described(Id, "The message that was reported."),
     email: Type.String({ description: "The recipient." }),
-    domain: Type.String(),
+    domain: Type.String({ description: "Domain of the recipient." }),
     feedback_type: Type.String({ description: "As the report says (RFC 5965): `abuse`, `fraud`, ..." }),
     provider: nullable(Type.String({ description: "The sender of the report." })),
-    source: Type.Enum([...messageSources]),
-    campaign_id: nullable(Id),
+    source: Type.Enum([...messageSources], { description: "What the message was sent by." }),
+    campaign_id: nullable(described(Id, "The campaign; null if it was not mail of one.")),
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
     created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When it was complained about." }),
   },
@@ -64,6 +64,8 @@ export function outcomeReportEndpoints({ db, clock }: { db: Database; clock: Clo
       path: "/bounces",
       mayTakeLong: "reading",
       summary: "Bounces of all time, newest first",
+      description:
+        "Every bounce with the server's reply and its category. Addresses of hard bounces are suppressed automatically.",
       needs: need(reports, "read"),
       query: pageFields(),
       answer: pageOf("bounces", Bounce),
@@ -81,6 +83,7 @@ export function outcomeReportEndpoints({ db, clock }: { db: Database; clock: Clo
       path: "/complaints",
       mayTakeLong: "reading",
       summary: "Complaints of all time, newest first",
+      description: "Every report of spam. People who complain get no more mail, automatically.",
       needs: need(reports, "read"),
       query: pageFields(),
       answer: pageOf("complaints", Complaint),
@@ -98,6 +101,7 @@ export function outcomeReportEndpoints({ db, clock }: { db: Database; clock: Clo
       path: "/bounces-complaints/dashboard",
       mayTakeLong: "reading",
       summary: "Bounces and complaints at a glance: totals, rates, trends, where they come from",
+      description: "The figures for a page about bounces and complaints, in one call.",
       needs: need(reports, "read"),
       query: { window_days: windowField(MOST_DAYS) },
       answer: BouncesComplaints,

@@ -7,7 +7,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { startOfDay } from "#platform/http/request/day-parameters.ts";
-import { Timestamp } from "#platform/shapes.ts";
+import { described, Timestamp } from "#platform/shapes.ts";
 import { deliveredOf, percentOf } from "#reporting/counters/rates.ts";
 import { totals } from "#reporting/counters/totals-store.ts";
 import { checklistOf, findSteps, SetupChecklist } from "./setup-checklist-store.ts";
@@ -20,10 +20,20 @@ type Figure = (typeof figures)[number];
 type PercentOf = `${Figure}_percent`;
 
 const Percent = Type.Number({ description: "0 to 100." });
-const countShapes = Object.fromEntries(figures.map((figure) => [figure, Type.Integer()])) as Record<
-  Figure,
-  ReturnType<typeof Type.Integer>
->;
+const meanings: Readonly<Record<Figure, string>> = {
+  delivered: "Messages of the month that a server accepted.",
+  bounced: "Messages of the month that bounced.",
+  failed: "Messages of the month that failed for another reason.",
+  suppressed: "Messages of the month that were not sent because the recipient was suppressed.",
+  queued: "Messages of the month that wait or are tried again.",
+  complained: "Messages of the month that were reported as spam.",
+  unsubscribed: "People who unsubscribed by a message of the month.",
+  unique_opens: "Messages of the month that a person opened.",
+  unique_clicks: "Messages of the month in which a person clicked.",
+};
+const countShapes = Object.fromEntries(
+  figures.map((figure) => [figure, Type.Integer({ description: meanings[figure] })]),
+) as Record<Figure, ReturnType<typeof Type.Integer>>;
 const percentShapes = Object.fromEntries(figures.map((figure) => [`${figure}_percent`, Percent])) as Record<
   PercentOf,
   typeof Percent
@@ -42,12 +52,12 @@ const MonthStats = Type.Object(statsFields, { $id: "MonthStats" });
 const Dashboard = Type.Object(
   {
     ...statsFields,
-    stats: MonthStats,
+    stats: described(MonthStats, "Figures of this month."),
     period_start: Type.Unsafe<Date>({
       ...Timestamp,
       description: "The beginning of the month in the workspace's time zone.",
     }),
-    setup_checklist: SetupChecklist,
+    setup_checklist: described(SetupChecklist, "What is left to set up."),
   },
   { $id: "Dashboard" },
 );
@@ -60,6 +70,7 @@ export function dashboardEndpoints({ db, clock }: { db: Database; clock: Clock }
       path: "/dashboard",
       mayTakeLong: "reading",
       summary: "Figures of this month, and the setup checklist",
+      description: "The figures for a first page, in one call.",
       needs: need(reports, "read"),
       answer: Dashboard,
       message: "Dashboard",

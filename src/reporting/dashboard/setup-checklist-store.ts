@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { NullableTimestamp } from "#platform/shapes.ts";
+import { described, nullable, Timestamp } from "#platform/shapes.ts";
 
 /** In the recommended order. */
 const labels = {
@@ -23,14 +23,15 @@ const keys = Object.keys(labels) as StepKey[];
 export const SetupChecklist = Type.Object(
   {
     completed: Type.Integer({ description: "How many steps are done." }),
-    total: Type.Integer(),
+    total: Type.Integer({ description: "Number of items." }),
     items: Type.Array(
       Type.Object({
-        key: Type.Enum(keys),
-        label: Type.String(),
-        completed: Type.Boolean(),
-        completed_at: NullableTimestamp,
+        key: Type.Enum(keys, { description: "The step." }),
+        label: Type.String({ description: "The step in words, for display." }),
+        completed: Type.Boolean({ description: "Whether it is done." }),
+        completed_at: nullable(described(Timestamp, "When it was done, in UTC; null if it is not.")),
       }),
+      { description: "The steps of the set-up, in their order." },
     ),
   },
   { $id: "SetupChecklist" },

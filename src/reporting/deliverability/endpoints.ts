@@ -1,4 +1,5 @@
 /** Deliverability over HTTP: a report of rates, reputation and bounce causes, and the results by recipient domain. */
+
 import { Type } from "typebox";
 import type { MessageStatusCounts } from "#messages/counters/counters.ts";
 import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats-shape.ts";
@@ -6,6 +7,7 @@ import { reports } from "#messages/permission.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields, windowField } from "#platform/http/request/query.ts";
 import { offsetOf, Pagination, pagination } from "#platform/http/response/pagination.ts";
+import { described } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { countsByDomain, totalsOfDays } from "#reporting/counters/breakdowns-store.ts";
 import { deliveredOf } from "#reporting/counters/rates.ts";
@@ -24,6 +26,8 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
       path: "/deliverability",
       mayTakeLong: "reading",
       summary: "Rates, reputation of sending addresses and domains, and bounces by cause",
+      description:
+        "How well mail arrives: rates of the window, a score for each address and domain that mail is sent from, bounces by cause, and Google's view if Postmaster Tools are connected.",
       needs,
       query: { window_days: windowField(MOST_DAYS) },
       answer: Deliverability,
@@ -36,13 +40,15 @@ export function deliverabilityEndpoints(deps: DeliverabilityDeps): Endpoint[] {
       path: "/deliverability/recipient-domains",
       mayTakeLong: "reading",
       summary: "Results by recipient domain, most messages first",
+      description:
+        "How the messages of the window fared at each recipient domain, with the sums in `total_row`.",
       needs,
       query: { window_days: windowField(MOST_DAYS), ...pageFields() },
       answer: Type.Object({
-        stats: Type.Array(DomainStats),
-        total_row: DomainStats,
+        stats: Type.Array(DomainStats, { description: "Results by domain, most messages first." }),
+        total_row: described(DomainStats, "The sums of all domains."),
         window_days: Type.Integer({ description: "As applied." }),
-        pagination: Pagination,
+        pagination: described(Pagination, "The page of domains."),
       }),
       message: "Recipient domains",
       async handle({ caller: { workspaceId }, query }) {

@@ -18,7 +18,7 @@ export const GooglePostmaster = Type.Object(
     }),
     domains: Type.Array(
       Type.Object({
-        domain: Type.String(),
+        domain: Type.String({ description: "The sending domain." }),
         date: nullable(
           Type.String({
             format: "date",

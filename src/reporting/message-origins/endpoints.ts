@@ -8,16 +8,16 @@ import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { pageFields } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Id, NullableTimestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { countsByOrigin, countsOfOrigins } from "#reporting/counters/by-origin-store.ts";
 import { attemptedOf, deliveredOf } from "#reporting/counters/rates.ts";
 import { findKeyNames, listAutoresponderOrigins, listCampaignOrigins } from "./store.ts";
 
 const countFields = {
   total_messages: Type.Integer({ description: "Without those that were suppressed or cancelled." }),
-  delivered_count: Type.Integer(),
-  failed_count: Type.Integer(),
-  bounced_count: Type.Integer(),
+  delivered_count: Type.Integer({ description: "Messages that a server accepted." }),
+  failed_count: Type.Integer({ description: "Messages that failed for another reason than a bounce." }),
+  bounced_count: Type.Integer({ description: "Messages that bounced." }),
 };
 
 const Rate = Type.Number({
@@ -25,7 +25,7 @@ const Rate = Type.Number({
 });
 const engagementFields = {
   open_count: Type.Integer({ description: "By people, like `click_count`." }),
-  click_count: Type.Integer(),
+  click_count: Type.Integer({ description: "Clicks by people." }),
   open_rate: Rate,
   click_rate: Rate,
 };
@@ -36,13 +36,13 @@ const IsDeleted = Type.Boolean({
 
 const CampaignStats = Type.Object(
   {
-    id: Id,
-    name: Type.String(),
+    id: described(Id, "Id of the campaign."),
+    name: Type.String({ description: "Its name." }),
     status: Type.String({
       description: "Status of the campaign; `cancelled` if it was deleted before it was sent.",
     }),
     is_deleted: IsDeleted,
-    sent_at: NullableTimestamp,
+    sent_at: nullable(described(Timestamp, "When sending began, in UTC; null if it has not begun.")),
     ...countFields,
     ...engagementFields,
   },
@@ -51,9 +51,9 @@ const CampaignStats = Type.Object(
 
 const AutoresponderStats = Type.Object(
   {
-    id: Id,
-    name: Type.String(),
-    status: Type.Enum(["active", "inactive"]),
+    id: described(Id, "Id of the autoresponder."),
+    name: Type.String({ description: "Its name." }),
+    status: Type.Enum(["active", "inactive"], { description: "Whether it runs." }),
     is_deleted: IsDeleted,
     ...countFields,
     ...engagementFields,
@@ -81,6 +81,7 @@ export function channelReportEndpoints({ db }: { db: Database }): Endpoint[] {
       path: "/stats/campaigns",
       mayTakeLong: "reading",
       summary: "Results of each campaign's messages, newest first",
+      description: "For comparing campaigns. Deleted campaigns stay, with the name that they had.",
       needs,
       query,
       answer: pageOf("stats", CampaignStats),
@@ -100,6 +101,7 @@ export function channelReportEndpoints({ db }: { db: Database }): Endpoint[] {
       path: "/stats/autoresponders",
       mayTakeLong: "reading",
       summary: "Results of each autoresponder's messages, newest first",
+      description: "For comparing autoresponders. Deleted ones stay, with the name that they had.",
       needs,
       query,
       answer: pageOf("stats", AutoresponderStats),
@@ -119,6 +121,8 @@ export function channelReportEndpoints({ db }: { db: Database }): Endpoint[] {
         method: "GET",
         path: `/stats/${source}`,
         summary: `Results of the messages that each API key sent ${source === "api" ? "over the API" : "by SMTP submission"}`,
+        description:
+          "For comparing keys, and for finding the program that sends most. Deleted keys stay, under the name `Deleted key` if theirs is no longer known.",
         needs,
         query,
         answer: pageOf("stats", KeyStats),

@@ -22,6 +22,8 @@ export function sendingReportEndpoints({ db, clock }: { db: Database; clock: Clo
       path: "/stats/chart",
       mayTakeLong: "reading",
       summary: "Daily delivery figures, every day present; the last 30 days by default",
+      description:
+        "Sums of every day in the workspace's time zone, also of days on which nothing was sent. The figures are counted as things happen, so the call is fast for any volume.",
       needs,
       query: { start_date: day, end_date: day },
       answer: Type.Array(ChartDay),
@@ -41,6 +43,8 @@ export function sendingReportEndpoints({ db, clock }: { db: Database; clock: Clo
       path: "/stats/health",
       mayTakeLong: "reading",
       summary: "Sending health: bounces and complaints of the last 30 days against their limits",
+      description:
+        "Mailbox providers block senders with many bounces or complaints. The answer says whether the workspace is near or beyond the usual limits.",
       needs,
       answer: Health,
       message: "Sending health",

@@ -6,7 +6,7 @@ import { type Static, Type } from "typebox";
 import { healthScore, PAUSED_AT } from "#audience/mailing-lists/stats-from-daily-counters.ts";
 import type { Counts } from "#messages/counters/counters.ts";
 import { fraction } from "#platform/fraction.ts";
-import { Timestamp } from "#platform/shapes.ts";
+import { described, Timestamp } from "#platform/shapes.ts";
 import { attemptedOf, deliveredOf } from "#reporting/counters/rates.ts";
 
 const thresholds = {
@@ -14,27 +14,39 @@ const thresholds = {
   complaint: { warning: 0.001, critical: PAUSED_AT.complaint_rate },
 } as const;
 
-const Threshold = Type.Object({ warning: Type.Number(), critical: Type.Number() });
+const Threshold = Type.Object({
+  warning: Type.Number({ description: "Rate from which the status is `warning`, 0 to 1." }),
+  critical: Type.Number({ description: "Rate from which the status is `critical`, 0 to 1." }),
+});
 const Severity = Type.Enum(["warning", "critical"]);
 
 export const Health = Type.Object(
   {
-    status: Type.Enum(["healthy", "warning", "critical"]),
+    status: Type.Enum(["healthy", "warning", "critical"], {
+      description: "The worse of the two rates against its limits.",
+    }),
     score: Type.Integer({ description: "0 to 100; 100 when nothing was sent." }),
-    window_days: Type.Integer(),
+    window_days: Type.Integer({ description: "Days up to now that count." }),
     total_sent: Type.Integer({ description: "Messages with at least one finished attempt." }),
     delivery_rate: Type.Number({ description: "Of those sent, 0 to 1." }),
     bounce_rate: Type.Number({ description: "Of those sent, 0 to 1." }),
     complaint_rate: Type.Number({ description: "Of those delivered, 0 to 1." }),
-    thresholds: Type.Object({ bounce: Threshold, complaint: Threshold }),
+    thresholds: Type.Object(
+      {
+        bounce: described(Threshold, "Limits of the bounce rate."),
+        complaint: described(Threshold, "Limits of the complaint rate."),
+      },
+      { description: "The limits of each rate." },
+    ),
     issues: Type.Array(
       Type.Object({
-        code: Type.Enum(["high_bounce_rate", "high_complaint_rate"]),
-        severity: Severity,
-        message: Type.String(),
+        code: Type.Enum(["high_bounce_rate", "high_complaint_rate"], { description: "Which rate it is." }),
+        severity: described(Severity, "Which limit it is beyond."),
+        message: Type.String({ description: "What is wrong and what to do, for people." }),
       }),
+      { description: "The rates that are beyond a limit; empty if all is well." },
     ),
-    updated_at: Timestamp,
+    updated_at: described(Timestamp, "Time of the figures, in UTC."),
   },
   { $id: "SendingHealth" },
 );

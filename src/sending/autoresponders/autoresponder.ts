@@ -1,7 +1,16 @@
 /** The shapes of an autoresponder in requests and answers. */
 import { type Static, Type } from "typebox";
 import type { Resource } from "#platform/http/endpoint.ts";
-import { Id, NullableTimestamp, nullable, omittable, patterned, Timestamp } from "#platform/shapes.ts";
+import {
+  CreatedAt,
+  described,
+  Id,
+  nullable,
+  omittable,
+  patterned,
+  Timestamp,
+  UpdatedAt,
+} from "#platform/shapes.ts";
 import { ContentWarning } from "#sending/campaigns/campaign.ts";
 import { mailFields } from "#sending/mail-fields.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
@@ -47,7 +56,9 @@ const NewStep = Type.Object(
     id: omittable(
       Type.String({ format: "uuid", description: "The id of an existing step, to change that step." }),
     ),
-    delay: Type.Optional(Delay),
+    delay: Type.Optional(
+      described(Delay, "Time after the trigger, or after the step before; none when omitted."),
+    ),
     subject: mailFields.subject,
     html_content: mailFields.html_content,
     text_content: mailFields.text_content,
@@ -60,14 +71,18 @@ export type NewStep = Static<typeof NewStep>;
 export const NewAutoresponder = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Internal name." }),
-    mailing_list_id: Type.String({ format: "uuid" }),
+    mailing_list_id: Type.String({ format: "uuid", description: "The list whose members get the series." }),
     from_email: mailFields.from_email,
     from_name: mailFields.from_name,
     reply_to: mailFields.reply_to,
     enable_open_tracking: mailFields.enable_open_tracking,
     enable_click_tracking: mailFields.enable_click_tracking,
-    trigger: Trigger,
-    steps: Type.Array(NewStep, { minItems: 1, maxItems: MOST_STEPS }),
+    trigger: described(Trigger, "What starts the series for a person."),
+    steps: Type.Array(NewStep, {
+      minItems: 1,
+      maxItems: MOST_STEPS,
+      description: "The mails of the series, in order.",
+    }),
   },
   { $id: "NewAutoresponder" },
 );
@@ -76,20 +91,24 @@ export type NewAutoresponder = Static<typeof NewAutoresponder>;
 const Count = Type.Integer();
 
 const summary = {
-  id: Id,
-  name: Type.String(),
-  status: Type.Enum([...autoresponderStatuses]),
-  mailing_list_id: Id,
+  id: described(Id, "Id of the autoresponder."),
+  name: Type.String({ description: "Internal name." }),
+  status: Type.Enum([...autoresponderStatuses], { description: "Whether it runs." }),
+  mailing_list_id: described(Id, "The list whose members get the series."),
   mailing_list_name: nullable(Type.String({ description: "Null when the list was deleted." })),
-  from_email: Type.String(),
-  from_name: nullable(Type.String()),
-  reply_to: nullable(Type.String()),
-  enable_open_tracking: nullable(Type.Boolean()),
-  enable_click_tracking: nullable(Type.Boolean()),
-  trigger: Trigger,
-  step_count: Count,
-  activated_at: NullableTimestamp,
-  deactivated_at: NullableTimestamp,
+  from_email: Type.String({ description: "Address in From." }),
+  from_name: nullable(Type.String({ description: "Name in From; null for that of the list." })),
+  reply_to: nullable(Type.String({ description: "Address for replies; null for that of the list." })),
+  enable_open_tracking: nullable(
+    Type.Boolean({ description: "Whether opens are tracked; null for the setting of the list." }),
+  ),
+  enable_click_tracking: nullable(
+    Type.Boolean({ description: "Whether clicks are tracked; null for the setting of the list." }),
+  ),
+  trigger: described(Trigger, "What starts the series for a person."),
+  step_count: described(Count, "Number of mails in the series."),
+  activated_at: nullable(described(Timestamp, "When it was last activated, in UTC; null if never.")),
+  deactivated_at: nullable(described(Timestamp, "When it was last deactivated, in UTC; null if never.")),
   deactivation_reason: nullable(
     Type.String({ description: "Why the service deactivated it; null when a person did." }),
   ),
@@ -99,19 +118,19 @@ const summary = {
     }),
   ),
   sent_count: Type.Integer({ description: "Messages that had their first attempt." }),
-  delivered_count: Count,
+  delivered_count: described(Count, "Messages that a server accepted."),
   open_count: Type.Integer({
     description: "Opens by people. Opens and clicks by machines are not counted here or below.",
   }),
   unique_open_count: Type.Integer({ description: "Messages that were opened or clicked." }),
-  click_count: Count,
-  unique_click_count: Count,
-  bounce_count: Count,
-  complaint_count: Count,
-  unsubscribe_count: Count,
-  failed_count: Count,
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  click_count: described(Count, "Clicks by people."),
+  unique_click_count: described(Count, "Messages in which a person clicked."),
+  bounce_count: described(Count, "Messages that bounced."),
+  complaint_count: described(Count, "Messages that were reported as spam."),
+  unsubscribe_count: described(Count, "People who unsubscribed by one of its messages."),
+  failed_count: described(Count, "Messages that could not be sent for another reason than a bounce."),
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 };
 
 export const AutoresponderSummary = Type.Object(summary, { $id: "AutoresponderSummary" });
@@ -119,11 +138,15 @@ export type AutoresponderSummary = Static<typeof AutoresponderSummary>;
 
 export const AutoresponderStep = Type.Object(
   {
-    id: Id,
-    delay: Type.Required(Delay),
-    subject: Type.String(),
-    html_content: nullable(Type.String()),
-    text_content: nullable(Type.String()),
+    id: described(Id, "Id of the step."),
+    delay: described(Type.Required(Delay), "Time after the trigger, or after the step before."),
+    subject: Type.String({ description: "The subject, with merge tags." }),
+    html_content: nullable(
+      Type.String({ description: "The HTML, with merge tags; null if there is only text." }),
+    ),
+    text_content: nullable(
+      Type.String({ description: "The text, with merge tags; null if it is made from the HTML." }),
+    ),
     warnings: Type.Array(ContentWarning, { description: "Merge tags that show nothing." }),
   },
   { $id: "AutoresponderStep" },
@@ -131,7 +154,7 @@ export const AutoresponderStep = Type.Object(
 export type AutoresponderStep = Static<typeof AutoresponderStep>;
 
 export const Autoresponder = Type.Object(
-  { ...summary, steps: Type.Array(AutoresponderStep) },
+  { ...summary, steps: Type.Array(AutoresponderStep, { description: "The mails of the series, in order." }) },
   { $id: "Autoresponder" },
 );
 export type Autoresponder = Static<typeof Autoresponder>;

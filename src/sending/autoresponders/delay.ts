@@ -7,10 +7,15 @@ const MINUTES_OF_DAY = 24 * MINUTES_OF_HOUR;
 const MOST_DAYS = 3_650;
 const MOST_MINUTES = MOST_DAYS * MINUTES_OF_DAY;
 
-const part = (most: number) => Type.Optional(Type.Integer({ minimum: 0, maximum: most, default: 0 }));
+const part = (maximum: number, description: string) =>
+  Type.Optional(Type.Integer({ minimum: 0, maximum, default: 0, description }));
 
 export const Delay = Type.Object(
-  { days: part(MOST_DAYS), hours: part(MOST_DAYS * 24), minutes: part(MOST_MINUTES) },
+  {
+    days: part(MOST_DAYS, "Days of 24 hours."),
+    hours: part(MOST_DAYS * 24, "Hours, beside the days."),
+    minutes: part(MOST_MINUTES, "Minutes, beside days and hours."),
+  },
   {
     $id: "Delay",
     additionalProperties: false,

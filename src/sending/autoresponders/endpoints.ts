@@ -32,6 +32,8 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       method: "GET",
       path: "/autoresponders",
       summary: "Autoresponders with their counts, newest first",
+      description:
+        "Series of mails that people get one after another, with how many were sent, opened and clicked.",
       needs: need(autoresponders, "read"),
       query: {
         status: choiceField(autoresponderStatuses, "Only autoresponders in this status."),
@@ -53,6 +55,8 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       method: "POST",
       path: "/autoresponders",
       summary: "Create an autoresponder; it is inactive",
+      description:
+        "A series starts when a person becomes an active member of the list, or on a date in a custom field. Nothing is sent until `POST /autoresponders/{id}/activate`.",
       needs: need(autoresponders, "write"),
       body: NewAutoresponder,
       answer: Autoresponder,
@@ -68,6 +72,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       method: "GET",
       path: "/autoresponders/{id}",
       summary: "One autoresponder with its steps",
+      description: "The series with the content of every step.",
       needs: need(autoresponders, "read"),
       answer: Autoresponder,
       message: "Autoresponder",
@@ -78,6 +83,8 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       method: "PUT",
       path: "/autoresponders/{id}",
       summary: "Replace an autoresponder, active or not; omitted fields return to their defaults",
+      description:
+        "Send the `id` of a step to change it; a step without an id is new, and one that is missing is removed with its queued mail. People who are in the series continue with the changed steps.",
       needs: need(autoresponders, "write"),
       body: NewAutoresponder,
       answer: Autoresponder,
@@ -91,6 +98,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       method: "DELETE",
       path: "/autoresponders/{id}",
       summary: "Delete an autoresponder; its queued mail is cancelled, its sent mail stays in the log",
+      description: "Figures and messages stay in reports and in the log, with its name.",
       needs: need(autoresponders, "write"),
       answer: Deleted,
       message: "Autoresponder deleted",
@@ -104,6 +112,8 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       method: "POST",
       path: "/autoresponders/{id}/activate",
       summary: "Start or resume: people who join from now on get the series",
+      description:
+        "Content, sender and list are checked again. People who joined while it was inactive do not get the series.",
       needs: need(autoresponders, "send"),
       answer: Autoresponder,
       message: "Autoresponder activated",
@@ -115,6 +125,8 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       method: "POST",
       path: "/autoresponders/{id}/deactivate",
       summary: "Stop at once: messages being sent are finished, no others are sent",
+      description:
+        "Queued mail waits, and is sent after the next activation. No person starts the series while it is inactive.",
       needs: need(autoresponders, "send"),
       answer: Autoresponder,
       message: "Autoresponder deactivated",

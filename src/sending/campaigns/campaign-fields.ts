@@ -14,9 +14,10 @@
  * can be changed.
  */
 import { type TSchema, Type } from "typebox";
+import { conditionsReference } from "#audience/segments/conditions/documented-conditions.ts";
 import { LooseConditions } from "#audience/segments/segment.ts";
 import { LONGEST_BODY } from "#mail/html/body-conversion.ts";
-import { Id, NullableTimestamp, nullable, omittable } from "#platform/shapes.ts";
+import { DOCUMENTED_AS, described, Id, NullableTimestamp, nullable, omittable } from "#platform/shapes.ts";
 import { NewAttachment } from "#sending/emails/read-attachments.ts";
 import { mailFields } from "#sending/mail-fields.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
@@ -46,22 +47,41 @@ interface Row<Given extends TSchema, Shown extends TSchema> {
 }
 
 const row = <Given extends TSchema, Shown extends TSchema>(fields: Row<Given, Shown>) => fields;
-const text = nullable(Type.String());
 
 export const campaignFields = {
   name: row({
     given: Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Internal name." }),
-    shown: Type.String(),
+    shown: Type.String({ description: "Internal name." }),
     column: "text",
     shownIn: "summary",
   }),
-  subject: row({ given: mailFields.subject, shown: Type.String(), column: "text", shownIn: "summary" }),
-  from_email: row({ given: mailFields.from_email, shown: Type.String(), column: "text", shownIn: "summary" }),
-  from_name: row({ given: mailFields.from_name, shown: text, column: "text", shownIn: "summary" }),
-  reply_to: row({ given: mailFields.reply_to, shown: text, column: "text", shownIn: "content" }),
+  subject: row({
+    given: mailFields.subject,
+    shown: Type.String({ description: "The subject, with merge tags." }),
+    column: "text",
+    shownIn: "summary",
+  }),
+  from_email: row({
+    given: mailFields.from_email,
+    shown: Type.String({ description: "Address in From." }),
+    column: "text",
+    shownIn: "summary",
+  }),
+  from_name: row({
+    given: mailFields.from_name,
+    shown: nullable(Type.String({ description: "Name in From; null for that of the list." })),
+    column: "text",
+    shownIn: "summary",
+  }),
+  reply_to: row({
+    given: mailFields.reply_to,
+    shown: nullable(Type.String({ description: "Address for replies; null for that of the list." })),
+    column: "text",
+    shownIn: "content",
+  }),
   message_type: row({
     given: omittable(Type.Enum([...messageTypes], { default: "email", description: "What is sent." })),
-    shown: Type.Enum([...messageTypes]),
+    shown: Type.Enum([...messageTypes], { description: "What is sent." }),
     column: "text",
     shownIn: "summary",
   }),
@@ -72,7 +92,11 @@ export const campaignFields = {
         description: "For sms: the custom field that holds the telephone number.",
       }),
     ),
-    shown: text,
+    shown: nullable(
+      Type.String({
+        description: "For sms: the custom field that holds the telephone number; null otherwise.",
+      }),
+    ),
     column: "text",
     shownIn: "content",
   }),
@@ -82,19 +106,21 @@ export const campaignFields = {
         description: "Default: follows from which of the next three fields is given.",
       }),
     ),
-    shown: Type.Enum([...recipientTypes]),
+    shown: Type.Enum([...recipientTypes], {
+      description: "Which of the next three fields chooses the recipients.",
+    }),
     column: "text",
     shownIn: "summary",
   }),
   mailing_list_id: row({
     given: uuid("All active members of this list. Whether it exists is checked when the campaign is sent."),
-    shown: nullable(Id),
+    shown: nullable(described(Id, "The list whose members get it; null if there is none.")),
     column: "uuid",
     shownIn: "summary",
   }),
   segment_id: row({
     given: uuid("Only the members of this segment, instead of all members of its list."),
-    shown: nullable(Id),
+    shown: nullable(described(Id, "The segment whose members get it; null if there is none.")),
     column: "uuid",
     shownIn: "summary",
   }),
@@ -106,11 +132,21 @@ export const campaignFields = {
           "Segment rules `{ logic, rules }` instead of a saved segment: members of mailing_list_id, or of any list when that is omitted.",
       }),
     ),
-    shown: nullable(Type.Record(Type.String(), Type.Unknown())),
+    shown: nullable(
+      Type.Record(Type.String(), Type.Unknown(), {
+        description: "The conditions that choose the recipients; null if a list or segment does.",
+        [DOCUMENTED_AS]: conditionsReference,
+      }),
+    ),
     column: "jsonb",
     shownIn: "content",
   }),
-  html_content: row({ given: mailFields.html_content, shown: text, column: "text", shownIn: "content" }),
+  html_content: row({
+    given: mailFields.html_content,
+    shown: nullable(Type.String({ description: "The HTML, with merge tags; null if there is only text." })),
+    column: "text",
+    shownIn: "content",
+  }),
   text_content: row({
     given: omittable(
       Type.String({
@@ -118,7 +154,9 @@ export const campaignFields = {
         description: "Omitted: made from the HTML. For sms: the message.",
       }),
     ),
-    shown: text,
+    shown: nullable(
+      Type.String({ description: "The text, with merge tags; null if it is made from the HTML." }),
+    ),
     column: "text",
     shownIn: "content",
   }),
@@ -136,19 +174,23 @@ export const campaignFields = {
   }),
   enable_open_tracking: row({
     given: mailFields.enable_open_tracking,
-    shown: nullable(Type.Boolean()),
+    shown: nullable(
+      Type.Boolean({ description: "Whether opens are tracked; null for the setting of the list." }),
+    ),
     column: "boolean",
     shownIn: "content",
   }),
   enable_click_tracking: row({
     given: mailFields.enable_click_tracking,
-    shown: nullable(Type.Boolean()),
+    shown: nullable(
+      Type.Boolean({ description: "Whether clicks are tracked; null for the setting of the list." }),
+    ),
     column: "boolean",
     shownIn: "content",
   }),
   url_domain_id: row({
     given: uuid("Tracking domain for links."),
-    shown: nullable(Id),
+    shown: nullable(described(Id, "Tracking domain for links; null for the usual one.")),
     column: "uuid",
     shownIn: "content",
   }),
@@ -156,25 +198,29 @@ export const campaignFields = {
     given: omittable(
       Type.Boolean({ default: false, description: "Whether the mail carries custom_headers." }),
     ),
-    shown: Type.Boolean(),
+    shown: Type.Boolean({ description: "Whether the mail carries custom_headers." }),
     column: "boolean",
     shownIn: "content",
   }),
   custom_headers: row({
     given: omittable(Type.String({ description: "Lines `Name: value`." })),
-    shown: text,
+    shown: nullable(Type.String({ description: "Lines `Name: value`; null for none." })),
     column: "text",
     shownIn: "content",
   }),
   virtual_mta_ip: row({
     given: omittable(Type.String({ maxLength: 100, description: "A sending IP, or `routing_rule:<uuid>`." })),
-    shown: text,
+    shown: nullable(
+      Type.String({ description: "The sending IP, or `routing_rule:<uuid>`; null for the usual route." }),
+    ),
     column: "text",
     shownIn: "content",
   }),
   routing_rule_id: row({
     given: uuid("The routing rule that chooses the sending IP."),
-    shown: text,
+    shown: nullable(
+      Type.String({ description: "The routing rule that chooses the sending IP; null for the usual route." }),
+    ),
     column: "uuid",
     shownIn: "content",
   }),
@@ -185,7 +231,9 @@ export const campaignFields = {
           "Gets copies of delivery failure reports: on a verified sending domain, or a verified sender.",
       }),
     ),
-    shown: text,
+    shown: nullable(
+      Type.String({ description: "Address for copies of delivery failure reports; null for none." }),
+    ),
     column: "text",
     shownIn: "content",
   }),
@@ -196,7 +244,11 @@ export const campaignFields = {
           "The envelope sender uses the verified custom return path of this address's sending domain.",
       }),
     ),
-    shown: text,
+    shown: nullable(
+      Type.String({
+        description: "Address whose domain has the return path that is used; null for the usual one.",
+      }),
+    ),
     column: "text",
     shownIn: "content",
   }),
@@ -220,13 +272,18 @@ export const campaignFields = {
     given: omittable(Type.Array(NewAttachment, { description: "Files in every mail of the campaign." })),
     shown: Type.Array(
       Type.Object({
-        filename: Type.String(),
+        filename: Type.String({ description: "Name of the file." }),
         content: Type.String({ description: "The file in Base64; empty if `without` leaves it out." }),
-        content_type: Type.String(),
-        disposition: Type.Enum(["attachment", "inline"]),
-        content_id: nullable(Type.String()),
+        content_type: Type.String({ description: "Its media type." }),
+        disposition: Type.Enum(["attachment", "inline"], {
+          description: "Whether it is listed as a file, or shown within the HTML.",
+        }),
+        content_id: nullable(
+          Type.String({ description: "The id by which the HTML shows it; null if it has none." }),
+        ),
         size: Type.Integer({ description: "Size of the file in bytes." }),
       }),
+      { description: "Files in every mail of the campaign." },
     ),
     column: "files",
     shownIn: "content",

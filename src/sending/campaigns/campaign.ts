@@ -1,7 +1,15 @@
 /** A campaign as answers show it: the fields that its author sets (campaign-fields.ts), its progress and its counts. */
 import { type Static, Type } from "typebox";
 import type { Resource } from "#platform/http/endpoint.ts";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import {
+  CreatedAt,
+  described,
+  Id,
+  NullableTimestamp,
+  nullable,
+  Timestamp,
+  UpdatedAt,
+} from "#platform/shapes.ts";
 import {
   type CampaignFieldName,
   campaignFields,
@@ -27,28 +35,39 @@ const Count = Type.Integer();
 
 /** Line and column count from 1. */
 export const ContentWarning = Type.Object(
-  { field: Type.String(), line: Count, column: Count, message: Type.String() },
+  {
+    field: Type.String({ description: "The field of the content that it concerns." }),
+    line: described(Count, "Line in the field, from 1."),
+    column: described(Count, "Column in the line, from 1."),
+    message: Type.String({ description: "What is wrong, for people." }),
+  },
   { $id: "ContentWarning" },
 );
 
 /** Lists of campaigns show everything but the content. */
 const summary = {
-  id: Id,
+  id: described(Id, "Id of the campaign."),
   name: campaignFields.name.shown,
   subject: campaignFields.subject.shown,
   from_email: campaignFields.from_email.shown,
   from_name: campaignFields.from_name.shown,
-  status: Type.Enum([...campaignStatuses]),
+  status: Type.Enum([...campaignStatuses], { description: "Where it is between draft and sent." }),
   message_type: campaignFields.message_type.shown,
   recipient_type: campaignFields.recipient_type.shown,
   mailing_list_id: campaignFields.mailing_list_id.shown,
-  mailing_list_name: nullable(Type.String()),
+  mailing_list_name: nullable(
+    Type.String({ description: "Name of the list; null if there is none or it was deleted." }),
+  ),
   segment_id: campaignFields.segment_id.shown,
-  segment_name: nullable(Type.String()),
+  segment_name: nullable(
+    Type.String({ description: "Name of the segment; null if there is none or it was deleted." }),
+  ),
   scheduled_at: campaignFields.scheduled_at.shown,
   sent_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "When sending began." }),
-  completed_at: NullableTimestamp,
-  paused_at: NullableTimestamp,
+  completed_at: nullable(
+    described(Timestamp, "When every message had its first attempt, in UTC; null before."),
+  ),
+  paused_at: nullable(described(Timestamp, "When it was last paused, in UTC; null if it is not paused.")),
   pause_reason: nullable(Type.String({ description: "Why the service paused it; null when a person did." })),
   waiting_reason: nullable(
     Type.Enum(["hourly_cap", "workspace_suspended"], {
@@ -63,25 +82,30 @@ const summary = {
     description: "An estimate until the whole audience has been processed; then the number of messages.",
   }),
   excluded: Type.Object(
-    { suppressed: Count, unsubscribed: Count, invalid: Count, duplicate: Count },
+    {
+      suppressed: described(Count, "People whom a suppression list holds, or who complained."),
+      unsubscribed: described(Count, "People who unsubscribed."),
+      invalid: described(Count, "People whose address bounced or cannot be an address."),
+      duplicate: described(Count, "People whose address has a message of this campaign already."),
+    },
     { description: "People in the audience who got no message, by reason." },
   ),
   sent_count: Type.Integer({ description: "Messages that had their first attempt, whatever its result." }),
-  delivered_count: Count,
+  delivered_count: described(Count, "Messages that a server accepted."),
   open_count: Type.Integer({
     description: "Opens by people. Opens and clicks by machines are not counted here or below.",
   }),
   unique_open_count: Type.Integer({ description: "Messages that were opened or clicked." }),
-  click_count: Count,
-  unique_click_count: Count,
+  click_count: described(Count, "Clicks by people."),
+  unique_click_count: described(Count, "Messages in which a person clicked."),
   machine_opens: Type.Integer({
     description: "Opens by programs, such as mail filters that load every image.",
   }),
-  machine_clicks: Count,
-  bounce_count: Count,
-  complaint_count: Count,
-  unsubscribe_count: Count,
-  failed_count: Count,
+  machine_clicks: described(Count, "Clicks by programs, such as mail filters that follow every link."),
+  bounce_count: described(Count, "Messages that bounced."),
+  complaint_count: described(Count, "Messages that were reported as spam."),
+  unsubscribe_count: described(Count, "People who unsubscribed by a message of this campaign."),
+  failed_count: described(Count, "Messages that could not be sent for another reason than a bounce."),
   suppressed_count: Type.Integer({
     description: "Messages not sent because the recipient was suppressed when they were due.",
   }),
@@ -94,8 +118,8 @@ const summary = {
     description:
       "Rises with every change by POST, PUT or PATCH. In quotation marks it is the `ETag`, and the value for `If-Match`.",
   }),
-  created_at: Timestamp,
-  updated_at: Timestamp,
+  created_at: CreatedAt,
+  updated_at: UpdatedAt,
 };
 
 export const CampaignSummary = Type.Object(summary, { $id: "CampaignSummary" });

@@ -59,11 +59,25 @@ const SendOrder = Type.Object(
 );
 
 const TestOrder = Type.Object(
-  { emails: Type.Array(Type.String(), { minItems: 1, maxItems: MOST_TEST_RECIPIENTS }) },
+  {
+    emails: Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: MOST_TEST_RECIPIENTS,
+      description: "Addresses that get the test.",
+    }),
+  },
   { $id: "TestOrder" },
 );
 
-const TestSent = Type.Object({ messages: Type.Array(Type.Object({ id: Type.String(), to: Type.String() })) });
+const TestSent = Type.Object({
+  messages: Type.Array(
+    Type.Object({
+      id: Type.String({ description: "Id of the message." }),
+      to: Type.String({ description: "Its recipient." }),
+    }),
+    { description: "The messages of the test." },
+  ),
+});
 
 export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
   const { db } = deps;
@@ -73,6 +87,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "GET",
       path: "/campaigns",
       summary: "Campaigns with their counts and rates, by default newest first",
+      description:
+        "A page of campaigns with their results, without their content. `search` finds parts of name and subject.",
       needs: need(campaigns, "read"),
       query: {
         status: choiceField(campaignStatuses, "Only campaigns in this status."),
@@ -109,6 +125,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       path: "/campaigns",
       mayTakeLong: "reading",
       summary: "Create a campaign as a draft",
+      description:
+        "A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.",
       needs: need(campaigns, "write"),
       body: NewCampaign,
       answer: Campaign,
@@ -125,6 +143,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "GET",
       path: "/campaigns/{id}",
       summary: "One campaign with its content, settings and counts",
+      description:
+        "Content, settings and results. Use `GET /campaigns/{id}/activity` and the calls beside it for charts.",
       needs: need(campaigns, "read"),
       query: { without: withoutField },
       answer: Campaign,
@@ -156,6 +176,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       path: "/campaigns/{id}",
       mayTakeLong: "reading",
       summary: "Replace a draft; omitted fields return to their defaults",
+      description:
+        "Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it.",
       needs: need(campaigns, "write"),
       body: NewCampaign,
       answer: Campaign,
@@ -171,6 +193,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       path: "/campaigns/{id}",
       mayTakeLong: "reading",
       summary: "Delete a campaign that is not sending; its messages stay in the log",
+      description:
+        "Possible in every status except `sending`. Deleting a paused campaign cancels its waiting messages. Results stay in reports, with the campaign's name.",
       needs: need(campaigns, "write"),
       answer: Deleted,
       message: "Campaign deleted",
@@ -185,6 +209,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "POST",
       path: "/campaigns/{id}/send",
       summary: "Send a draft now, or at its scheduled time",
+      description:
+        "Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. `campaign.sent` is sent when every message had its first attempt.",
       needs: need(campaigns, "send"),
       body: SendOrder,
       bodyMayBeAbsent: true,
@@ -200,6 +226,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "POST",
       path: "/campaigns/{id}/pause",
       summary: "Pause a sending campaign; messages being sent are finished, no others are sent",
+      description: "Sends `campaign.paused`. `POST /campaigns/{id}/resume` continues.",
       needs: need(campaigns, "send"),
       answer: Campaign,
       message: "Campaign paused",
@@ -211,6 +238,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "POST",
       path: "/campaigns/{id}/resume",
       summary: "Resume a paused campaign where it stopped",
+      description:
+        "People who left in the meantime get nothing. Refused (409) if the audience no longer exists.",
       needs: need(campaigns, "send"),
       answer: Campaign,
       message: "Campaign resumed",
@@ -222,6 +251,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "POST",
       path: "/campaigns/{id}/cancel",
       summary: "Cancel a campaign permanently; messages that were not sent are cancelled",
+      description:
+        "Works while it is scheduled, sending or paused, and cannot be undone. Messages that were sent stay sent.",
       needs: need(campaigns, "send"),
       answer: Campaign,
       message: "Campaign cancelled",
@@ -233,6 +264,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "POST",
       path: "/campaigns/{id}/unschedule",
       summary: "Turn a scheduled campaign back into a draft",
+      description:
+        "Its time is kept in `scheduled_at`; change the draft, or send it again. Refused (409) once sending has begun.",
       needs: need(campaigns, "send"),
       answer: Campaign,
       message: "Campaign is a draft again",
@@ -244,6 +277,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "POST",
       path: "/campaigns/{id}/duplicate",
       summary: "Duplicate a campaign in any status as a new draft",
+      description: "Content and settings are copied, results are not. The schedule is not copied either.",
       needs: need(campaigns, "write"),
       answer: Campaign,
       status: 201,
@@ -256,6 +290,8 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       method: "POST",
       path: "/campaigns/{id}/test",
       summary: "Send a test of the mail to a few addresses",
+      description:
+        "The mail is rendered as for a recipient and marked as a test; it counts in the plan's allowance and in no result of the campaign. The campaign does not change.",
       needs: need(campaigns, "send"),
       body: TestOrder,
       answer: TestSent,

@@ -39,7 +39,11 @@ const Email = Type.Object(
       minLength: 3,
       description: "One recipient: `ada@example.com` or `Ada <ada@example.com>`.",
     }),
-    subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT }),
+    subject: Type.String({
+      minLength: 1,
+      maxLength: LONGEST_SUBJECT,
+      description: "The subject, without line breaks and not blank.",
+    }),
     body: Type.String({
       minLength: 1,
       maxLength: LONGEST_BODY,
@@ -52,14 +56,16 @@ const Email = Type.Object(
           "On a verified sending domain, or a verified sender. Default: the workspace's default sender, else the platform's.",
       }),
     ),
-    from_name: omittable(Type.String({ maxLength: LONGEST_NAME })),
+    from_name: omittable(
+      Type.String({ maxLength: LONGEST_NAME, description: "Name in From; none when omitted." }),
+    ),
     bounce_email: omittable(
       Type.String({
         description:
           "Gets copies of the message's delivery failure reports: on a verified sending domain, or a verified sender.",
       }),
     ),
-    attachments: omittable(Type.Array(NewAttachment)),
+    attachments: omittable(Type.Array(NewAttachment, { description: "Files in the message." })),
   },
   { $id: "Email" },
 );
@@ -87,6 +93,8 @@ export function emailEndpoints(deps: {
       method: "POST",
       path: "/emails/send",
       summary: "Send one transactional email to one recipient",
+      description:
+        "Use it for receipts, password resets and other mail that one person has asked for. The answer comes after the message is stored safely; delivery follows in the background, and `GET /messages/{id}` or the events of webhooks tell what becomes of it. Send an `Idempotency-Key`, so that a repeated request sends nothing twice. Each accepted email counts in the plan's allowance.",
       needs: need(emails, "send"),
       unaudited: "messages are in the message log",
       query: { dry_run: flagField(false, "Check everything, send nothing; answered 200.", true) },

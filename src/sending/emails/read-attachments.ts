@@ -15,10 +15,19 @@ const isFolder = /^[\s.]+$/;
 
 export const NewAttachment = Type.Object(
   {
-    filename: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
+    filename: Type.String({
+      minLength: 1,
+      maxLength: LONGEST_NAME,
+      description: "Name of the file, without folders; programs are refused by their ending.",
+    }),
     content: Type.String({ minLength: 1, contentEncoding: "base64", description: "The file in Base64." }),
     content_type: Type.String({ minLength: 1, description: "Media type, such as application/pdf." }),
-    disposition: omittable(Type.Enum(["attachment", "inline"], { default: "attachment" })),
+    disposition: omittable(
+      Type.Enum(["attachment", "inline"], {
+        default: "attachment",
+        description: "Whether it is listed as a file, or shown within the HTML by its `content_id`.",
+      }),
+    ),
     content_id: omittable(
       Type.String({ description: "For inline images: the HTML refers to it as cid:<content_id>." }),
     ),

@@ -1,17 +1,24 @@
 /** The shapes of an API key in answers. */
 import { type Static, Type } from "typebox";
-import { Id, NullableTimestamp, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 
 export const ApiKey = Type.Object(
   {
     id: Id,
-    name: Type.String(),
+    name: Type.String({ description: "Name for display." }),
     permissions: Type.Array(Type.String(), { description: "Values from the permission catalogue." }),
     key_prefix: Type.String({ description: "First characters of the secret, to tell keys apart." }),
     is_active: Type.Boolean({ description: "false after deactivation." }),
-    last_used_at: NullableTimestamp,
-    expires_at: NullableTimestamp,
-    created_at: Timestamp,
+    last_used_at: nullable(
+      described(
+        Timestamp,
+        "Time of the last request with the key in UTC, at most a minute late; null if it was never used.",
+      ),
+    ),
+    expires_at: nullable(
+      described(Timestamp, "Time in UTC from which the key no longer works; null if it does not expire."),
+    ),
+    created_at: CreatedAt,
   },
   { $id: "ApiKey" },
 );

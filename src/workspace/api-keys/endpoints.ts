@@ -22,7 +22,7 @@ const apiKeys: Resource = { name: "api_keys", label: "API keys", group: "Account
 
 const NewApiKey = Type.Object(
   {
-    name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
+    name: Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Name for display." }),
     permissions: Type.Array(Type.String(), { minItems: 1, description: "Values from the catalogue." }),
     expires_at: Type.Optional(
       nullable(Type.String({ description: "ISO 8601, in the future; null or absent: never." })),
@@ -65,6 +65,8 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "GET",
       path: "/api-keys",
       summary: "API keys of the workspace, newest first",
+      description:
+        "All keys of the workspace, active or not, without their secrets. `key_prefix` tells them apart.",
       needs: need(apiKeys, "read"),
       query: { show_inactive: flagField(false, "Lists deactivated keys as well.") },
       answer: Type.Array(ApiKey),
@@ -76,6 +78,8 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "GET",
       path: "/api-keys/permissions",
       summary: "Permission catalogue: every value a key can hold",
+      description:
+        "Every permission string that a key can have, with labels for people, wildcards and presets. It is derived from the operations of the running service, so that a page of key settings is never out of date.",
       needs: "authenticated",
       answer: PermissionCatalogue,
       message: "Permission catalogue",
@@ -86,6 +90,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "GET",
       path: "/api-keys/{id}",
       summary: "One API key, active or not",
+      description: "A key without its secret. `last_used_at` helps to find keys that are no longer used.",
       needs: need(apiKeys, "read"),
       answer: ApiKey,
       message: "API key",
@@ -100,6 +105,8 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "POST",
       path: "/api-keys",
       summary: "Create an API key; only this answer has the secret",
+      description:
+        "The answer has the secret (`efk_…`), which is stored only as a hash and never shown again. A key cannot create a key with more permissions than its own. A workspace has at most 1,000 keys.",
       needs: need(apiKeys, "write"),
       confirmed: true,
       body: NewApiKey,
@@ -126,6 +133,8 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "PUT",
       path: "/api-keys/{id}",
       summary: "Change name, permissions or expiry; omitted fields stay",
+      description:
+        "The secret does not change. It works on a key that is active; a key cannot change a key with more permissions than its own (403), and the last active key with every permission cannot lose any (409).",
       needs: need(apiKeys, "write"),
       confirmed: true,
       body: ApiKeyChanges,
@@ -152,6 +161,8 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "POST",
       path: "/api-keys/{id}/regenerate",
       summary: "Give an active key a new secret; the old one stops working at once",
+      description:
+        "Use it after a secret may have leaked. The old secret stops working within two seconds on every machine. To rotate without a gap, create a second key, deploy it, then deactivate the first.",
       needs: need(apiKeys, "write"),
       confirmed: true,
       answer: IssuedKey,
@@ -175,6 +186,8 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "DELETE",
       path: "/api-keys/{id}",
       summary: "Deactivate a key; it can be reactivated",
+      description:
+        "Requests with the key are answered 401 within two seconds. Messages that were accepted with it are still sent. The last active key with every permission is refused (409).",
       needs: need(apiKeys, "write"),
       confirmed: true,
       answer: ApiKey,
@@ -195,6 +208,8 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "POST",
       path: "/api-keys/{id}/reactivate",
       summary: "Reactivate a key, with its old secret",
+      description:
+        "The key works again with the secret that it had. An expired key needs a later expiry first.",
       needs: need(apiKeys, "write"),
       confirmed: true,
       answer: ApiKey,
@@ -214,6 +229,8 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "DELETE",
       path: "/api-keys/{id}/permanent",
       summary: "Delete a key permanently, active or not",
+      description:
+        "The key stops working and leaves the list; its name stays in reports and in the message log. The last active key with every permission is refused (409).",
       needs: need(apiKeys, "write"),
       confirmed: true,
       answer: Deleted,

@@ -8,8 +8,10 @@ import type { Action, Endpoint } from "#platform/http/endpoint.ts";
 
 const Grant = Type.Object(
   {
-    action: Type.String(),
-    label: Type.String(),
+    action: Type.String({
+      description: "What the permission allows: `read`, `write` or `send`; `*` in a wildcard.",
+    }),
+    label: Type.String({ description: "Name for display." }),
     value: Type.String({ description: "Send this verbatim in `permissions`." }),
   },
   { $id: "PermissionGrant" },
@@ -20,19 +22,25 @@ export const PermissionCatalogue = Type.Object(
     resources: Type.Array(
       Type.Object(
         {
-          resource: Type.String(),
-          label: Type.String(),
-          group: Type.String(),
+          resource: Type.String({ description: "The resource, the part before the colon." }),
+          label: Type.String({ description: "Name of the resource for display." }),
+          group: Type.String({ description: "Heading under which the resource is shown." }),
           wildcard: Type.String({ description: "Grants every action on the resource." }),
           covers: Type.Array(Type.String(), { description: "Paths the resource governs, sorted." }),
-          actions: Type.Array(Grant),
+          actions: Type.Array(Grant, { description: "The permissions of the resource." }),
         },
         { $id: "PermissionResource" },
       ),
+      { description: "The permissions, by resource." },
     ),
-    wildcards: Type.Array(Grant),
+    wildcards: Type.Array(Grant, { description: "Permissions that cover several resources." }),
     presets: Type.Array(
-      Type.Object({ preset: Type.String(), label: Type.String(), values: Type.Array(Type.String()) }),
+      Type.Object({
+        preset: Type.String({ description: "Name of the set." }),
+        label: Type.String({ description: "Name of the set for display." }),
+        values: Type.Array(Type.String(), { description: "Its permission strings." }),
+      }),
+      { description: "Sets of permissions for usual purposes." },
     ),
   },
   { $id: "PermissionCatalogue" },

@@ -62,6 +62,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       method: "GET",
       path: "/billing/overview",
       summary: "Balance, plan, remaining emails of the month, and storage used",
+      description:
+        "The figures for a billing page: what may still be sent this month, what is paid for, and what is stored. Emails beyond the allowance are paid from the balance; without either, sending is refused with 402.",
       needs: read,
       answer: Overview,
       message: "Billing overview",
@@ -72,6 +74,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       method: "GET",
       path: "/billing/usage",
       summary: "Spending of this month, and the newest charges",
+      description:
+        "What this month has cost, by kind, and the newest charges. `GET /billing/transactions` has the whole ledger.",
       needs: read,
       answer: Usage,
       message: "Billing usage",
@@ -105,6 +109,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       method: "GET",
       path: "/billing/subscription",
       summary: "The subscription; null on pay as you go",
+      description:
+        "The subscription with its plan. On pay as you go `subscription` is null: the allowances are then those of the free plan and the calendar month.",
       needs: read,
       answer: SubscriptionAnswer,
       message: "Subscription",
@@ -118,6 +124,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       method: "GET",
       path: "/billing/plans",
       summary: "Plans that can be subscribed to",
+      description:
+        "The plans of this installation with allowances and prices. A plan with `is_custom` is agreed with the operator and cannot be subscribed to over the API.",
       needs: read,
       answer: Type.Array(PlanShape),
       message: "Plans",
@@ -129,6 +137,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       path: "/billing/subscription",
       summary:
         "Subscribe, or change plan or interval; applies at once, and the price difference is taken from the balance",
+      description:
+        "The first period is paid from the balance at once; 402 if it does not cover it. A new plan or interval of an existing subscription holds from this moment. The new plan's allowance replaces the old one.",
       needs: write,
       confirmed: true,
       body: SubscriptionInput,
@@ -149,6 +159,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       method: "POST",
       path: "/billing/subscription/cancel",
       summary: "Cancel the subscription at the end of its current period",
+      description:
+        "The subscription stays in force until the end of the period that is paid, and `cancel_at_period_end` becomes true; one that is past due ends at once. To undo it, subscribe to the same plan again before the period ends.",
       needs: write,
       confirmed: true,
       answer: SubscriptionAnswer,
@@ -168,6 +180,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       method: "GET",
       path: "/billing/transactions",
       summary: "The ledger, newest first",
+      description:
+        "Every top-up, charge and correction of the workspace. The balance is the sum of the completed amounts. `GET /billing/transactions/export` returns the same as a file.",
       needs: read,
       query: { ...pageFields(), ...filterFields },
       answer: pageOf("transactions", TransactionShape),
@@ -186,6 +200,8 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       path: "/billing/transactions/export",
       mayTakeLong: "reading",
       summary: "The ledger as a CSV file",
+      description:
+        "A CSV file with a header row and one row for each entry of the ledger, newest first. Use it for bookkeeping.",
       needs: read,
       query: filterFields,
       answer: fileShape("text/csv", "One row a transaction, newest first."),

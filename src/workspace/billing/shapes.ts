@@ -1,6 +1,6 @@
 /** Shapes of plans, subscription, overview, usage and transactions in answers. */
 import { type Static, Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import { CreatedAt, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { planNames } from "#workspace/workspaces/workspace.ts";
 import { formatMoney } from "./format-money.ts";
 import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
@@ -15,50 +15,91 @@ const Count = nullable(Type.Integer({ description: "Null is no limit." }));
 
 export const PlanShape = Type.Object(
   {
-    id: Type.Enum([...planNames]),
-    name: Type.String(),
-    description: Type.String(),
-    price_monthly: nullable(Money),
-    price_yearly: nullable(Money),
-    currency: Type.Literal(CURRENCY),
-    billing_intervals: Type.Array(Type.Enum([...billingIntervals])),
-    email_allowance: Count,
-    validation_allowance: Count,
-    blacklist_check_allowance: Count,
-    overage_rate: nullable(Money),
-    storage: Type.Object({ bytes: Count, subscribers: Count, suppression_entries: Count }),
+    id: Type.Enum([...planNames], { description: "The plan, as `plan_id` of a subscription names it." }),
+    name: Type.String({ description: "Name for display." }),
+    description: Type.String({ description: "One sentence for display." }),
+    price_monthly: nullable(
+      described(
+        Money,
+        "Price of a month in US dollars, an exact decimal; null if it cannot be subscribed to by the month.",
+      ),
+    ),
+    price_yearly: nullable(
+      described(
+        Money,
+        "Price of a year in US dollars, an exact decimal; null if it cannot be subscribed to by the year.",
+      ),
+    ),
+    currency: Type.Literal(CURRENCY, { description: "Currency of all prices: US dollars." }),
+    billing_intervals: Type.Array(Type.Enum([...billingIntervals]), {
+      description: "The intervals in which the plan can be paid.",
+    }),
+    email_allowance: described(Count, "Emails a month that the plan includes; null is no limit."),
+    validation_allowance: described(
+      Count,
+      "Email validations a month that the plan includes; null is no limit.",
+    ),
+    blacklist_check_allowance: described(
+      Count,
+      "Blacklist checks a month that the plan includes; null is no limit.",
+    ),
+    overage_rate: nullable(
+      described(
+        Money,
+        "Price of one email or validation beyond the allowance in US dollars; null if none can be bought.",
+      ),
+    ),
+    storage: Type.Object(
+      {
+        bytes: described(Count, "Bytes of message contents, drafts and job files; null is no limit."),
+        subscribers: described(Count, "People of the workspace, each counted once; null is no limit."),
+        suppression_entries: described(Count, "Entries of all suppression lists; null is no limit."),
+      },
+      { description: "How much the workspace may store at one time." },
+    ),
     hard_stop: Type.Boolean({
       description: "Whether sending stops at the allowance until the workspace has a balance.",
     }),
     is_custom: Type.Boolean({
       description: "By agreement with the operator; cannot be subscribed to over the API.",
     }),
-    features: Type.Array(Type.String()),
+    features: Type.Array(Type.String(), { description: "What the plan offers, for display." }),
   },
   { $id: "Plan" },
 );
 
 const SubscriptionShape = Type.Object(
   {
-    plan_id: Type.Enum([...planNames]),
+    plan_id: Type.Enum([...planNames], { description: "The plan that is subscribed to." }),
     status: Type.Enum([...subscriptionStatuses, "canceled"], {
       description: "canceled: only in the answer to a cancellation that ends it at once.",
     }),
-    billing_interval: Type.Enum([...billingIntervals]),
-    current_period_start: Timestamp,
-    current_period_end: Timestamp,
-    cancel_at_period_end: Type.Boolean(),
-    past_due_since: NullableTimestamp,
-    plan: PlanShape,
+    billing_interval: Type.Enum([...billingIntervals], { description: "How often it is paid." }),
+    current_period_start: described(Timestamp, "Start of the period that is paid, in UTC."),
+    current_period_end: described(
+      Timestamp,
+      "End of the period that is paid, in UTC; the subscription renews or ends then.",
+    ),
+    cancel_at_period_end: Type.Boolean({
+      description: "Whether it ends with the current period instead of renewing.",
+    }),
+    past_due_since: nullable(
+      described(Timestamp, "Since when a renewal could not be paid; null if everything is paid."),
+    ),
+    plan: described(PlanShape, "The plan with its allowances and prices."),
   },
   { $id: "Subscription" },
 );
 
-export const SubscriptionAnswer = Type.Object({ subscription: nullable(SubscriptionShape) });
+export const SubscriptionAnswer = Type.Object({
+  subscription: nullable(described(SubscriptionShape, "The subscription; null on pay as you go.")),
+});
 
 export const SubscriptionInput = Type.Object(
   {
-    plan_id: Type.Enum([...planNames]),
+    plan_id: Type.Enum([...planNames], {
+      description: "The plan to subscribe to: one of `GET /billing/plans`.",
+    }),
     billing_interval: Type.Optional(
       Type.Enum([...billingIntervals], {
         description: "Omitted: unchanged, or monthly for a new subscription.",
@@ -68,24 +109,47 @@ export const SubscriptionInput = Type.Object(
   { $id: "SubscriptionInput" },
 );
 
-const StoredShape = Type.Object({ used: Type.Integer(), limit: Count });
+const StoredShape = Type.Object({
+  used: Type.Integer({ description: "How much is stored now." }),
+  limit: described(Count, "How much the plan allows; null is no limit."),
+});
+
+const storageMeanings: Readonly<Record<StorageKind, string>> = {
+  bytes: "Bytes of message contents, drafts and job files.",
+  subscribers: "People of the workspace, each counted once.",
+  suppression_entries: "Entries of all suppression lists.",
+};
 
 export const Overview = Type.Object(
   {
-    balance: Money,
-    currency: Type.Literal(CURRENCY),
-    plan: Type.Object({ id: Type.Enum([...planNames]), name: Type.String() }),
-    subscription_status: nullable(Type.Enum([...subscriptionStatuses])),
-    email_allowance: Count,
-    emails_used: Type.Integer(),
-    emails_remaining: Count,
-    period_start: Timestamp,
-    period_end: Timestamp,
+    balance: described(Money, "Prepaid balance in US dollars, an exact decimal."),
+    currency: Type.Literal(CURRENCY, { description: "Currency of all amounts: US dollars." }),
+    plan: Type.Object(
+      {
+        id: Type.Enum([...planNames], { description: "The plan, as in `GET /billing/plans`." }),
+        name: Type.String({ description: "Its name for display." }),
+      },
+      { description: "The plan in force." },
+    ),
+    subscription_status: nullable(
+      Type.Enum([...subscriptionStatuses], {
+        description: "State of the subscription; null on pay as you go.",
+      }),
+    ),
+    email_allowance: described(Count, "Emails that the plan includes in this period; null is no limit."),
+    emails_used: Type.Integer({
+      description: "Emails accepted in this period, without those that were returned.",
+    }),
+    emails_remaining: described(Count, "Emails of the allowance that are left; null is no limit."),
+    period_start: described(Timestamp, "Start of the period in which usage counts, in UTC."),
+    period_end: described(
+      Timestamp,
+      "End of the period in which usage counts, in UTC; the allowance starts again then.",
+    ),
     storage: Type.Object(
-      Object.fromEntries(storageKinds.map((kind) => [kind, StoredShape])) as Record<
-        StorageKind,
-        typeof StoredShape
-      >,
+      Object.fromEntries(
+        storageKinds.map((kind) => [kind, described(StoredShape, storageMeanings[kind])]),
+      ) as Record<StorageKind, typeof StoredShape>,
       {
         description: "Storage in use: bytes of message contents, drafts and job files; and rows.",
       },
@@ -99,19 +163,31 @@ export const Overview = Type.Object(
 
 export const Usage = Type.Object(
   {
-    balance: Money,
-    plan: PlanShape,
-    this_month: Type.Object({ email: Money, validation: Money, subscription: Money }),
+    balance: described(Money, "Prepaid balance in US dollars, an exact decimal."),
+    plan: described(PlanShape, "The plan in force, with its allowances and prices."),
+    this_month: Type.Object(
+      {
+        email: described(Money, "Charges for emails in US dollars."),
+        validation: described(Money, "Charges for validations in US dollars."),
+        subscription: described(Money, "Charges for the subscription in US dollars."),
+      },
+      { description: "What this month has cost, by kind." },
+    ),
     recent_charges: Type.Array(
       Type.Object({
-        id: Id,
-        transaction_type: Type.Enum([...transactionTypes]),
-        description: Type.String(),
-        quantity: nullable(Type.Integer()),
-        unit_rate: nullable(Money),
-        amount: Money,
-        created_at: Timestamp,
+        id: described(Id, "Id of the ledger entry."),
+        transaction_type: Type.Enum([...transactionTypes], { description: "What was charged." }),
+        description: Type.String({ description: "The charge in words, for people." }),
+        quantity: nullable(
+          Type.Integer({ description: "Number of units charged; null if it is not a charge by number." }),
+        ),
+        unit_rate: nullable(
+          described(Money, "Price of one unit in US dollars; null if it is not a charge by number."),
+        ),
+        amount: described(Money, "The charge in US dollars, an exact decimal."),
+        created_at: CreatedAt,
       }),
+      { description: "The newest charges, newest first." },
     ),
   },
   { $id: "BillingUsage" },
@@ -119,15 +195,19 @@ export const Usage = Type.Object(
 
 export const TransactionShape = Type.Object(
   {
-    id: Id,
-    gateway: nullable(Type.Enum([...gateways])),
-    transaction_type: Type.Enum([...transactionTypes]),
+    id: described(Id, "Id of the ledger entry."),
+    gateway: nullable(
+      Type.Enum([...gateways], { description: "How it was paid; null if no payment is behind it." }),
+    ),
+    transaction_type: Type.Enum([...transactionTypes], { description: "What the entry is for." }),
     amount: Type.String({ description: "Signed: positive amounts add to the balance." }),
-    currency: Type.String(),
-    status: Type.Enum([...transactionStatuses]),
+    currency: Type.String({ description: "Currency of the amount: `USD`." }),
+    status: Type.Enum([...transactionStatuses], {
+      description: "State of the entry; only completed ones count in the balance.",
+    }),
     receipt_number: nullable(Type.String({ description: "Null until completed." })),
-    description: Type.String(),
-    created_at: Timestamp,
+    description: Type.String({ description: "The entry in words, for people." }),
+    created_at: CreatedAt,
   },
   { $id: "Transaction" },
 );

@@ -7,7 +7,7 @@ import { type FieldFault, invalid } from "#platform/errors.ts";
 
 export const DEEPEST = 5;
 export const MOST_RULES = 100;
-const LONGEST_WORD = 200;
+export const LONGEST_WORD = 200;
 
 export interface Condition {
   readonly field: string;

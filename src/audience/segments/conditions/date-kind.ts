@@ -22,7 +22,7 @@ type DateOperator = Operator<Date, DateSource>;
 /** The first date that can be stored has the year 0001. */
 const BEFORE_ALL = new Date("0000-01-01T00:00:00Z");
 /** Longest number of days in a rule: a century. */
-const MOST_DAYS = 36_500;
+export const MOST_DAYS = 36_500;
 
 const within = (range: TimeRange) => ({
   sql: (isWithin: DateSource) => isWithin(range),

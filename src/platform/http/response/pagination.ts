@@ -3,10 +3,10 @@ import { type Static, type TSchema, Type } from "typebox";
 
 export const Pagination = Type.Object(
   {
-    page: Type.Integer(),
-    limit: Type.Integer(),
-    total: Type.Integer(),
-    total_pages: Type.Integer({ description: "0 if there are no rows." }),
+    page: Type.Integer({ description: "The page that was returned, from 1." }),
+    limit: Type.Integer({ description: "Rows per page that was applied." }),
+    total: Type.Integer({ description: "Rows on all pages." }),
+    total_pages: Type.Integer({ description: "Number of pages; 0 if there are no rows." }),
     next_cursor: Type.Optional(
       Type.Unsafe<string | null>({
         anyOf: [{ type: "string" }, { type: "null" }],
@@ -14,14 +14,21 @@ export const Pagination = Type.Object(
       }),
     ),
   },
-  { $id: "Pagination" },
+  { $id: "Pagination", description: "The page that was returned, and how many rows there are." },
 );
 
-/** The shape `{ <name>: rows, pagination }`. */
+/** The shape `{ <name>: rows, pagination }`, a component of the API reference if the row is one. */
 export function pageOf<const Name extends string, Row extends TSchema>(name: Name, row: Row) {
-  return Type.Object({ [name]: Type.Array(row), pagination: Pagination } as {
-    [Key in Name]: ReturnType<typeof Type.Array<Row>>;
-  } & { pagination: typeof Pagination });
+  const { $id } = row as { $id?: string };
+  return Type.Object(
+    {
+      [name]: Type.Array(row, { description: "The rows of the page." }),
+      pagination: Pagination,
+    } as {
+      [Key in Name]: ReturnType<typeof Type.Array<Row>>;
+    } & { pagination: typeof Pagination },
+    $id === undefined ? {} : { $id: `${$id}Page`, description: "A page of a list." },
+  );
 }
 
 /** The `pagination` of a response: the applied page and limit, and the totals. */

@@ -18,7 +18,7 @@ import {
 } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
+import { described, Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { requireCampaignState } from "#sending/campaigns/lifecycle/lifecycle.ts";
 import { activitySeries } from "./activity-series.ts";
@@ -39,25 +39,25 @@ const Count = Type.Integer();
 
 const ActivityHour = Type.Object(
   {
-    time: Timestamp,
+    time: described(Timestamp, "End of the hour, in UTC."),
     sent: Type.Integer({ description: "Messages that had their first attempt, whatever its result." }),
-    opens: Count,
-    clicks: Count,
-    unsubscribes: Count,
-    complaints: Count,
+    opens: described(Count, "Opens by people up to then."),
+    clicks: described(Count, "Clicks by people up to then."),
+    unsubscribes: described(Count, "People who had unsubscribed by then."),
+    complaints: described(Count, "Messages reported as spam by then."),
   },
   { $id: "CampaignHour" },
 );
 
 const CampaignMessage = Type.Object(
   {
-    id: Id,
-    time: Timestamp,
-    localpart: Type.String(),
-    domain: Type.String(),
-    status: Type.Enum([...messageStatuses]),
-    attempts: Count,
-    error_message: nullable(Type.String()),
+    id: described(Id, "Id of the message."),
+    time: described(Timestamp, "When the message was made, in UTC."),
+    localpart: Type.String({ description: "The recipient's address before the @." }),
+    domain: Type.String({ description: "The recipient's address after the @." }),
+    status: Type.Enum([...messageStatuses], { description: "State of the message." }),
+    attempts: described(Count, "Attempts to deliver it."),
+    error_message: nullable(Type.String({ description: "Last reply or reason; null if there was none." })),
     next_attempt_at: Type.Unsafe<Date | null>({
       ...NullableTimestamp,
       description: "For deferred messages; otherwise null.",
@@ -85,24 +85,24 @@ const CampaignMessage = Type.Object(
 
 const CampaignActivity = Type.Object(
   {
-    id: Id,
+    id: described(Id, "Id of the activity."),
     type: Type.Enum([...activityTypes], {
       description: "`sent`: the recipient's server accepted the message.",
     }),
-    email: Type.String(),
-    description: Type.String(),
+    email: Type.String({ description: "Address of the recipient." }),
+    description: Type.String({ description: "What happened, for people." }),
     times: Times,
-    timestamp: Timestamp,
+    timestamp: described(Timestamp, "When it happened, in UTC."),
   },
   { $id: "CampaignActivity" },
 );
 
 const CampaignLink = Type.Object(
   {
-    index: Count,
+    index: described(Count, "Position of the link in the mail, from 0."),
     url: Type.String({ description: "With its merge tags." }),
     is_personal: Type.Boolean({ description: "Whether the URL contains merge tags." }),
-    click_count: Count,
+    click_count: described(Count, "Clicks by people."),
     unique_click_count: Type.Integer({ description: "People who clicked the link." }),
   },
   { $id: "CampaignLink" },
@@ -141,6 +141,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       path: "/campaigns/{id}/activity",
       mayTakeLong: "reading",
       summary: "Activity of a campaign since it was sent, hour by hour, cumulative",
+      description: "One entry an hour with the sums up to then, for a chart.",
       needs: need(campaigns, "read"),
       answer: Type.Array(ActivityHour),
       message: "Campaign activity",
@@ -155,6 +156,8 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       path: "/campaigns/{id}/smtp-domain-stats",
       mayTakeLong: "reading",
       summary: "Delivery results by recipient domain, largest first",
+      description:
+        "How the messages fared at each recipient domain. Use it to see which mailbox provider refuses or delays mail.",
       needs: need(campaigns, "read"),
       query: pageFields(),
       answer: pageOf("stats", DomainStats),
@@ -178,6 +181,8 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       path: "/campaigns/{id}/messages",
       mayTakeLong: "reading",
       summary: "The messages of a campaign with their status",
+      description:
+        "Every message with its state and last reply. For long lists follow `pagination.next_cursor`.",
       needs: need(campaigns, "read"),
       query: {
         status: choiceField(messageStatuses, "Only messages in this status."),
@@ -229,6 +234,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       path: "/campaigns/{id}/recent-activity",
       mayTakeLong: "reading",
       summary: "Recent activity of recipients, newest first",
+      description: "Opens, clicks, unsubscriptions and complaints as they come in.",
       needs: need(campaigns, "read"),
       query: pageFields(),
       answer: pageOf("activities", CampaignActivity),
@@ -248,6 +254,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       path: "/campaigns/{id}/links",
       mayTakeLong: "reading",
       summary: "The tracked links of a campaign with their clicks",
+      description: "Each link of the content with the clicks by people.",
       needs: need(campaigns, "read"),
       answer: Type.Array(CampaignLink),
       message: "Campaign links",

@@ -1,10 +1,12 @@
 /** Top-ups through the payment gateway. */
+
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import type { Log } from "#platform/log/log.ts";
+import { described } from "#platform/shapes.ts";
 import { billing } from "#workspace/billing/permission.ts";
 import { getTransaction } from "#workspace/billing/read-ledger-store.ts";
 import { shownTransaction, TransactionShape } from "#workspace/billing/shapes.ts";
@@ -20,7 +22,7 @@ const TopUpInput = Type.Object(
 
 const TopUp = Type.Object(
   {
-    transaction: TransactionShape,
+    transaction: described(TransactionShape, "The pending top-up in the ledger."),
     checkout_url: Type.String({ description: "The page where a person pays, within 23 hours." }),
   },
   { $id: "TopUp" },
@@ -44,6 +46,8 @@ export function topUpEndpoints({ db, clock, log, gateway, publicUrl }: TopUpDeps
       path: "/billing/top-up",
       mayTakeLong: "asking others",
       summary: "Start a top-up; the answer has the address of the payment page",
+      description:
+        "Starts a payment into the prepaid balance and returns the address of the payment provider's page. Send the person there. The balance grows when the provider confirms the payment, usually within seconds; the transaction is `pending` until then. An installation without a payment provider answers 400, and its operator records payments.",
       needs: need(billing, "write"),
       confirmed: true,
       body: TopUpInput,
