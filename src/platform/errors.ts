@@ -24,7 +24,7 @@ export const errorTable = {
   NOT_FOUND: { status: 404, text: "The resource does not exist" },
   METHOD_NOT_ALLOWED: { status: 405, text: "This path does not take that method" },
   CONFLICT: { status: 409, text: "The request conflicts with existing data" },
-  GONE: { status: 410, text: "The resource was kept for a time, which is over" },
+  GONE: { status: 410, text: "The resource is no longer kept" },
   PAYLOAD_TOO_LARGE: { status: 413, text: "The request body is too large" },
   RATE_LIMIT_EXCEEDED: { status: 429, text: "Too many requests; slow down and retry" },
   INTERNAL_ERROR: { status: 500, text: "Something failed on our side; retry shortly" },

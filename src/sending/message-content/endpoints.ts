@@ -7,7 +7,7 @@ import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
 import type { ParsedMessage, ParseSentMessage } from "./parse-sent-message.ts";
 import { messageContent } from "./permission.ts";
-import { readSentMessage, type SentMessage, type SentMessageDeps } from "./read-sent-message.ts";
+import { readSentMessage, type SentMessageDeps, type ShownMessage } from "./read-sent-message.ts";
 
 const HeaderLine = Type.Object(
   {
@@ -123,7 +123,7 @@ export function messageContentEndpoints(deps: MessageContentDeps): Endpoint[] {
 
 function describe(
   id: string,
-  { raw, isRebuilt, mailFrom, expiresAt }: SentMessage,
+  { raw, isRebuilt, mailFrom, expiresAt }: ShownMessage,
   parsed: ParsedMessage,
 ): Static<typeof MessageContent> {
   return {
