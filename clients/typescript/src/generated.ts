@@ -3137,11 +3137,6 @@ export interface components {
             trigger_autoresponders?: boolean;
             /** @description Encoding of the file, such as utf-8, windows-1252 or shift_jis. If omitted, UTF-8 is detected and any other encoding is guessed. */
             encoding?: string;
-            /**
-             * @description As in the query.
-             * @default false
-             */
-            dry_run?: boolean;
             /** @description Format of the dates in the file: DMY, MDY, YMD or YDM (also as a pattern such as DD/MM/YYYY), excel or excel1904 for the serial numbers of a spreadsheet, unix for seconds or milliseconds since 1970. If omitted, a date such as 03/04/2019 is refused, unless other dates of the file show which part is the day. */
             date_format?: string;
             /**

@@ -165,11 +165,22 @@ function operation(endpoint: Endpoint, tag: string, components: Components): Jso
     ...(endpoint.body && {
       requestBody: {
         required: !endpoint.bodyMayBeAbsent,
-        content: { [mediaTypeOfBody(endpoint.body)]: { schema: components.schema(endpoint.body) } },
+        content: { [mediaTypeOfBody(endpoint.body)]: { schema: components.schema(bodyOf(endpoint)) } },
       },
     }),
     responses: responsesOf(endpoint, components),
   };
+}
+
+/**
+ * The shape of the body. A field of a form that is also a query parameter is left out: generators of clients make
+ * arguments of one function out of both, and two with the same name are not valid code.
+ */
+function bodyOf({ body, query = {} }: Endpoint): unknown {
+  if (body === undefined || fileFieldOf(body) === undefined) return body;
+  const { properties = {}, ...rest } = body as TSchema & { properties?: Record<string, TSchema> };
+  const others = Object.entries(properties).filter(([name]) => !Object.hasOwn(query, name));
+  return { ...rest, properties: Object.fromEntries(others) };
 }
 
 function mediaTypeOfBody(body: TSchema): string {
