@@ -1159,6 +1159,17 @@ create table report_sender_days (
   PRIMARY KEY (workspace_id, day, from_domain)
 );
 
+create table roles (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  permissions text[] not null,
+  created_at timestamp with time zone default now() not null,
+  UNIQUE (workspace_id, name),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table routed_workspaces (
   workspace_id uuid not null,
   version integer not null,
@@ -1270,6 +1281,24 @@ create table sending_ips (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE UNIQUE INDEX sending_ips_by_ip ON sending_ips USING btree (ip);
+
+create table sessions (
+  token_hash bytea not null,
+  id uuid not null,
+  user_id uuid not null,
+  has_second_factor boolean not null,
+  ip text not null,
+  agent text not null,
+  created_at timestamp with time zone default now() not null,
+  seen_at timestamp with time zone default now() not null,
+  expires_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone default now() not null,
+  UNIQUE (id),
+  PRIMARY KEY (token_hash),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
+);
+CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
+CREATE INDEX sessions_of_user ON sessions USING btree (user_id, seen_at DESC);
 
 create table signup_forms (
   workspace_id uuid not null,
@@ -1511,6 +1540,21 @@ create table tracking_domains (
 CREATE INDEX tracking_domains_by_check ON tracking_domains USING btree (COALESCE(checked_at, created_at));
 CREATE UNIQUE INDEX tracking_domains_by_name ON tracking_domains USING btree (domain) WHERE is_verified;
 
+create table users (
+  id uuid not null,
+  email text not null,
+  name text not null,
+  password_hash text,
+  language text,
+  timezone text,
+  preferences jsonb default '{}'::jsonb not null,
+  is_operator boolean default false not null,
+  created_at timestamp with time zone default now() not null,
+  disabled_at timestamp with time zone,
+  UNIQUE (email),
+  PRIMARY KEY (id)
+);
+
 create table validation_batches (
   workspace_id uuid not null,
   job_id uuid not null,
@@ -1625,6 +1669,21 @@ create table webhooks (
 );
 CREATE INDEX webhooks_deleted ON webhooks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 
+create table workspace_members (
+  workspace_id uuid not null,
+  user_id uuid not null,
+  built_in_role text,
+  role_id uuid,
+  created_at timestamp with time zone default now() not null,
+  PRIMARY KEY (workspace_id, user_id),
+  FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, role_id) REFERENCES roles(workspace_id, id),
+  CHECK ((num_nonnulls(built_in_role, role_id) = 1))
+);
+CREATE INDEX workspace_members_of_role ON workspace_members USING btree (workspace_id, role_id) WHERE (role_id IS NOT NULL);
+CREATE INDEX workspace_members_of_user ON workspace_members USING btree (user_id);
+
 create table workspaces (
   id uuid not null,
   name text not null,
@@ -1638,6 +1697,7 @@ create table workspaces (
   default_sender text,
   retry_hours smallint default 72 not null,
   tracks_transactional boolean default false not null,
+  requires_second_factor boolean default false not null,
   PRIMARY KEY (id),
   CHECK ((hourly_cap > 0)),
   CHECK (((retry_hours >= 1) AND (retry_hours <= 168)))

@@ -162,10 +162,10 @@ const ruleFor: Partial<Record<ErrorCode, string>> = {
 function permissionsPage(endpoints: readonly Endpoint[]): string {
   const { resources, wildcards, presets } = catalogueOf(endpoints);
   const callsOf = (value: string) =>
-    endpoints.filter(({ needs }) => needs !== "authenticated" && permissionOf(needs) === value).map(call);
+    endpoints.filter(({ needs }) => typeof needs !== "string" && permissionOf(needs) === value).map(call);
   const open = endpoints.filter(({ needs }) => needs === "authenticated").map(call);
   const ofRows = endpoints
-    .filter(({ needs }) => needs !== "authenticated" && needs.judgedBy === "handler")
+    .filter(({ needs }) => typeof needs !== "string" && needs.judgedBy === "handler")
     .map(call);
   return page(
     "Permissions",

@@ -27,6 +27,10 @@ import { startService, type TestService } from "./support/service.ts";
 const MEGABYTE = 1024 ** 2;
 const endpoints = endpointsForDocs();
 const every = endpoints.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
+/** Operations in a workspace, with a permission or for all of its keys and members. */
+const inWorkspace = every.filter(([, { needs }]) => typeof needs !== "string" || needs === "authenticated");
+const closed = every.filter(([, { needs }]) => needs !== "public");
+const forPeople = every.filter(([, { needs }]) => needs === "signed in" || needs === "operator");
 const withBody = every.filter(([, { body }]) => body !== undefined);
 const withJson = withBody.filter(([, { body }]) => fileFieldOf(body) === undefined);
 const withForm = withBody.filter(([, { body }]) => fileFieldOf(body) !== undefined);
@@ -42,11 +46,15 @@ beforeAll(async () => {
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
   const stripe = await startFakeStripe();
   service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env } });
-  const { database, clock } = service;
-  owner = { workspaceId: service.workspaceId, call: service.call, database, clock };
+  const { database, clock, workspaceId } = service;
+  // The clock runs ahead during the examples; the person stays confirmed.
+  const confirmedAt = new Date("2999-01-01");
+  const person = await service.newPerson(["*:*"], { isOperator: true, confirmedAt });
+  owner = { workspaceId, call: service.call, person, database, clock };
   const other = await service.newWorkspace();
   const call = apiCaller(() => service.url, other.key);
-  stranger = { workspaceId: other.workspaceId, call, database, clock };
+  const theirs = await service.newPerson(["*:*"], { workspaceId: other.workspaceId, confirmedAt });
+  stranger = { workspaceId: other.workspaceId, call, person: theirs, database, clock };
 });
 
 /** The kinds of ids in a path; each is the path up to the id. */
@@ -75,6 +83,10 @@ async function bodyFor(endpoint: Endpoint, owner: Owner): Promise<object | undef
   if (make === undefined) throw new Error(`support/contract-examples.ts has no body for ${endpoint.id}`);
   return make(owner);
 }
+
+/** Calls an operation as somebody who may: with the owner's key, or as a person where keys may not. */
+const callOf = ({ needs }: Endpoint, owner: Owner) =>
+  needs === "signed in" || needs === "operator" ? owner.person.call : owner.call;
 
 /** Each refusal has the envelope, a code that the API reference lists, and a request id. */
 function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, code: string): void {
@@ -140,14 +152,14 @@ it("every field with a pattern has a description of the allowed values", () => {
 });
 
 describe("permissions", () => {
-  it.each(every)("%s needs the permission of its path and method", (name, { path, needs }) => {
+  it.each(inWorkspace)("%s needs the permission of its path and method", (name, { path, needs }) => {
     if (name === "GET /api-keys/permissions") return expect(needs).toBe("authenticated");
     const last = path.split("/").findLast((part) => part in governing) ?? "";
     const resource = reports.test(path) ? "reports" : governing[last];
-    return expect(needs !== "authenticated" && permissionOf(needs)).toBe(`${resource}:${actionBy(name)}`);
+    return expect(typeof needs !== "string" && permissionOf(needs)).toBe(`${resource}:${actionBy(name)}`);
   });
 
-  it.each(every)("%s without a key answers 401", async (_name, endpoint) => {
+  it.each(closed)("%s without a key answers 401", async (_name, endpoint) => {
     const path = fill(endpoint.path, []);
     for (const key of [null, "", "efk_", `efk_${"x".repeat(40)}`, "x".repeat(8_000)]) {
       const answer = await service.call(endpoint.method, path, undefined, { key });
@@ -155,18 +167,26 @@ describe("permissions", () => {
     }
   });
 
-  it.each(every)(
-    "%s with every permission except its own answers 403 with required_scopes",
-    async (_name, endpoint) => {
+  it.each(
+    inWorkspace.flatMap(([name, endpoint]) => [
+      [name, "key", endpoint] as const,
+      [name, "member", endpoint] as const,
+    ]),
+  )(
+    "%s: a %s with every permission except its own gets 403 with required_scopes",
+    async (_name, kind, endpoint) => {
       const { needs, method, path } = endpoint;
-      const wanted = needs === "authenticated" ? undefined : permissionOf(needs);
+      const wanted = typeof needs === "string" ? undefined : permissionOf(needs);
       const others = catalogueOf(endpoints)
         .resources.flatMap(({ actions }) => actions.map(({ value }) => value))
         .filter((value) => value !== wanted);
-      const key = await service.newKey(others);
+      const call =
+        kind === "key"
+          ? apiCaller(() => service.url, await service.newKey(others))
+          : (await service.newPerson(others)).call;
       const url = fill(path, await idsFor(path, owner));
-      const answer = await service.call(method, url, await bodyFor(endpoint, owner), { key });
-      if (needs === "authenticated") expect(answer.status).toBeLessThan(300);
+      const answer = await call(method, url, await bodyFor(endpoint, owner));
+      if (typeof needs === "string") expect(answer.status).toBeLessThan(300);
       else if (needs.judgedBy === "server") {
         expectRefusal(endpoint, answer, 403, "INSUFFICIENT_SCOPE");
         expect(answer.body.required_scopes).toEqual([wanted]);
@@ -180,7 +200,29 @@ describe("permissions", () => {
     },
   );
 
-  it.each(every)(
+  it.each(forPeople)("%s refuses API keys with 403", async (_name, endpoint) => {
+    const answer = await service.call(endpoint.method, fill(endpoint.path, []));
+    expectRefusal(endpoint, answer, 403, "FORBIDDEN");
+  });
+
+  it.each(inWorkspace)(
+    "%s refuses people who are no member, who name no workspace, or who come from another site",
+    async (_name, endpoint) => {
+      const url = fill(endpoint.path, []);
+      const call = (headers: Record<string, string>) =>
+        owner.person.call(endpoint.method, url, undefined, { headers });
+      for (const workspaceId of [stranger.workspaceId, newId()]) {
+        expectRefusal(endpoint, await call({ "X-Workspace": workspaceId }), 403, "FORBIDDEN");
+      }
+      expectRefusal(endpoint, await call({ "X-Workspace": "x" }), 400, "VALIDATION_ERROR");
+      if (endpoint.method === "GET") return;
+      for (const site of ["cross-site", "same-site", "none"]) {
+        expectRefusal(endpoint, await call({ "Sec-Fetch-Site": site }), 403, "FORBIDDEN");
+      }
+    },
+  );
+
+  it.each(inWorkspace)(
     "%s of a suspended workspace answers 403 if it sends or changes something",
     async (_name, endpoint) => {
       const { workspaceId, key } = await service.newWorkspace();
@@ -200,7 +242,8 @@ describe("ids in paths", () => {
     const body = await bodyFor(endpoint, owner);
     for (const [place, theirs] of foreign.entries()) {
       const answerTo = async (id: string) => {
-        const answer = await owner.call(endpoint.method, fill(endpoint.path, own.with(place, id)), body);
+        const url = fill(endpoint.path, own.with(place, id));
+        const answer = await callOf(endpoint, owner)(endpoint.method, url, body);
         expectRefusal(endpoint, answer, 404, "NOT_FOUND");
         return answer.body;
       };
@@ -214,7 +257,7 @@ describe("ids in paths", () => {
     for (const [place, id] of ids.entries()) {
       for (const malformed of ["x", "0", "-1", `${id}0`, "a%00b", "..%2f..", "%27--", "9".repeat(300)]) {
         const url = fill(endpoint.path, ids.with(place, malformed));
-        expectRefusal(endpoint, await owner.call(endpoint.method, url, body), 404, "NOT_FOUND");
+        expectRefusal(endpoint, await callOf(endpoint, owner)(endpoint.method, url, body), 404, "NOT_FOUND");
       }
     }
   });
@@ -222,7 +265,7 @@ describe("ids in paths", () => {
 
 describe("bodies", () => {
   const send = async (endpoint: Endpoint, ids: readonly string[], body: unknown) =>
-    owner.call(endpoint.method, fill(endpoint.path, ids), body);
+    callOf(endpoint, owner)(endpoint.method, fill(endpoint.path, ids), body);
 
   it.each(withBody)("%s: a body that is not a JSON object answers 400", async (_name, endpoint) => {
     const ids = await idsFor(endpoint.path, owner);
@@ -242,7 +285,8 @@ describe("bodies", () => {
       expectRefusal(endpoint, await send(endpoint, ids, body), 400, "VALIDATION_ERROR");
     }
     const form = { "Content-Type": "application/x-www-form-urlencoded" };
-    const answer = await owner.call(endpoint.method, fill(endpoint.path, ids), "a=b", { headers: form });
+    const url = fill(endpoint.path, ids);
+    const answer = await callOf(endpoint, owner)(endpoint.method, url, "a=b", { headers: form });
     expectRefusal(endpoint, answer, 400, "VALIDATION_ERROR");
   });
 
@@ -361,9 +405,15 @@ describe("paths and methods", () => {
 });
 
 describe("answers", () => {
+  it.each(inWorkspace)("%s answers a member as it answers a key", async (_name, endpoint) => {
+    const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
+    const answer = await owner.person.call(endpoint.method, url, await bodyFor(endpoint, owner));
+    expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
+  });
+
   it.each(every)("%s answers in its declared shape", async (_name, endpoint) => {
     const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
-    const answer = await owner.call(endpoint.method, url, await bodyFor(endpoint, owner));
+    const answer = await callOf(endpoint, owner)(endpoint.method, url, await bodyFor(endpoint, owner));
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
     const mediaType = mediaTypeOf(endpoint.answer);
     if (mediaType !== undefined) {
@@ -374,7 +424,7 @@ describe("answers", () => {
     const beside = endpoint.isContinued ? ["next_cursor"] : [];
     expect(Object.keys(answer.body).sort()).toEqual(["data", "message", ...beside, "success"]);
     expect(answer.body).toMatchObject({ success: true, message: expect.stringMatching(/./) });
-    const shape = Compile(closed(endpoint.answer) as TSchema);
+    const shape = Compile(withoutOtherFields(endpoint.answer) as TSchema);
     expect(shape.Errors(answer.body.data)).toEqual([]);
   });
 
@@ -392,7 +442,7 @@ describe("answers", () => {
       "[]",
       "1&page=2&limit=x",
     ]) {
-      const answer = await owner.call(endpoint.method, `${url}?page=${value}&limit=${value}`);
+      const answer = await callOf(endpoint, owner)(endpoint.method, `${url}?page=${value}&limit=${value}`);
       expect(answer.status).toBe(200);
       if (Array.isArray(answer.body.data)) continue;
       const { page, limit } = answer.body.data.pagination;
@@ -404,9 +454,11 @@ describe("answers", () => {
 });
 
 /** The shape without additional properties, because an answer must not have fields that the reference does not list. */
-function closed(shape: unknown): unknown {
-  if (Array.isArray(shape)) return shape.map(closed);
+function withoutOtherFields(shape: unknown): unknown {
+  if (Array.isArray(shape)) return shape.map(withoutOtherFields);
   if (typeof shape !== "object" || shape === null) return shape;
-  const parts = Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, closed(part)]));
+  const parts = Object.fromEntries(
+    Object.entries(shape).map(([name, part]) => [name, withoutOtherFields(part)]),
+  );
   return "properties" in parts ? { additionalProperties: false, ...parts } : parts;
 }

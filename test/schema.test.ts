@@ -32,6 +32,7 @@ const unsealed = [
   "inbound_mails.raw",
   "job_file_parts.octets",
   "secret_keys.fingerprint",
+  "sessions.token_hash",
   "submissions.raw",
   "subscribers.active_lists",
 ];

@@ -4,7 +4,7 @@ import { returnPathKeys } from "#delivery/compose/compose-leased-message.ts";
 import { WorkerNotifier } from "#delivery/queue/notify-workers.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
-import { createAuthenticator } from "#platform/http/authenticate.ts";
+import { KeyAuthenticator } from "#platform/http/authenticate.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
@@ -157,7 +157,7 @@ function openReturns(services: ProcessContext, certificate: Certificate, hooks: 
 function openSubmission(services: ProcessContext, certificate: Certificate, hooks: PortHooks): Gate {
   const { config, requests: database, clock, log } = services;
   const lastUsed = createLastUsed({ db: services.database, clock, log });
-  const authenticator = createAuthenticator({
+  const authenticator = new KeyAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
     clock,
     onUse: (caller) => lastUsed.note(caller),

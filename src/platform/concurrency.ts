@@ -4,7 +4,6 @@
  */
 import pLimit, { type LimitFunction } from "p-limit";
 import { ApiError } from "./errors.ts";
-import type { WorkspaceId } from "./ids.ts";
 
 /** Runs `work` as soon as the limit allows, and gives its result. */
 export type Limiter = <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -44,8 +43,8 @@ const RETRY_AFTER_S = 5;
 export function createWorkspaceLimiter(
   { concurrency, maxWaiting, maxWaitMs }: QueueBounds,
   message: string,
-): KeyedLimiter<WorkspaceId> {
-  const queues = new KeyedQueues<WorkspaceId>(concurrency);
+): KeyedLimiter<string> {
+  const queues = new KeyedQueues<string>(concurrency);
   const headers = { "Retry-After": String(RETRY_AFTER_S) };
   const refusal = () => new ApiError("RATE_LIMIT_EXCEEDED", message, { headers });
   return async (workspaceId, work) => {

@@ -15,6 +15,11 @@ export const errorTable = {
   FORBIDDEN: { status: 403, text: "This action is not allowed" },
   INSUFFICIENT_SCOPE: { status: 403, text: "The API key's permissions do not cover this endpoint" },
   EMAIL_NOT_VERIFIED: { status: 403, text: "The sender address or domain is not verified yet" },
+  SECOND_FACTOR_REQUIRED: {
+    status: 403,
+    text: "The workspace requires a second factor: add one to your account",
+  },
+  REAUTHENTICATION_REQUIRED: { status: 403, text: "Confirm that it is you, then repeat the request" },
   SERVICE_SUSPENDED: { status: 403, text: "The workspace is suspended" },
   NOT_FOUND: { status: 404, text: "The resource does not exist" },
   METHOD_NOT_ALLOWED: { status: 405, text: "This path does not take that method" },

@@ -17,7 +17,7 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { metricsAccess } from "#platform/http/auth/metrics-access.ts";
 import { createRateLimiter } from "#platform/http/auth/rate-limit.ts";
-import { createAuthenticator } from "#platform/http/authenticate.ts";
+import { Authenticator } from "#platform/http/authenticate.ts";
 import { registerDocs } from "#platform/http/docs-page.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { HEALTH_RATE, LIVENESS_RATE, type ReadinessCheck, registerHealth } from "#platform/http/health.ts";
@@ -41,6 +41,7 @@ import { registerWorkspacePages } from "#workspace/assembly.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
+import { findMembership, findSession } from "#workspace/people/store.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
 
@@ -81,8 +82,10 @@ export function createApi(
       log,
     });
   const lastUsed = createLastUsed({ db: background, clock, log });
-  const authenticator = createAuthenticator({
+  const authenticator = new Authenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
+    findSession: (tokenHash, now) => findSession(database, tokenHash, now),
+    findMembership: (userId, workspaceId) => findMembership(database, userId, workspaceId),
     clock,
     onUse: (caller) => lastUsed.note(caller),
   });
@@ -126,6 +129,8 @@ export function createApi(
     rateLimiter,
     trustedProxies: config.TRUSTED_PROXIES,
     corsOrigins: config.CORS_ORIGINS,
+    publicUrl: config.PUBLIC_URL,
+    clock,
     log,
     databaseMs: services.requestMs,
     onAnswer: (...answer) => metrics.observe(...answer),

@@ -156,6 +156,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       path: "/webhooks/{id}/rotate-secret",
       summary: "Rotate the secret of a webhook; for 24 hours the old one signs, too",
       needs: need(webhooks, "write"),
+      confirmed: true,
       answer: WebhookWithSecret,
       message: "Secret rotated: keep the new one, it is not shown again",
       async handle({ caller: { workspaceId }, params: { id } }) {

@@ -29,7 +29,7 @@ test("BOOTSTRAP_API_KEY is the first key's value, is not told again, and does no
   if (!first || !record) throw new Error("no first workspace");
   expect(await listWorkspaces(chosen)).toMatchObject([{ id: record.workspaceId, plan: "enterprise" }]);
 
-  await removeKey(chosen, first.workspaceId, record.keyId);
+  await removeKey(chosen, first.workspaceId, record.actor.id);
   expect(await start()).toBeUndefined();
   expect(await listKeys(chosen, first.workspaceId, { showInactive: true })).toEqual([]);
 });

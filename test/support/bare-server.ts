@@ -7,7 +7,7 @@ import { afterAll } from "vitest";
 import { systemClock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { unlimited } from "#platform/http/auth/rate-limit.ts";
-import { createAuthenticator, type KeyRecord } from "#platform/http/authenticate.ts";
+import { Authenticator, type KeyRecord } from "#platform/http/authenticate.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { createServer, type ServerOptions } from "#platform/http/server.ts";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
@@ -37,7 +37,9 @@ export async function startBareServer(
   options: Partial<ServerOptions> = {},
 ): Promise<BareServer> {
   const keys = new Map<string, KeyRecord>();
-  const authenticator = createAuthenticator({
+  const authenticator = new Authenticator({
+    findSession: async () => undefined,
+    findMembership: async () => undefined,
     findKey: async (keyHash) => keys.get(keyHash.toString("base64")),
     clock: systemClock,
     onUse: () => {},
@@ -71,8 +73,7 @@ export async function startBareServer(
         defaultSender: null,
         retryHours: 72,
         tracksTransactional: false,
-        keyId: newId(),
-        keyName: "Test key",
+        actor: { kind: "key", id: newId(), name: "Test key" },
         permissions: ["*:*"],
         isActive: true,
         expiresAt: null,

@@ -14,11 +14,13 @@ import { changeWorkspace } from "#workspace/change-workspace.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 import { writeJobFile } from "./job-files.ts";
+import type { SignedInPerson } from "./people.ts";
 
-/** A workspace and a key with every permission. */
+/** A workspace, a key with every permission, and a member who operates the installation. */
 export interface Owner {
   readonly workspaceId: WorkspaceId;
   readonly call: CallApi;
+  readonly person: SignedInPerson;
   readonly database: Database;
   readonly clock: StubClock;
 }

@@ -18,6 +18,7 @@ import { apiCaller, type CallApi } from "./api-caller.ts";
 import { type StubClock, stubClock } from "./clock.ts";
 import { testDatabase } from "./database.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
+import { type SignedInPerson, signInPerson } from "./people.ts";
 
 /** Concurrent calls wait for one of four connections; on a slow machine that takes long. */
 const REQUEST_MS = 60_000;
@@ -39,6 +40,16 @@ export interface TestService {
   newWorkspace(): Promise<{ workspaceId: WorkspaceId; key: string }>;
   /** Creates another key of the first workspace. */
   newKey(permissions: readonly string[], name?: string): Promise<string>;
+  /** Signs in a new member of a workspace, by default of the first one. */
+  newPerson(
+    permissions: readonly string[],
+    options?: {
+      readonly workspaceId?: WorkspaceId;
+      readonly isOperator?: boolean;
+      readonly hasSecondFactor?: boolean;
+      readonly confirmedAt?: Date;
+    },
+  ): Promise<SignedInPerson>;
 }
 
 /** Starts the service; it stops after the test file. */
@@ -109,6 +120,8 @@ export async function startService(
     clock,
     newWorkspace,
     newKey: (permissions, name = "Another key") => newKeyOf(first.workspaceId, permissions, name),
+    newPerson: (permissions, { workspaceId = first.workspaceId, ...options } = {}) =>
+      signInPerson({ database, url: () => url, now: clock.now() }, workspaceId, permissions, options),
     call: apiCaller(() => url, first.key),
   };
 }

@@ -20,7 +20,7 @@ export interface Operations {
   createApiKey(input: { body: Body<"createApiKey"> } & CallOptions): Call<Data<"createApiKey">>;
   /**
    * Permission catalogue: every value a key can hold.
-   * Any valid key may call this.
+   * Any valid key, and any member of the workspace, may call this.
    *
    * `GET /api-keys/permissions`
    */

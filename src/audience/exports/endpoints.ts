@@ -46,6 +46,7 @@ export function exportEndpoints(deps: StorageDeps & { readonly db: Database }): 
       mayTakeLong: "reading",
       summary: "Export subscribers to a CSV file, in the background",
       needs,
+      confirmed: true,
       body: ExportRequest,
       bodyMayBeAbsent: true,
       answer: JobStarted,

@@ -156,6 +156,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Delete a mailing list and its memberships; people on no other list are deleted",
       needs: need(mailingLists, "write"),
+      confirmed: true,
       answer: Deleted,
       message: "Mailing list deleted",
       errors: ["CONFLICT"],

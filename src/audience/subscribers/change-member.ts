@@ -58,7 +58,7 @@ export function addMember(
   workspaceId: WorkspaceId,
   mailingListId: string,
   body: NewMemberInput,
-  keyName: string,
+  actorName: string,
 ): Promise<MemberWithWarnings> {
   const { db, clock, onSubscriber } = deps;
   const email = readEmail(body.email);
@@ -91,7 +91,7 @@ export function addMember(
     const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
     if (member === undefined) throw new Error(`${email} joined and is not on the list`);
     if (body.status !== undefined) {
-      await suppressByStatus(tx, workspaceId, member, body.status, { createdBy: keyName, createdAt: now });
+      await suppressByStatus(tx, workspaceId, member, body.status, { createdBy: actorName, createdAt: now });
     }
     await onSubscriber(tx, subscriberEvent(workspaceId, created > 0 ? "created" : "updated", member, now));
     return withWarnings(tx, workspaceId, member);
@@ -136,7 +136,7 @@ export function changeMember(
   { db, clock, onSubscriber }: Dependencies,
   place: MemberKey,
   body: MemberChanges,
-  keyName: string,
+  actorName: string,
 ): Promise<MemberWithWarnings> {
   const { workspaceId, mailingListId, subscriberId } = place;
   const names = {
@@ -167,7 +167,7 @@ export function changeMember(
     const after =
       body.status === undefined
         ? await requireMember(tx, place)
-        : await setMemberStatus(tx, place, body.status, { createdBy: keyName, createdAt: now });
+        : await setMemberStatus(tx, place, body.status, { createdBy: actorName, createdAt: now });
     const event = eventOfChange(workspaceId, before, after, now);
     if (event !== undefined) await onSubscriber(tx, event);
     return withWarnings(tx, workspaceId, after);
@@ -179,7 +179,7 @@ export function setStatus(
   { db, clock, onSubscriber }: Dependencies,
   place: MemberKey,
   status: SubscriberStatus,
-  keyName: string,
+  actorName: string,
 ): Promise<MemberWithWarnings> {
   return inTransaction(db, async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
@@ -187,7 +187,7 @@ export function setStatus(
     await lockSubscriber(tx, place.workspaceId, place.subscriberId);
     const before = await requireMember(tx, place);
     const now = clock.now();
-    const after = await setMemberStatus(tx, place, status, { createdBy: keyName, createdAt: now });
+    const after = await setMemberStatus(tx, place, status, { createdBy: actorName, createdAt: now });
     const event = eventOfChange(place.workspaceId, before, after, now);
     if (event !== undefined) await onSubscriber(tx, event);
     return withWarnings(tx, place.workspaceId, after);

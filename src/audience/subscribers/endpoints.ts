@@ -78,7 +78,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       message: (data) => `${data.email} was added`,
       errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
       handle: ({ caller, params, body }) =>
-        addMember(deps, caller.workspaceId, params.id, body, caller.keyName),
+        addMember(deps, caller.workspaceId, params.id, body, caller.actor.name),
     }),
     endpoint({
       id: "removeAllMembers",
@@ -87,6 +87,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Remove all members of a list; people on no other list are deleted",
       needs: need(subscribers, "write"),
+      confirmed: true,
       answer: Type.Object({ deleted: Type.Integer() }, { $id: "DeletedCount" }),
       message: (data) => `${data.deleted} ${data.deleted === 1 ? "subscriber" : "subscribers"} deleted`,
       async handle({ caller, params }) {
@@ -103,7 +104,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       answer: MemberWithWarnings,
       message: "Subscriber updated",
       handle: ({ caller, params, body }) =>
-        changeMember(deps, placeOf(caller.workspaceId, params), body, caller.keyName),
+        changeMember(deps, placeOf(caller.workspaceId, params), body, caller.actor.name),
     }),
     endpoint({
       id: "setMemberStatus",
@@ -116,7 +117,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       answer: MemberWithWarnings,
       message: (data) => `${data.email} is ${data.status}`,
       handle: ({ caller, params, body }) =>
-        setStatus(deps, placeOf(caller.workspaceId, params), body.status, caller.keyName),
+        setStatus(deps, placeOf(caller.workspaceId, params), body.status, caller.actor.name),
     }),
     endpoint({
       id: "removeMember",

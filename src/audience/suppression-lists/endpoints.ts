@@ -167,8 +167,8 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       message: (data) => data.message,
       bodyLimit: ENTRIES_LIMIT,
       errors: ["PLAN_LIMIT_REACHED"],
-      handle: ({ caller: { workspaceId, keyName }, params, body }) =>
-        addEntries(deps, { workspaceId, listId: params.id }, body.entries, keyName),
+      handle: ({ caller: { workspaceId, actor }, params, body }) =>
+        addEntries(deps, { workspaceId, listId: params.id }, body.entries, actor.name),
     }),
     endpoint({
       id: "importSuppressionEntries",
@@ -189,7 +189,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       message: (data) => data.message,
       bodyLimit: FILE_LIMIT,
       errors: ["FORBIDDEN", "BAD_REQUEST", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId, keyName: createdBy }, params, body }) {
+      async handle({ caller: { workspaceId, actor: { name: createdBy } }, params, body }) {
         const encoding = readEncodingName(body.encoding);
         const file = { path: body.csvFile.path, encoding, createdBy };
         return importEntries(deps, { workspaceId, listId: params.id }, file);

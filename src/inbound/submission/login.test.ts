@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
 import { systemClock } from "#platform/clock.ts";
-import { createAuthenticator, type KeyRecord } from "#platform/http/authenticate.ts";
+import { KeyAuthenticator, type KeyRecord } from "#platform/http/authenticate.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createLogins } from "./login.ts";
@@ -14,8 +14,7 @@ const record: KeyRecord = {
   defaultSender: null,
   retryHours: 72,
   tracksTransactional: false,
-  keyId: newId(),
-  keyName: "Key",
+  actor: { kind: "key", id: newId(), name: "Key" },
   permissions: ["emails:*"],
   isActive: true,
   expiresAt: null,
@@ -24,7 +23,7 @@ const limits = { failedMs: 20, failures: 3, shutOutMs: 60_000, atOnce: 2 };
 
 function logins(change: Partial<typeof limits> = {}) {
   const digest = hash("sha256", secret, "hex");
-  const authenticator = createAuthenticator({
+  const authenticator = new KeyAuthenticator({
     findKey: async (keyHash) => (keyHash.toString("hex") === digest ? record : undefined),
     clock: systemClock,
     onUse: () => {},

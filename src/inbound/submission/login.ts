@@ -3,7 +3,7 @@ import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
-import { type Authenticator, requirePermissions } from "#platform/http/authenticate.ts";
+import { type KeyAuthenticator, requirePermissions } from "#platform/http/authenticate.ts";
 import { inTime } from "#platform/in-time.ts";
 import type { Log } from "#platform/log/log.ts";
 
@@ -38,7 +38,7 @@ export interface Logins {
  * with too many failures is refused for a while.
  */
 export function createLogins(
-  { authenticator, log }: { readonly authenticator: Authenticator; readonly log: Log },
+  { authenticator, log }: { readonly authenticator: KeyAuthenticator; readonly log: Log },
   limits: Readonly<typeof LIMITS> = LIMITS,
 ): Logins {
   const failures = new ExpiringMap<number>(MOST_NETWORKS);

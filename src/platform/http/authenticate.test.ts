@@ -3,13 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { ApiError } from "#platform/errors.ts";
 import { asWorkspaceId } from "#platform/ids.ts";
 import { stubClock } from "#test/support/clock.ts";
-import {
-  authorize,
-  createAuthenticator,
-  grants,
-  type KeyRecord,
-  missingPermissions,
-} from "./authenticate.ts";
+import { authorize, grants, KeyAuthenticator, type KeyRecord, missingPermissions } from "./authenticate.ts";
 import type { Endpoint, Resource } from "./endpoint.ts";
 
 const secret = `efk_${"a1B2".repeat(10)}`;
@@ -20,8 +14,7 @@ const record: KeyRecord = {
   defaultSender: null,
   retryHours: 72,
   tracksTransactional: false,
-  keyId: "k",
-  keyName: "Key",
+  actor: { kind: "key", id: "k", name: "Key" },
   permissions: ["things:read"],
   isActive: true,
   expiresAt: null,
@@ -35,7 +28,7 @@ function authenticatorOf(found: KeyRecord | undefined) {
     clock,
     findKey,
     onUse,
-    authenticator: createAuthenticator({ findKey, clock, onUse }),
+    authenticator: new KeyAuthenticator({ findKey, clock, onUse }),
   };
 }
 
@@ -166,7 +159,7 @@ describe("an endpoint may be used by", () => {
 
   function codeOf(endpoint: Endpoint, caller: Partial<KeyRecord>): string {
     try {
-      authorize(endpoint, { ...record, ...caller });
+      authorize(endpoint, { ...record, ...caller }, new Date());
       return "allowed";
     } catch (thrown) {
       if (thrown instanceof ApiError) return thrown.code;

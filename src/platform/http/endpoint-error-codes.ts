@@ -11,7 +11,13 @@ export function errorCodesOf(endpoint: Endpoint): ErrorCode[] {
     "RATE_LIMIT_EXCEEDED",
     "INTERNAL_ERROR",
   ]);
-  if (endpoint.needs !== "authenticated") codes.add("INSUFFICIENT_SCOPE");
+  const { needs } = endpoint;
+  if (needs === "public") codes.delete("UNAUTHORIZED");
+  if (typeof needs !== "string") codes.add("INSUFFICIENT_SCOPE");
+  // People in a session: of another workspace, from a page of another site, without the second factor.
+  codes.add("FORBIDDEN");
+  if (typeof needs !== "string" || needs === "authenticated") codes.add("SECOND_FACTOR_REQUIRED");
+  if (endpoint.confirmed) codes.add("REAUTHENTICATION_REQUIRED");
   if (isClosedToSuspended(endpoint)) codes.add("SERVICE_SUSPENDED");
   if (endpoint.path.includes("{")) codes.add("NOT_FOUND");
   if (endpoint.body) codes.add("PAYLOAD_TOO_LARGE");

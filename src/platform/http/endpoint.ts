@@ -5,7 +5,8 @@
 
 import type { Static, TSchema } from "typebox";
 import type { ErrorCode } from "#platform/errors.ts";
-import type { Caller } from "./auth/caller.ts";
+import type { Caller, SignedIn, Visitor } from "./auth/caller.ts";
+import type { CookieJar } from "./auth/session-cookie.ts";
 import type { Reservation, ResponseStored } from "./idempotency/idempotency.ts";
 import type { QueryFields, QueryValues } from "./request/query.ts";
 import type { FileAnswer } from "./response/file-answer.ts";
@@ -42,11 +43,32 @@ export function permissionOf(need: Need): string {
   return `${need.resource.name}:${need.action}`;
 }
 
-export interface EndpointRequest<Params, Query, Body> {
+/**
+ * The callers of an endpoint: a holder of a permission; any key or member of a workspace ("authenticated"); a signed-in
+ * person without a workspace ("signed in"); a person who operates the installation ("operator"); or any client ("public").
+ */
+export type Needs = Need | "authenticated" | "signed in" | "operator" | "public";
+
+type CallerOf<N extends Needs> = N extends "public"
+  ? Visitor
+  : N extends "signed in" | "operator"
+    ? SignedIn
+    : Caller;
+
+/** What is known of the client of a request. */
+export interface Client {
+  readonly ip: string;
+  /** The User-Agent header. */
+  readonly agent: string;
+}
+
+export interface EndpointRequest<Params, Query, Body, Who = Caller> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  readonly caller: Caller;
+  readonly caller: Who;
+  readonly client: Client;
+  readonly cookies: CookieJar;
   readonly requestId: string;
   /** Set if the caller sent an Idempotency-Key: the handler may store its response in its own transaction. */
   readonly idempotency: Reservation | undefined;
@@ -68,6 +90,7 @@ type Envelope<Data> = [Data] extends [FileAnswer]
 
 interface Operation<
   Path extends string,
+  N extends Needs,
   Query extends QueryFields,
   Body extends TSchema,
   Answer extends TSchema,
@@ -79,7 +102,9 @@ interface Operation<
   readonly path: Path;
   readonly summary: string;
   /** Without a default, so that an endpoint without a permission does not compile. */
-  readonly needs: Need | "authenticated";
+  readonly needs: N;
+  /** A person must have confirmed who they are within the last ten minutes (`reauthenticate`). Keys need not. */
+  readonly confirmed?: true;
   readonly query?: Query;
   /** JSON; a multipart form if one of its fields is a file (uploads.ts). */
   readonly body?: Body;
@@ -108,23 +133,24 @@ interface Operation<
   /** A write that suspended workspaces may use (billing). */
   readonly openWhileSuspended?: true;
   handle(
-    request: EndpointRequest<Record<ParamNames<Path>, string>, QueryValues<Query>, Static<Body>>,
+    request: EndpointRequest<Record<ParamNames<Path>, string>, QueryValues<Query>, Static<Body>, CallerOf<N>>,
   ): Promise<Static<Answer> | ResponseStored>;
 }
 
 /** An endpoint without the types of its shapes, as the server uses it. */
-export interface Endpoint extends Omit<Operation<string, QueryFields, TSchema, TSchema>, "handle"> {
+export interface Endpoint extends Omit<Operation<string, Needs, QueryFields, TSchema, TSchema>, "handle"> {
   readonly message?: string | ((data: never) => string);
   readonly idempotent?: true;
-  handle(request: EndpointRequest<never, never, never>): Promise<unknown>;
+  handle(request: EndpointRequest<never, never, never, never>): Promise<unknown>;
 }
 
 /** Declares an endpoint; the types of its handler follow from the path and the shapes. */
 export function endpoint<
   const Path extends string,
   Answer extends TSchema,
+  const N extends Needs,
   Query extends QueryFields = Record<never, never>,
   Body extends TSchema = TSchema,
->(definition: Operation<Path, Query, Body, Answer> & Envelope<Static<Answer>>): Endpoint {
-  return definition as Endpoint;
+>(definition: Operation<Path, N, Query, Body, Answer> & Envelope<Static<Answer>>): Endpoint {
+  return definition as unknown as Endpoint;
 }

@@ -15,6 +15,7 @@ import type { Limit } from "#platform/limits/limit.ts";
 import { limits } from "#platform/limits/limits.ts";
 import type { Metrics } from "#platform/metrics.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
+import { networkOf } from "./auth/source-network.ts";
 
 /** Gives what is wrong in a few words, or null. An exception counts as "failed". */
 export type ReadinessCheck = () => Promise<string | null>;
@@ -51,7 +52,7 @@ export function registerHealth(
     ...options.checks,
   };
   const onLiveness = async (request: FastifyRequest, reply: FastifyReply) => {
-    reply.headers(await options.livenessLimiter.take(request.ip));
+    reply.headers(await options.livenessLimiter.take(networkOf(request.ip)));
   };
   server.get("/healthz", { onRequest: onLiveness }, async () => ({ status: "ok" }));
   const look = () =>
@@ -63,7 +64,7 @@ export function registerHealth(
   const looks = new AsyncCache<Awaited<ReturnType<typeof look>>>({ ms: FRESH_MS, most: 1 });
   const scrapes = new AsyncCache<Awaited<ReturnType<Metrics["scrape"]>>>({ ms: FRESH_MS, most: 1 });
   const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
-    reply.headers(await options.rateLimiter.take(request.ip));
+    reply.headers(await options.rateLimiter.take(networkOf(request.ip)));
   };
 
   server.get("/readyz", { onRequest }, async (_request, reply) => {

@@ -151,14 +151,12 @@ class Components {
 }
 
 function operation(endpoint: Endpoint, tag: string, components: Components): Json {
-  const permission = endpoint.needs === "authenticated" ? "authenticated" : permissionOf(endpoint.needs);
+  const { needs } = endpoint;
+  const permission = typeof needs === "string" ? needs : permissionOf(needs);
   return {
     operationId: endpoint.id,
     summary: endpoint.summary,
-    description:
-      permission === "authenticated"
-        ? "Any valid key may call this."
-        : `Needs the permission \`${permission}\`.`,
+    description: typeof needs === "string" ? openTo[needs] : `Needs the permission \`${permission}\`.`,
     tags: [tag],
     "x-permission": permission,
     parameters: parametersOf(endpoint, components),
@@ -182,6 +180,13 @@ function bodyOf({ body, query = {} }: Endpoint): unknown {
   const others = Object.entries(properties).filter(([name]) => !Object.hasOwn(query, name));
   return { ...rest, properties: Object.fromEntries(others) };
 }
+
+const openTo = {
+  authenticated: "Any valid key, and any member of the workspace, may call this.",
+  "signed in": "For people who are signed in. API keys cannot call this.",
+  operator: "For people who operate the installation. API keys cannot call this.",
+  public: "Needs no authentication.",
+};
 
 function mediaTypeOfBody(body: TSchema): string {
   return fileFieldOf(body) === undefined ? "application/json" : "multipart/form-data";
@@ -236,18 +241,23 @@ function success({ answer, summary, message, isContinued }: Endpoint, components
   };
 }
 
+/** Tags of operations without a permission. */
+const ACCOUNT_TAG = "Sign-in and account";
+const OPERATOR_TAG = "Operation of the installation";
+
 /** The label of the resource. An endpoint for any key gets that of an endpoint with the same first part of the path. */
 function tagOf({ needs, path }: Endpoint, endpoints: readonly Endpoint[]): string {
-  if (needs !== "authenticated") return needs.resource.label;
+  if (typeof needs !== "string") return needs.resource.label;
+  if (needs !== "authenticated") return needs === "operator" ? OPERATOR_TAG : ACCOUNT_TAG;
   const area = path.split("/")[1];
   const neighbour = endpoints.find(
-    (other) => other.needs !== "authenticated" && other.path.split("/")[1] === area,
+    (other) => typeof other.needs !== "string" && other.path.split("/")[1] === area,
   );
   return neighbour ? tagOf(neighbour, endpoints) : "General";
 }
 
 function resourcesOf(endpoints: readonly Endpoint[]) {
-  const resources = endpoints.flatMap(({ needs }) => (needs === "authenticated" ? [] : [needs.resource]));
+  const resources = endpoints.flatMap(({ needs }) => (typeof needs === "string" ? [] : [needs.resource]));
   return [...new Map(resources.map((resource) => [resource.name, resource])).values()];
 }
 

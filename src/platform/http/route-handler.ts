@@ -11,6 +11,7 @@ import { patiently } from "#platform/database/request-database.ts";
 import { ApiError, type FieldFault } from "#platform/errors.ts";
 import { isUuid, newId } from "#platform/ids.ts";
 import { inTime } from "#platform/in-time.ts";
+import { workspaceCaller } from "./auth/caller.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
 import {
   idempotencyKey,
@@ -94,12 +95,13 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   };
 
   const handle = async (request: FastifyRequest): Promise<Done> => {
-    const { caller } = request;
+    const { caller, cookies } = request;
+    const workspaceId = workspaceCaller(caller)?.workspaceId;
     const params = readIds(request.params as Record<string, string>);
     const ignored: FieldFault[] = [];
     const onIgnored = (one: FieldFault) => void ignored.push(one);
     const success = (data: unknown, message?: string): StoredAnswer => wrap(data, ignored, message);
-    const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>, {
+    const query = readQuery(endpoint.query ?? {}, queryOf(request), {
       bodyFields,
       isClosed,
       onIgnored,
@@ -112,17 +114,18 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       bodyDigest = undefined;
     };
     const body = form ? form.body : readBody?.(given, { onRespelled, onIgnored });
-    const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
-    const reservation: Reservation | undefined = key
-      ? {
-          workspaceId: caller.workspaceId,
-          path: pathOf(request),
-          key,
-          token: newId(),
-          holder: liveness.holder,
-          answerFor: success,
-        }
-      : undefined;
+    const key = endpoint.idempotent && workspaceId && idempotencyKey(request.headers["idempotency-key"]);
+    const reservation: Reservation | undefined =
+      workspaceId && key
+        ? {
+            workspaceId,
+            path: pathOf(request),
+            key,
+            token: newId(),
+            holder: liveness.holder,
+            answerFor: success,
+          }
+        : undefined;
     if (reservation) {
       const replayed = await reserve(database, reservation, body, bodyDigest).catch((fault: unknown) => {
         // Without an answer from the database, the key may be reserved nevertheless.
@@ -136,6 +139,8 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       query,
       body,
       caller,
+      client: { ip: request.ip, agent: request.headers["user-agent"] ?? "" },
+      cookies,
       requestId: request.id,
       idempotency: reservation,
     };
@@ -173,6 +178,7 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const done = await handleInTime(request);
+    if (request.cookies.changes.length > 0) reply.header("Set-Cookie", [...request.cookies.changes]);
     if ("file" in done) return sendFile(reply, mediaType ?? "", done.file);
     if (done.isReplayed) reply.header("Idempotent-Replayed", "true");
     return send(reply, done.answer);
@@ -222,6 +228,14 @@ function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): Fas
       "Cache-Control": "private, no-store",
     })
     .send(file.content);
+}
+
+/** The query without the workspace that a person may name in it (server.ts). */
+function queryOf({ caller, query }: FastifyRequest): Record<string, unknown> {
+  const given = query as Record<string, unknown>;
+  if (caller.actor?.kind !== "person") return given;
+  const { workspace: _, ...others } = given;
+  return others;
 }
 
 /** The path without a trailing slash, which is tolerated and must not make a different path. */

@@ -13,18 +13,27 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import { type Clock, systemClock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { ApiError } from "#platform/errors.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
+import { isUuid } from "#platform/ids.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { type HttpLimits, httpLimits } from "#platform/limits/http-limits.ts";
 import type { Log } from "#platform/log/log.ts";
 import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
-import type { Caller } from "./auth/caller.ts";
+import { type Caller, type SignedIn, type Visitor, workspaceCaller } from "./auth/caller.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
-import { trustedProxies } from "./auth/source-network.ts";
+import {
+  CookieJar,
+  isHttps,
+  requireNotCrossSite,
+  requireSameOrigin,
+  SESSION_COOKIE,
+} from "./auth/session-cookie.ts";
+import { networkOf, trustedProxies } from "./auth/source-network.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
 import { allowOrigins } from "./cors.ts";
-import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
+import { BODY_LIMIT, type Endpoint, type Needs } from "./endpoint.ts";
 import { ProcessLiveness } from "./idempotency/process-liveness.ts";
 import { UnsettledKeys } from "./idempotency/retry-unsettled-keys.ts";
 import { Connections } from "./limit-connections.ts";
@@ -72,7 +81,8 @@ const PATIENCE: Patience = {
 
 declare module "fastify" {
   interface FastifyRequest {
-    caller: Caller;
+    caller: Caller | SignedIn | Visitor;
+    cookies: CookieJar;
     rawReply: ServerResponse;
     /** How long the look-up of the key took. */
     waitedMs: number;
@@ -80,6 +90,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Operation id, for metrics and logs. */
     operation?: string;
+    needs?: Needs;
   }
 }
 
@@ -92,7 +103,10 @@ export interface ServerOptions {
   readonly rateLimiter: RateLimiter;
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
+  /** PUBLIC_URL. */
+  readonly publicUrl?: URL | null;
   readonly log: Log;
+  readonly clock?: Clock;
   /** Called for every response, for the metrics. */
   readonly onAnswer: (operation: string, status: number, seconds: number) => void;
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
@@ -139,7 +153,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.maxConnections = MOST_CONNECTIONS;
   // Pages accept no body unless they add a parser.
   server.removeAllContentTypeParsers();
-  server.decorateRequest("caller").decorateRequest("rawReply").decorateRequest("bodyDigest", null);
+  server
+    .decorateRequest("caller")
+    .decorateRequest("cookies")
+    .decorateRequest("rawReply")
+    .decorateRequest("bodyDigest", null);
   server.decorateRequest("waitedMs", 0);
   server.server.on("checkExpectation", refuseExpectation);
   // 100 Continue is sent when the body is read, and not before (body-budget.ts).
@@ -153,14 +171,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     request.rawReply = reply.raw;
     reply.header("X-Request-Id", request.id);
     requirePlainRequest(request.raw);
-    if (!unlimitedPaths.has(request.url)) reply.headers(await options.rateLimiter.take(request.ip));
+    request.cookies = new CookieJar(request.headers.cookie, isHttps(request, options.publicUrl ?? null));
+    if (!unlimitedPaths.has(request.url)) {
+      reply.headers(await options.rateLimiter.take(rateHolder(request, options.authenticator)));
+    }
   });
   server.addHook("onResponse", async (request, reply) => {
     const operation = request.routeOptions.config.operation ?? "other";
     const { statusCode: status, elapsedTime: ms } = reply;
     options.onAnswer(operation, status, ms / 1000);
     // The audit trail. A request that was refused before authentication has no caller.
-    const workspace_id = (request.caller as Caller | undefined)?.workspaceId;
+    const workspace_id = workspaceCaller(request.caller)?.workspaceId;
     options.log.debug(
       { request_id: request.id, operation, status, ms: Math.round(ms), workspace_id },
       "answered",
@@ -181,28 +202,69 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return server;
 }
 
+/**
+ * The bucket of the rate limit: the session of a person, or the network of the client. People behind one address do not
+ * take each other's turns; a cookie that is no valid session is worth nothing.
+ */
+function rateHolder(request: FastifyRequest, authenticator: Authenticator): string {
+  const token = request.headers["x-api-key"] === undefined ? request.cookies.get(SESSION_COOKIE) : undefined;
+  const session = token === undefined ? undefined : authenticator.recentSession(token);
+  return session === undefined ? networkOf(request.ip) : `session ${session}`;
+}
+
+/**
+ * The caller: of X-API-Key, or of the session cookie together with X-Workspace. Downloads and event streams, for which
+ * a page can set no header, name the workspace as `?workspace=`.
+ * @throws ApiError UNAUTHORIZED, FORBIDDEN, SECOND_FACTOR_REQUIRED; VALIDATION_ERROR without a workspace
+ */
+async function identify(
+  request: FastifyRequest,
+  { authenticator, publicUrl = null }: ServerOptions,
+): Promise<Caller | SignedIn | Visitor> {
+  const { headers, cookies, routeOptions, is404 } = request;
+  const { needs } = routeOptions.config;
+  const isSecure = isHttps(request, publicUrl);
+  if (needs === "public") {
+    requireNotCrossSite(request, isSecure);
+    return { actor: null };
+  }
+  const token = cookies.get(SESSION_COOKIE);
+  if (headers["x-api-key"] !== undefined || token === undefined) {
+    return authenticator.authenticate(headers["x-api-key"]);
+  }
+  requireSameOrigin(request, isSecure);
+  if (needs === "signed in" || needs === "operator" || is404) return authenticator.person(token);
+  const workspaceId = workspaceNamedBy(request);
+  return authenticator.member(token, workspaceId);
+}
+
+function workspaceNamedBy({ headers, query, method }: FastifyRequest): string {
+  const header = headers["x-workspace"];
+  const named = header ?? (method === "GET" ? (query as { workspace?: unknown }).workspace : undefined);
+  if (typeof named === "string" && isUuid(named)) return named.toLowerCase();
+  throw invalid({ field: "X-Workspace", message: "name the workspace by its id in the X-Workspace header" });
+}
+
 function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
-  const { database, dataDir, databaseMs = PATIENCE_MS } = options;
+  const { database, dataDir, databaseMs = PATIENCE_MS, clock = systemClock } = options;
   allowOrigins(api, options.corsOrigins);
   api.addHook("onRequest", async (request) => {
     const began = performance.now();
-    request.caller = await inTime(
-      databaseMs,
-      options.authenticator.authenticate(request.headers["x-api-key"]),
-    );
+    request.caller = await inTime(databaseMs, identify(request, options));
     request.waitedMs = performance.now() - began;
   });
   const liveness = new ProcessLiveness(options.database);
   api.addHook("onReady", async () => void liveness.start());
   api.addHook("onClose", () => liveness.end());
-  const deps = { database, dataDir, databaseMs, liveness, unsettled: new UnsettledKeys(database) };
+  const unsettled = new UnsettledKeys(database);
+  const deps = { database, dataDir, databaseMs, liveness, unsettled };
   const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number) =>
     scope.route({
       method: endpoint.method,
       url: urlOf(endpoint),
       bodyLimit,
-      config: { operation: endpoint.id },
-      onRequest: async (request) => authorize(endpoint, request.caller),
+      config: { operation: endpoint.id, needs: endpoint.needs },
+      onRequest: async (request) => authorize(endpoint, request.caller, clock.now()),
       handler: routeHandler(endpoint, deps),
     });
   const isForm = ({ body }: Endpoint) => fileFieldOf(body) !== undefined;

@@ -61,7 +61,7 @@ async function pageOf<Row>(db: Queryable, origins: Sql, { limit, offset }: Page)
   return { rows, total: counted?.total ?? 0 };
 }
 
-/** Names of API keys by id, including permanently deleted ones. */
+/** Names of API keys by id, including permanently deleted ones, and of members who send by the API. */
 export async function findKeyNames(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -69,6 +69,9 @@ export async function findKeyNames(
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await db.rows<{ id: string; name: string }>(sql`
     select id, name from api_keys where workspace_id = ${workspaceId} and id = any (${[...ids]}::uuid[])
+    union all
+    select u.id, u.name from users u join workspace_members m on m.user_id = u.id
+    where m.workspace_id = ${workspaceId} and u.id = any (${[...ids]}::uuid[])
     union all
     select id, name from origin_names
     where workspace_id = ${workspaceId} and source = 'api' and id = any (${[...ids]}::uuid[])`);

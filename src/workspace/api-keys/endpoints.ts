@@ -11,7 +11,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import { ApiKey, IssuedKey } from "./api-key.ts";
-import { lockForChange, requireChangeable } from "./escalation.ts";
+import { lockCaller, lockForChange, requireChangeable } from "./escalation.ts";
 import { issueKey } from "./issue.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./permission-catalogue.ts";
 import { readExpiry } from "./read-expiry.ts";
@@ -101,6 +101,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       path: "/api-keys",
       summary: "Create an API key; only this answer has the secret",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       body: NewApiKey,
       answer: IssuedKey,
       status: 201,
@@ -113,7 +114,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
           expires_at: expiryOf(body.expires_at ?? null),
         };
         return change(async (tx) => {
-          const { own } = await lockForChange(tx, caller, clock.now());
+          const own = await lockCaller(tx, caller, clock.now());
           requirePermissions(own, settings.permissions);
           await requireBelowRowLimit(tx, caller.workspaceId, apiKeyRoom);
           return issueKey(tx, caller.workspaceId, settings, clock.now());
@@ -126,6 +127,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       path: "/api-keys/{id}",
       summary: "Change name, permissions or expiry; omitted fields stay",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       body: ApiKeyChanges,
       answer: ApiKey,
       message: "API key updated",
@@ -151,6 +153,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       path: "/api-keys/{id}/regenerate",
       summary: "Give an active key a new secret; the old one stops working at once",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       answer: IssuedKey,
       errors: ["CONFLICT"],
       message: "New secret created; it is not shown again, and the old one has stopped working",
@@ -173,6 +176,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       path: "/api-keys/{id}",
       summary: "Deactivate a key; it can be reactivated",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       answer: ApiKey,
       message: "API key deactivated",
       errors: ["CONFLICT"],
@@ -192,6 +196,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       path: "/api-keys/{id}/reactivate",
       summary: "Reactivate a key, with its old secret",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       answer: ApiKey,
       message: "API key reactivated",
       handle({ caller, params }) {
@@ -210,6 +215,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       path: "/api-keys/{id}/permanent",
       summary: "Delete a key permanently, active or not",
       needs: need(apiKeys, "write"),
+      confirmed: true,
       answer: Deleted,
       message: "API key deleted",
       errors: ["CONFLICT"],

@@ -32,7 +32,7 @@ async function holderOf(...permissions: string[]): Promise<Holder> {
   const key = await service.newKey(permissions);
   const record = await findKeyByHash(database, hashSecret(key));
   if (!record) throw new Error("no key");
-  return { key, id: record.keyId };
+  return { key, id: record.actor.id };
 }
 
 /** The answer to a caller that holds `held` and needs `wanted`. */
@@ -125,7 +125,7 @@ describe("the last active key with every permission", () => {
   /** A workspace of its own, with its first key. */
   async function newOwner() {
     const owner = await service.newWorkspace();
-    const { keyId } = (await findKeyByHash(database, hashSecret(owner.key))) ?? { keyId: "" };
+    const keyId = (await findKeyByHash(database, hashSecret(owner.key)))?.actor.id ?? "";
     const call: typeof service.call = (method, path, body) =>
       service.call(method, path, body, { key: owner.key });
     const make = async (permissions: string[], expires_at: string | null = null) =>

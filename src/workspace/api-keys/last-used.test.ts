@@ -18,7 +18,7 @@ async function newCaller() {
   const { key } = await createWorkspace(db, settings, clock);
   const caller = await findKeyByHash(db, hashSecret(key.key));
   if (!caller) throw new Error("no key");
-  const lastUsed = async () => (await findKey(db, caller.workspaceId, caller.keyId))?.last_used_at;
+  const lastUsed = async () => (await findKey(db, caller.workspaceId, caller.actor.id))?.last_used_at;
   return { caller, lastUsed };
 }
 
@@ -59,8 +59,8 @@ test("uses of many keys are written together, and of none that is gone", async (
   const settings = { name: "Second", permissions: ["*:read"], expires_at: null };
   const second = await issueKey(db, caller.workspaceId, settings, clock.now());
   const uses = createLastUsed({ db, clock, log });
-  uses.note({ ...caller, keyId: second.id });
-  uses.note({ ...caller, keyId: crypto.randomUUID() });
+  uses.note({ ...caller, actor: { ...caller.actor, id: second.id } });
+  uses.note({ ...caller, actor: { ...caller.actor, id: crypto.randomUUID() } });
   uses.note(caller);
   await uses.flush();
   expect(await lastUsed()).toEqual(clock.now());
@@ -71,7 +71,7 @@ test("a key that is being changed is not waited for", async () => {
   const { caller, lastUsed } = await newCaller();
   const uses = createLastUsed({ db, clock, log });
   await db.transaction(async (tx) => {
-    await lockKeys(tx, caller.workspaceId, [caller.keyId]);
+    await lockKeys(tx, caller.workspaceId, [caller.actor.id]);
     uses.note(caller);
     await uses.flush();
   });

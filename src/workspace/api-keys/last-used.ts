@@ -44,7 +44,7 @@ export function createLastUsed(options: { db: Database; clock: Clock; log: Pick<
   };
 
   return {
-    note({ workspaceId, keyId }) {
+    note({ workspaceId, actor: { id: keyId } }) {
       const at = clock.now();
       const before = notedAt.get(keyId);
       if (before !== undefined && at.getTime() - before < PER_KEY_SECONDS * 1_000) return;

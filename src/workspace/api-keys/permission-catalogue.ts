@@ -58,7 +58,7 @@ const presets = [
 /** Resources in the order in which the endpoints first name them, actions in the order read, write, send. */
 export function catalogueOf(endpoints: readonly Endpoint[]): PermissionCatalogue {
   const governed = endpoints.flatMap(({ needs, path }) =>
-    needs === "authenticated" ? [] : [{ ...needs, path }],
+    typeof needs === "string" ? [] : [{ ...needs, path }],
   );
   const resources = new Map(governed.map(({ resource }) => [resource.name, resource]));
   return {

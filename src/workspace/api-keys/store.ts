@@ -97,7 +97,7 @@ export async function findKeyByHash(db: Queryable, keyHash: Buffer): Promise<Key
     sql`
     select k.workspace_id as "workspaceId", w.timezone, w.is_suspended as "isSuspended",
       w.default_sender as "defaultSender", w.retry_hours as "retryHours", w.tracks_transactional as "tracksTransactional",
-      k.id as "keyId", k.name as "keyName", k.permissions, k.is_active as "isActive", k.expires_at as "expiresAt"
+      jsonb_build_object('kind', 'key', 'id', k.id, 'name', k.name) as actor, k.permissions, k.is_active as "isActive", k.expires_at as "expiresAt"
     from api_keys k join workspaces w on w.id = k.workspace_id
     where k.key_hash = ${keyHash}`,
     "find key",

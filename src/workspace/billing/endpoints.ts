@@ -130,6 +130,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       summary:
         "Subscribe, or change plan or interval; applies at once, and the price difference is taken from the balance",
       needs: write,
+      confirmed: true,
       body: SubscriptionInput,
       answer: SubscriptionAnswer,
       message: ({ subscription }) => `Subscribed to ${subscription?.plan.name}`,
@@ -149,6 +150,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       path: "/billing/subscription/cancel",
       summary: "Cancel the subscription at the end of its current period",
       needs: write,
+      confirmed: true,
       answer: SubscriptionAnswer,
       message: ({ subscription }) =>
         `The subscription ends on ${subscription?.current_period_end.toISOString().slice(0, 10)}`,

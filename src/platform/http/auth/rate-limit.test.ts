@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ApiError } from "#platform/errors.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createRateLimiter } from "./rate-limit.ts";
+import { networkOf } from "./source-network.ts";
 
 const log = createLog("silent");
 const address = "192.0.2.1";
@@ -49,11 +50,11 @@ describe("the rate limiter", () => {
 
   it("counts all addresses of one IPv6 /64 together and IPv4-mapped ones as IPv4", async () => {
     const limiter = limiterAt({ perSecond: 1, burst: 1 });
-    await limiter.take("2001:db8::1");
-    await refusalOf(limiter.take("2001:db8::dead:beef"));
-    await limiter.take("2001:db8:0:1::1");
-    await limiter.take("::ffff:192.0.2.9");
-    await refusalOf(limiter.take("192.0.2.9"));
+    await limiter.take(networkOf("2001:db8::1"));
+    await refusalOf(limiter.take(networkOf("2001:db8::dead:beef")));
+    await limiter.take(networkOf("2001:db8:0:1::1"));
+    await limiter.take(networkOf("::ffff:192.0.2.9"));
+    await refusalOf(limiter.take(networkOf("192.0.2.9")));
   });
 
   it("reuses its header objects", async () => {

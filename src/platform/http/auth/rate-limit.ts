@@ -1,5 +1,5 @@
 /**
- * The rate limit per source network, as a token bucket: it holds `burst` tokens, each request takes one, and `perSecond` are
+ * The rate limit per source network, or per session of a signed-in person, as a token bucket: it holds `burst` tokens, each request takes one, and `perSecond` are
  * added every second. (Fixed windows would allow twice the burst at their edges.)
  */
 
@@ -7,15 +7,17 @@ import type { RateLimit } from "#platform/config/setting-readers.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { Log } from "#platform/log/log.ts";
 import { redisBuckets } from "./rate-limit-redis.ts";
-import { networkOf } from "./source-network.ts";
 import { localBuckets, TOKEN } from "./token-buckets.ts";
 
 /** Headers for the response of an admitted request. */
 export type RateHeaders = Readonly<Record<string, string>>;
 
 export interface RateLimiter {
-  /** @throws ApiError RATE_LIMIT_EXCEEDED with Retry-After if the bucket is empty */
-  take(ip: string): Promise<RateHeaders>;
+  /**
+   * @param holder of the bucket: a network (networkOf), or a session
+   * @throws ApiError RATE_LIMIT_EXCEEDED with Retry-After if the bucket is empty
+   */
+  take(holder: string): Promise<RateHeaders>;
   close(): Promise<void>;
 }
 
@@ -42,8 +44,8 @@ export function createRateLimiter(options: {
       "RateLimit-Reset": String(Math.ceil((limit.burst - remaining) / limit.perSecond)),
     });
   return {
-    async take(ip) {
-      const left = await buckets.take(networkOf(ip));
+    async take(holder) {
+      const left = await buckets.take(holder);
       if (left >= 0) return headersOf(Math.floor(left / TOKEN));
       const seconds = Math.ceil(-left / TOKEN / limit.perSecond);
       throw new ApiError("RATE_LIMIT_EXCEEDED", undefined, {

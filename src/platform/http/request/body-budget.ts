@@ -8,7 +8,7 @@
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "#platform/errors.ts";
-import type { Caller } from "#platform/http/auth/caller.ts";
+import { type Caller, workspaceCaller } from "#platform/http/auth/caller.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import type { HttpLimits } from "#platform/limits/http-limits.ts";
 import { type Held, HeldShares, type Share } from "#platform/limits/in-process-shares.ts";
@@ -129,11 +129,11 @@ export class ArrivingBodies {
    */
   begin(request: FastifyRequest, place: "memory" | "disk"): Arrival {
     if (this.#isStopping) throw stopping();
-    const caller = request.caller as Caller | undefined;
+    const caller = workspaceCaller(request.caller);
     const network = networkOf(request.ip);
     const taken = this.#takePlace([
       { limit: this.#limits.unfinishedOfNetwork, holder: network },
-      ...(caller ? [{ limit: this.#limits.unfinishedOfKey, holder: caller.keyId }] : []),
+      ...(caller ? [{ limit: this.#limits.unfinishedOfKey, holder: caller.actor.id }] : []),
     ]);
     const shares = this.#roomShares(place, caller, network);
     const room = this.#held.take(shares, 0);

@@ -6,6 +6,8 @@ import { isUtf8 } from "node:buffer";
 import type { FastifyRequest } from "fastify";
 import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import { ApiError, overloaded } from "#platform/errors.ts";
+import { workspaceCaller } from "#platform/http/auth/caller.ts";
+import { networkOf } from "#platform/http/auth/source-network.ts";
 import { createWorkerThread, type WorkerThread } from "#platform/process/worker-thread.ts";
 import { NO_UTF8, parseFewElements } from "./json-body.ts";
 import type { JsonAnswer, JsonQuestion } from "./json-thread.ts";
@@ -41,7 +43,9 @@ export class JsonReader {
       if (parsed !== undefined) return parsed.value;
     }
     requireUtf8Headers(request);
-    return this.#turns(request.caller.workspaceId, () => this.#ask(request, bytes));
+    return this.#turns(workspaceCaller(request.caller)?.workspaceId ?? networkOf(request.ip), () =>
+      this.#ask(request, bytes),
+    );
   }
 
   close(): Promise<void> {

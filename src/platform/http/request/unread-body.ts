@@ -7,7 +7,7 @@
 
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Caller } from "#platform/http/auth/caller.ts";
+import { workspaceCaller } from "#platform/http/auth/caller.ts";
 import { hasCome } from "./body-budget.ts";
 
 /** Limits of what is discarded, for callers with a key. */
@@ -47,7 +47,7 @@ async function* answerAndDrain(answer: string, request: FastifyRequest): AsyncGe
 
 function drain(request: FastifyRequest): Promise<void> {
   const { raw, refusal } = request;
-  const caller = request.caller as Caller | undefined;
+  const caller = workspaceCaller(request.caller);
   const most = caller === undefined ? ANONYMOUS_BYTES : DRAIN.bytes;
   const { promise, resolve } = Promise.withResolvers<void>();
   if (raw.readableEnded || raw.destroyed) resolve();

@@ -45,6 +45,7 @@ export function topUpEndpoints({ db, clock, log, gateway, publicUrl }: TopUpDeps
       mayTakeLong: "asking others",
       summary: "Start a top-up; the answer has the address of the payment page",
       needs: need(billing, "write"),
+      confirmed: true,
       body: TopUpInput,
       answer: TopUp,
       status: 201,
