@@ -3,17 +3,21 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { endpointsForDocs } from "#processes/api.ts";
+import { generatedClientFiles } from "../src/generated-client.ts";
 import { generatedFiles } from "../src/generated-files.ts";
 
 const root = new URL("../", import.meta.url);
+const files = generatedFiles(endpointsForDocs());
+const clientFiles = await generatedClientFiles(files);
 
 describe("generated files", () => {
-  it.each([...generatedFiles(endpointsForDocs())])(
-    "%s is up to date (if not: npm run generate)",
-    async (path, text) => {
-      expect(await readFile(new URL(path, root), "utf8")).toBe(text);
-    },
-  );
+  it.each([...files, ...clientFiles])("%s is up to date (if not: npm run generate)", async (path, text) => {
+    expect(await readFile(new URL(path, root), "utf8")).toBe(text);
+  });
+
+  it("of the client are the same each time they are generated", async () => {
+    expect(await generatedClientFiles(files)).toEqual(clientFiles);
+  });
 
   it("docs/limits.md lists the limit of every kind of row", async () => {
     const source = await readFile(new URL("src/generated-files.ts", root), "utf8");

@@ -116,7 +116,7 @@ function operation(endpoint: Endpoint, { tag, components, example }: Surrounding
         description: isForm ? "A form with one file." : "A JSON object.",
         content: {
           [isForm ? "multipart/form-data" : "application/json"]: {
-            schema: components.schema(endpoint.body),
+            schema: components.schema(bodyOf(endpoint)),
             ...exampleOf(summary, example?.body),
           },
         },
@@ -146,6 +146,17 @@ function descriptionOf({ description, summary, mayTakeLong, bodyLimit, needs }: 
   ]
     .filter((part) => part !== false)
     .join("\n\n");
+}
+
+/**
+ * The shape of the body. A field of a form that is also a query parameter is left out: generators of clients make
+ * arguments of one function out of both, and two with the same name are not valid code.
+ */
+function bodyOf({ body, query = {} }: Endpoint): unknown {
+  if (body === undefined || fileFieldOf(body) === undefined) return body;
+  const { properties = {}, ...rest } = body as TSchema & { properties?: Record<string, TSchema> };
+  const others = Object.entries(properties).filter(([name]) => !Object.hasOwn(query, name));
+  return { ...rest, properties: Object.fromEntries(others) };
 }
 
 const openTo = {
