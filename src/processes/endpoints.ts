@@ -14,7 +14,7 @@ import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
 import { type SendingParts, sendingEndpoints, usesOfAudience, usesOfIdentity } from "#sending/assembly.ts";
-import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
+import { createAccountMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
 import {
   announceCampaigns,
@@ -25,7 +25,7 @@ import {
 import { type WorkspaceParts, workspaceEndpoints } from "#workspace/assembly.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
-export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
+export interface EndpointParts extends Omit<WorkspaceParts, "sendAccountMail">, SendingParts, HygieneParts {
   /** Hosts of the service itself: no workspace may use them as its tracking domain. */
   readonly ownHosts: readonly string[];
   /** Empties the authenticator's cache of API keys. */
@@ -35,19 +35,24 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const { config, clock, database: db, forgetKeys } = parts;
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
+  const sendPlatformMail = createPlatformMail(config.PLATFORM_SENDER, clock);
+  const sendAccountMail = createAccountMailer(sendPlatformMail, clock);
   const endpoints: Endpoint[] = [
-    ...workspaceEndpoints(parts, {
-      endpoints: () => endpoints,
-      forgetKeys,
-      onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
-    }),
+    ...workspaceEndpoints(
+      { ...parts, sendAccountMail },
+      {
+        endpoints: () => endpoints,
+        forgetKeys,
+        onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
+      },
+    ),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),
     ...identityEndpoints(
       { ...parts, providers },
       {
         ...usesOfIdentity,
         removeReports: (workspaceId, domainId) => removeReports(db, workspaceId, domainId),
-        sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
+        sendPlatformMail,
         warmUpsOf: (db, workspaceId, ips, now) => listWarmUpProgress(db, workspaceId, ips, providers, now),
         onVerification: announceVerification,
       },

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
+import { accountEndpoints } from "./account/endpoints.ts";
 import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
 import { billingTasks } from "./billing/billing-jobs.ts";
 import { billingEndpoints } from "./billing/endpoints.ts";
@@ -10,18 +11,44 @@ import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
 import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
+import { firstOwnerEndpoints } from "./first-owner/endpoints.ts";
+import { passwordResetEndpoints } from "./password-reset/endpoints.ts";
+import { PasswordHasher } from "./passwords/hash-password.ts";
+import type { SendAccountMail } from "./people/account-mails.ts";
+import { secondFactorEndpoints } from "./second-factors/endpoints.ts";
+import { relyingPartyOf } from "./second-factors/passkeys.ts";
+import { SecondFactors } from "./second-factors/second-factors.ts";
+import { signInEndpoints } from "./sign-in/endpoints.ts";
+import { signInTasks } from "./sign-in/remove-expired.ts";
 
 export interface WorkspaceParts extends ProcessContext {
   readonly plans: Plans;
   readonly paymentGateway: PaymentGateway | null;
   readonly publicUrl: () => string;
+  readonly sendAccountMail: SendAccountMail;
 }
 
 type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
 
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: ApiKeyHooks): Endpoint[] {
-  const { database: db, clock, log, plans, paymentGateway: gateway, publicUrl } = parts;
+  const { config, database: db, clock, log, plans, paymentGateway: gateway, publicUrl, secrets } = parts;
+  const hasPasswords = config.PASSWORD_LOGIN === "on";
+  const people = {
+    db,
+    clock,
+    hasher: new PasswordHasher(),
+    factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
+    sendAccountMail: parts.sendAccountMail,
+    forgetSessions: hooks.forgetKeys,
+    publicUrl,
+    hasPasswords,
+  };
   return [
+    ...signInEndpoints(people, { hasPasswords, singleSignOnName: null }),
+    ...passwordResetEndpoints(people),
+    ...firstOwnerEndpoints(people),
+    ...accountEndpoints(people),
+    ...secondFactorEndpoints(people),
     ...apiKeyEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...topUpEndpoints({ db, clock, log, gateway, publicUrl }),
@@ -29,7 +56,10 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: ApiKeyHooks): E
 }
 
 /** Registers the pages that a payment provider calls. Registers none if no provider is configured. */
-export function registerWorkspacePages(pages: FastifyInstance, parts: WorkspaceParts): void {
+export function registerWorkspacePages(
+  pages: FastifyInstance,
+  parts: Omit<WorkspaceParts, "sendAccountMail">,
+): void {
   const { database: db, clock, plans, paymentGateway: gateway } = parts;
   if (gateway) registerPaymentPages(pages, { db, clock, plans, gateway });
 }
@@ -39,5 +69,5 @@ export function workspaceRecurring({
   clock,
   plans,
 }: Pick<WorkspaceParts, "database" | "clock" | "plans">): Recurring[] {
-  return billingTasks({ db, clock, plans });
+  return [...billingTasks({ db, clock, plans }), ...signInTasks(db, clock)];
 }

@@ -5,7 +5,12 @@ import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
 import type { IssuedKey } from "./api-keys/api-key.ts";
 import { issueKey } from "./api-keys/issue.ts";
 import { insertAccount } from "./billing/account-store.ts";
-import { insertWorkspace, lockWhetherEmpty } from "./workspaces/store.ts";
+import {
+  findWorkspace,
+  insertWorkspace,
+  installationWorkspaceId,
+  lockWhetherEmpty,
+} from "./workspaces/store.ts";
 import { type PlanName, STANDARD_RETRY_HOURS, type Workspace } from "./workspaces/workspace.ts";
 
 /**
@@ -19,9 +24,21 @@ export async function createWorkspace(
   secret?: string,
 ): Promise<{ workspace: Workspace; key: IssuedKey }> {
   const now = clock.now();
-  const workspace: Workspace = {
+  const workspace = workspaceWith(asWorkspaceId(newId()), settings, now);
+  await insertWorkspace(tx, workspace);
+  await insertAccount(tx, workspace.id);
+  const given = { name: "First key", permissions: ["*:*"], expires_at: null };
+  return { workspace, key: await issueKey(tx, workspace.id, given, now, secret) };
+}
+
+function workspaceWith(
+  id: WorkspaceId,
+  settings: Pick<Workspace, "name" | "timezone" | "plan">,
+  now: Date,
+): Workspace {
+  return {
     ...settings,
-    id: asWorkspaceId(newId()),
+    id,
     hourly_cap: null,
     notify_email: null,
     default_sender: null,
@@ -31,10 +48,17 @@ export async function createWorkspace(
     created_at: now,
     updated_at: now,
   };
-  await insertWorkspace(tx, workspace);
-  await insertAccount(tx, workspace.id);
-  const given = { name: "First key", permissions: ["*:*"], expires_at: null };
-  return { workspace, key: await issueKey(tx, workspace.id, given, now, secret) };
+}
+
+/** Creates the workspace of the mails about accounts, if it is missing. */
+export async function ensureInstallationWorkspace(tx: Queryable, clock: Clock): Promise<WorkspaceId> {
+  if ((await findWorkspace(tx, installationWorkspaceId)) !== undefined) return installationWorkspaceId;
+  const settings = { name: "Posthaste", timezone: "UTC", plan: "enterprise" } as const;
+  await insertWorkspace(tx, workspaceWith(installationWorkspaceId, settings, clock.now()), {
+    mayExist: true,
+  });
+  await insertAccount(tx, installationWorkspaceId);
+  return installationWorkspaceId;
 }
 
 /** The workspace that the first start of an installation creates, so that the API can be called at once. */

@@ -35,6 +35,7 @@ export async function createUser(tx: Queryable, given: NewUser, now: Date): Prom
     password_hash: given.passwordHash,
     language: null,
     timezone: given.timezone ?? null,
+    theme: null,
     preferences: {},
     is_operator: given.isOperator ?? false,
     created_at: now,
