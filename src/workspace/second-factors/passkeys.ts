@@ -111,8 +111,24 @@ export function newWebauthnChallenge(): string {
   return randomBytes(CHALLENGE_BYTES).toString("base64url");
 }
 
-// The library is imported with the first passkey: most processes never need it.
-const library = () => import("@simplewebauthn/server");
+/**
+ * The library, imported with the first passkey, because most processes never need it. npm installs several copies of its ASN.1
+ * package, so the copy that reads signatures of P-256 lacks their form, and the library refuses all of them
+ * (github.com/MasterKale/SimpleWebAuthn/issues/808). The form is added here.
+ */
+async function library(): Promise<typeof import("@simplewebauthn/server")> {
+  const [webauthn, { AsnIntegerArrayBufferConverter, AsnProp, AsnPropTypes }, { ECDSASigValue }] =
+    await Promise.all([
+      import("@simplewebauthn/server"),
+      import("@peculiar/asn1-schema"),
+      import("@peculiar/asn1-ecc"),
+    ]);
+  for (const part of ["r", "s"]) {
+    const integer = { type: AsnPropTypes.Integer, converter: AsnIntegerArrayBufferConverter };
+    AsnProp(integer)(ECDSASigValue.prototype, part);
+  }
+  return webauthn;
+}
 
 /** Options for `navigator.credentials.get`. @param passkeys those that may answer; empty: any of this site */
 export async function requestOptions(
@@ -215,7 +231,7 @@ export async function counterOfAnswer(
       },
     });
     return verified ? authenticationInfo.newCounter : null;
-  } catch (e) { process.stderr.write(String(e)+'\n');
+  } catch {
     return null;
   }
 }

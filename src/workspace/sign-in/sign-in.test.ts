@@ -1,5 +1,5 @@
-import sql from "sql-template-tag";
 import { TOTP } from "otpauth";
+import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { DAY_MS, MINUTE_MS } from "#platform/time-units.ts";
@@ -49,7 +49,8 @@ const mailsTo = async (address: string) =>
 async function addApp(browser: TestBrowser) {
   const begun = await browser.call("POST", "/me/authenticator-apps/setup", { name: "Phone" });
   expect(begun.status).toBe(201);
-  const code = () => new TOTP({ secret: begun.body.data.secret }).generate({ timestamp: clock.now().getTime() });
+  const code = () =>
+    new TOTP({ secret: begun.body.data.secret }).generate({ timestamp: clock.now().getTime() });
   const added = await browser.call("POST", "/me/authenticator-apps", { code: code() });
   expect(added.status).toBe(201);
   return { code, recoveryCodes: added.body.data.recovery_codes as string[], id: added.body.data.factor.id };
@@ -69,7 +70,9 @@ describe("a sign-in with a password", () => {
     expect([status, body.data.status]).toEqual([200, "signed_in"]);
     expect(body.data.session).toMatchObject({
       person: { id: userId, email, name: "Ada", has_password: true },
-      workspaces: [{ id: workspaceId, role: { key: "owner", id: null, name: "Owner" }, permissions: ["*:*"] }],
+      workspaces: [
+        { id: workspaceId, role: { key: "owner", id: null, name: "Owner" }, permissions: ["*:*"] },
+      ],
       has_second_factor: false,
       second_factors: [],
     });
@@ -175,7 +178,9 @@ describe("a session", () => {
   test("names another workspace in vain", async () => {
     const other = await service.newWorkspace();
     const browser = await signedIn();
-    const answer = await browser.call("GET", "/mailing-lists", undefined, { "X-Workspace": other.workspaceId });
+    const answer = await browser.call("GET", "/mailing-lists", undefined, {
+      "X-Workspace": other.workspaceId,
+    });
     expect([answer.status, answer.body.code]).toEqual([403, "FORBIDDEN"]);
   });
 
@@ -185,7 +190,9 @@ describe("a session", () => {
     await database.run(sql`
       update workspace_members set built_in_role = 'billing' where workspace_id = ${workspaceId} and user_id = ${userId}`);
     clock.advance(2_000);
-    expect((await browser.call("GET", "/mailing-lists", undefined, inWorkspace)).body.code).toBe("INSUFFICIENT_SCOPE");
+    expect((await browser.call("GET", "/mailing-lists", undefined, inWorkspace)).body.code).toBe(
+      "INSUFFICIENT_SCOPE",
+    );
   });
 
   test("ends within two seconds when the account is disabled", async () => {
@@ -273,7 +280,10 @@ describe("an authenticator app", () => {
     for (let round = 0; round < 3; round++) {
       const { challenge } = (await signIn()).body.data.second_factor;
       for (let tries = 0; tries < 5; tries++) {
-        const answer = await newBrowser().call("POST", "/sign-in/second-factor", { challenge, code: "000000" });
+        const answer = await newBrowser().call("POST", "/sign-in/second-factor", {
+          challenge,
+          code: "000000",
+        });
         statuses.push(answer.status);
       }
     }
@@ -299,7 +309,8 @@ describe("an authenticator app", () => {
     const [recovery_code = ""] = recoveryCodes;
     const spend = async (code: string) => {
       const { challenge } = (await signIn()).body.data.second_factor;
-      return (await newBrowser().call("POST", "/sign-in/second-factor", { challenge, recovery_code: code })).status;
+      return (await newBrowser().call("POST", "/sign-in/second-factor", { challenge, recovery_code: code }))
+        .status;
     };
     expect([await spend(recovery_code.toUpperCase()), await spend(recovery_code)]).toEqual([200, 401]);
   });
@@ -310,7 +321,8 @@ describe("a passkey", () => {
     const { key, added } = await addPasskey(await signedIn());
     expect(added.status, JSON.stringify(added.body)).toBe(201);
     const browser = newBrowser();
-    const { challenge, passkey_options } = (await browser.call("POST", "/sign-in/passkey/challenge")).body.data;
+    const { challenge, passkey_options } = (await browser.call("POST", "/sign-in/passkey/challenge")).body
+      .data;
     const given = { challenge, passkey: key.get(passkey_options) };
     const answer = await browser.call("POST", "/sign-in/passkey", given);
     expect(answer.body.data.session).toMatchObject({ has_second_factor: true, person: { email } });
@@ -347,7 +359,8 @@ describe("a passkey", () => {
     const { key } = await addPasskey(await signedIn());
     const browser = await signedIn2(key);
     clock.advance(11 * MINUTE_MS);
-    const { challenge, passkey_options } = (await browser.call("POST", "/session/confirmation/challenge")).body.data;
+    const { challenge, passkey_options } = (await browser.call("POST", "/session/confirmation/challenge"))
+      .body.data;
     const given = { challenge, passkey: key.get(passkey_options) };
     expect((await browser.call("POST", "/session/confirmation", given)).status).toBe(200);
     expect((await browser.call("POST", "/me/recovery-codes")).body.data.recovery_codes).toHaveLength(10);
@@ -375,7 +388,8 @@ describe("a reset of the password", () => {
     await addApp(browser);
     await request(email);
     const token = tokenOf((await mailsTo(email)).at(-1)?.text ?? "");
-    const complete = (password: string) => newBrowser().call("POST", "/password-resets/complete", { token, password });
+    const complete = (password: string) =>
+      newBrowser().call("POST", "/password-resets/complete", { token, password });
     for (const bad of ["short", "qwertyuiop", "1234567890", "a".repeat(12), email]) {
       expect((await complete(bad)).body.code).toBe("VALIDATION_ERROR");
     }
@@ -402,11 +416,24 @@ describe("a reset of the password", () => {
 describe("the own account", () => {
   test("is changed field by field", async () => {
     const browser = await signedIn();
-    const changes = { name: "Grace", language: "pt-br", timezone: "Europe/Paris", theme: "dark", preferences: { a: [1] } };
+    const changes = {
+      name: "Grace",
+      language: "pt-br",
+      timezone: "Europe/Paris",
+      theme: "dark",
+      preferences: { a: [1] },
+    };
     const { status, body } = await browser.call("PATCH", "/me", changes);
     expect([status, body.data]).toMatchObject([200, { ...changes, language: "pt-BR", email }]);
-    expect((await browser.call("PATCH", "/me", { theme: null })).body.data).toMatchObject({ name: "Grace", theme: null });
-    for (const bad of [{ language: "??" }, { timezone: "Mars" }, { preferences: { a: "x".repeat(17_000) } }]) {
+    expect((await browser.call("PATCH", "/me", { theme: null })).body.data).toMatchObject({
+      name: "Grace",
+      theme: null,
+    });
+    for (const bad of [
+      { language: "??" },
+      { timezone: "Mars" },
+      { preferences: { a: "x".repeat(17_000) } },
+    ]) {
       expect((await browser.call("PATCH", "/me", bad)).status).toBe(400);
     }
   });
@@ -437,7 +464,13 @@ describe("the own account", () => {
 
 test("the first owner gets the first workspace and the installation, and the link works once", async () => {
   const fresh = await startService();
-  const given = { name: "Ada", email: "ada@example.com", password, workspace_name: "Acme", timezone: "Europe/Paris" };
+  const given = {
+    name: "Ada",
+    email: "ada@example.com",
+    password,
+    workspace_name: "Acme",
+    timezone: "Europe/Paris",
+  };
   const path = (await fresh.database.transaction((tx) => issueWelcomePath(tx, fresh.clock.now()))) ?? "";
   const token = path.split("#")[1];
   const create = (browser: TestBrowser) => browser.call("POST", "/first-owner", { ...given, token });
@@ -447,7 +480,10 @@ test("the first owner gets the first workspace and the installation, and the lin
   const { status, body } = await create(browser);
   expect([status, body.data]).toMatchObject([
     201,
-    { person: { is_operator: true }, workspaces: [{ id: fresh.workspaceId, name: "Acme", role: { key: "owner" } }] },
+    {
+      person: { is_operator: true },
+      workspaces: [{ id: fresh.workspaceId, name: "Acme", role: { key: "owner" } }],
+    },
   ]);
   expect((await browser.call("GET", "/session")).status).toBe(200);
   expect((await create(new TestBrowser(fresh.url))).status).toBe(404);
