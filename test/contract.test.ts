@@ -410,8 +410,11 @@ describe("answers", () => {
   });
 
   it.each(every)("%s answers in its declared shape", async (_name, endpoint) => {
-    const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
-    const answer = await callOf(endpoint, owner)(endpoint.method, url, await bodyFor(endpoint, owner));
+    // Some operations end a session or give it another cookie.
+    const acting = { ...owner, person: await service.newPerson(["*:*"], { isOperator: true }) };
+    const url = fill(endpoint.path, await idsFor(endpoint.path, acting));
+    if (endpoint.id === "createRecoveryCodes") await resources["/me/second-factors/{id}"]?.(acting, []);
+    const answer = await callOf(endpoint, acting)(endpoint.method, url, await bodyFor(endpoint, acting));
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
     const mediaType = mediaTypeOf(endpoint.answer);
     if (mediaType !== undefined) {
