@@ -15,7 +15,7 @@ import { topUp } from "#workspace/billing/top-up.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { PasswordHasher } from "#workspace/passwords/hash-password.ts";
 import { createUser } from "#workspace/people/create-user.ts";
-import { insertLink, type LinkPurpose } from "#workspace/people/links-store.ts";
+import { insertLink, type AccountLinkPurpose } from "#workspace/people/links-store.ts";
 import { hashToken, newToken } from "#workspace/people/open-session.ts";
 import { readNewPasskey, relyingPartyOf } from "#workspace/second-factors/passkeys.ts";
 import { SecondFactors } from "#workspace/second-factors/second-factors.ts";
@@ -269,7 +269,7 @@ async function accountWithPassword({ database, clock }: Owner) {
 
 const hasher = new PasswordHasher();
 
-async function linkToken(owner: Owner, purpose: LinkPurpose) {
+async function linkToken(owner: Owner, purpose: AccountLinkPurpose) {
   const { id } = await accountWithPassword(owner);
   const token = newToken();
   const now = owner.clock.now();

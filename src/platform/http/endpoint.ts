@@ -45,7 +45,7 @@ export function permissionOf(need: Need): string {
 
 /**
  * Who may call an endpoint: a holder of a permission; any key or member of a workspace ("authenticated"); a signed-in
- * person without a workspace ("signed in"); a person who operates the installation ("operator"); or everybody ("public").
+ * person without a workspace ("signed in"); a person who operates the installation ("operator"); or all callers ("public").
  */
 export type Needs = Need | "authenticated" | "signed in" | "operator" | "public";
 

@@ -17,7 +17,7 @@ import { findUser, findUserByEmail, lockUser, updateUser } from "#workspace/peop
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import { removeChallengesOf } from "#workspace/second-factors/challenges-store.ts";
 import { beginConfirmationAttempt, countVisit, endAttempt } from "#workspace/sign-in/attempts.ts";
-import { Person, personOf } from "#workspace/sign-in/session-shapes.ts";
+import { PersonAccount, personOf } from "#workspace/sign-in/session-shapes.ts";
 import { type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
 import { readTimezone } from "#workspace/workspaces/workspace.ts";
 
@@ -113,7 +113,7 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       path: "/me",
       summary: "Your own account",
       needs: "signed in",
-      answer: Person,
+      answer: PersonAccount,
       message: "Account",
       async handle({ caller: { actor } }) {
         return personOf(required(await findUser(db, actor.id), "Account"));
@@ -126,7 +126,7 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       summary: "Change your name, language, time zone, theme or preferences; omitted fields stay",
       needs: "signed in",
       body: PersonChanges,
-      answer: Person,
+      answer: PersonAccount,
       message: "Account updated",
       async handle({ caller: { actor }, body }) {
         const { name, language, timezone, theme, preferences } = body;
@@ -149,7 +149,7 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       summary: "Change your password, or choose the first one; ends your other sessions",
       needs: "signed in",
       body: PasswordChange,
-      answer: Person,
+      answer: PersonAccount,
       message: "Password changed; your other sessions have ended",
       errors: ["REAUTHENTICATION_REQUIRED"],
       async handle({ caller: { actor }, body, cookies }) {

@@ -4,7 +4,7 @@ import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
 import { NewPasswordField, requireGoodPassword } from "#workspace/passwords/password-rules.ts";
 import { createUser, readPersonEmail } from "#workspace/people/create-user.ts";
-import { findLink, takeLink } from "#workspace/people/links-store.ts";
+import { findAccountLink, takeLink } from "#workspace/people/links-store.ts";
 import { hashToken } from "#workspace/people/open-session.ts";
 import { insertMembership } from "#workspace/people/users-store.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
@@ -61,14 +61,14 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
         const now = clock.now();
         await countVisit(db, client.ip, now);
         const tokenHash = hashToken(body.token);
-        if ((await findLink(db, tokenHash, "first_owner", now)) === undefined) throw unusable();
+        if ((await findAccountLink(db, tokenHash, "first_owner", now)) === undefined) throw unusable();
         const email = readPersonEmail(body.email);
         const settings = { name: readName(body.workspace_name), timezone: readTimezone(body.timezone) };
         requireGoodPassword(body.password, email);
         const passwordHash = await hasher.hash(body.password);
         const { userId, sessionId } = await db.transaction(async (tx) => {
           if ((await takeLink(tx, tokenHash, "first_owner", now)) === undefined) throw unusable();
-          const given = { email, name: body.name, passwordHash, isOperator: true };
+          const given = { email, name: readName(body.name), passwordHash, isOperator: true };
           const user = await createUser(tx, given, now);
           const workspace = await findFirstWorkspace(tx);
           if (workspace !== undefined) {

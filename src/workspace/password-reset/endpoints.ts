@@ -9,7 +9,7 @@ import { NewPasswordField, requireGoodPassword } from "#workspace/passwords/pass
 import { accountNotice, passwordResetMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import { RESET_LINK_MS } from "#workspace/people/issue-link.ts";
-import { findLink, insertLink, takeLink } from "#workspace/people/links-store.ts";
+import { findAccountLink, insertLink, takeLink } from "#workspace/people/links-store.ts";
 import { hashToken, newToken } from "#workspace/people/open-session.ts";
 import { removeSessionsOf } from "#workspace/people/sessions-store.ts";
 import { findUser, findUserByEmail, lockUser, updateUser } from "#workspace/people/users-store.ts";
@@ -113,7 +113,7 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
         await countVisit(db, client.ip, now);
         const tokenHash = hashToken(body.token);
         // Looks before the hash is computed, which is expensive.
-        const link = await findLink(db, tokenHash, "set_password", now);
+        const link = await findAccountLink(db, tokenHash, "set_password", now);
         const user = link?.user_id == null ? undefined : await findUser(db, link.user_id);
         if (user === undefined) throw unusable();
         requireGoodPassword(body.password, user.email);

@@ -47,7 +47,7 @@ const roles: readonly BuiltInRole[] = [
   {
     key: "admin",
     name: "Admin",
-    description: "Everything, but for making and removing owners.",
+    description: "Everything, except making and removing owners.",
     permissions: ["*:*"],
   },
   {

@@ -22,7 +22,7 @@ interface Bucket {
 }
 
 /** An attempt whose tokens are taken. */
-export interface Attempt {
+export interface CountedAttempt {
   readonly buckets: readonly Bucket[];
   /** Whether it took the last token of the account: the next one is refused. */
   readonly isLastOfAccount: boolean;
@@ -46,7 +46,7 @@ export async function beginSignInAttempt(
   db: Queryable,
   { email, ip, browser }: { readonly email: string; readonly ip: string; readonly browser: string | null },
   now: Date,
-): Promise<Attempt> {
+): Promise<CountedAttempt> {
   if (browser !== null) {
     return takeAll(db, [{ name: `browser ${browser}`, limit: limits.signInsOfBrowser }], now);
   }
@@ -55,12 +55,12 @@ export async function beginSignInAttempt(
 }
 
 /** Begins an attempt to prove a second factor with a code. @throws ApiError RATE_LIMIT_EXCEEDED */
-export function beginFactorAttempt(db: Queryable, userId: string, now: Date): Promise<Attempt> {
+export function beginFactorAttempt(db: Queryable, userId: string, now: Date): Promise<CountedAttempt> {
   return takeAll(db, [{ name: `factor ${userId}`, limit: limits.secondFactorsOfAccount }], now);
 }
 
 /** Begins an attempt of a signed-in person to prove who they are. @throws ApiError RATE_LIMIT_EXCEEDED */
-export function beginConfirmationAttempt(db: Queryable, sessionId: string, now: Date): Promise<Attempt> {
+export function beginConfirmationAttempt(db: Queryable, sessionId: string, now: Date): Promise<CountedAttempt> {
   return takeAll(db, [{ name: `session ${sessionId}`, limit: limits.confirmationsOfSession }], now);
 }
 
@@ -70,7 +70,7 @@ export async function countVisit(db: Queryable, ip: string, now: Date): Promise<
 }
 
 /** Puts the tokens of an attempt that succeeded back. */
-export async function endAttempt(db: Queryable, { buckets }: Attempt): Promise<void> {
+export async function endAttempt(db: Queryable, { buckets }: CountedAttempt): Promise<void> {
   for (const bucket of buckets) await giveTokenBack(db, bucket.name, sizeOf(bucket));
 }
 
@@ -79,7 +79,7 @@ export function clearAttempts(db: Queryable, email: string): Promise<void> {
   return removeBucket(db, accountBucket(email).name);
 }
 
-async function takeAll(db: Queryable, buckets: readonly Bucket[], now: Date): Promise<Attempt> {
+async function takeAll(db: Queryable, buckets: readonly Bucket[], now: Date): Promise<CountedAttempt> {
   let isLastOfAccount = false;
   for (const bucket of buckets) {
     const size = sizeOf(bucket);

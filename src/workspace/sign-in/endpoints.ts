@@ -134,7 +134,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
     endpoint({
       id: "getSignInOptions",
       method: "GET",
-      path: "/sign-in",
+      path: "/sign-in/options",
       summary: "Ways to sign in at this installation",
       needs: "public",
       answer: SignInOptions,

@@ -16,7 +16,7 @@ const ProofKinds = Type.Array(
   Type.Union([Type.Literal("authenticator_app"), Type.Literal("passkey"), Type.Literal("recovery_code")]),
 );
 
-export const Person = Type.Object(
+export const PersonAccount = Type.Object(
   {
     id: Type.Unsafe<string>({ ...Id, description: "Id of the person." }),
     email: Type.String({ description: "The address that the person signs in with, in lower case." }),
@@ -44,7 +44,7 @@ export const Person = Type.Object(
     }),
     created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the account was created." }),
   },
-  { $id: "Person" },
+  { $id: "PersonAccount" },
 );
 
 const SessionWorkspace = Type.Object(
@@ -82,7 +82,7 @@ const SessionWorkspace = Type.Object(
 export const Session = Type.Object(
   {
     id: Type.Unsafe<string>({ ...Id, description: "Id of the session." }),
-    person: Person,
+    person: PersonAccount,
     workspaces: Type.Array(SessionWorkspace, {
       description: `The workspaces of the person by name, at most ${MOST_WORKSPACES}.`,
     }),
@@ -137,7 +137,7 @@ export const SignInResult = Type.Object(
   { $id: "SignInResult" },
 );
 
-export function personOf(user: User): Static<typeof Person> {
+export function personOf(user: User): Static<typeof PersonAccount> {
   const { id, email, name, language, timezone, theme, preferences, is_operator, created_at } = user;
   const has_password = user.password_hash !== null;
   return {

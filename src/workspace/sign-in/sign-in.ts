@@ -10,10 +10,10 @@ import { DAY_SECONDS } from "#platform/time-units.ts";
 import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
 import { accountNotice, type SendAccountMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
-import { hashToken, newToken, openSession, type SessionRequest } from "#workspace/people/open-session.ts";
+import { hashToken, newToken, openPersonSession, type SessionRequest } from "#workspace/people/open-session.ts";
 import { findUserByEmail, lockUser, type User, updateUser } from "#workspace/people/users-store.ts";
 import type { Challenge, Proof, SecondFactors } from "#workspace/second-factors/second-factors.ts";
-import { type Attempt, beginFactorAttempt, beginSignInAttempt, endAttempt } from "./attempts.ts";
+import { type CountedAttempt, beginFactorAttempt, beginSignInAttempt, endAttempt } from "./attempts.ts";
 import { beginPart, endPart } from "./attempts-store.ts";
 import { BROWSER_DAYS, isKnownBrowser, noteBrowser } from "./known-browsers-store.ts";
 import { type SignInResult, sessionOf } from "./session-shapes.ts";
@@ -128,7 +128,7 @@ export class SignIn {
     const { clock, sendAccountMail } = this.#deps;
     const { client, cookies } = request;
     const now = clock.now();
-    const sessionId = await openSession(tx, { userId: user.id, hasSecondFactor }, request, now);
+    const sessionId = await openPersonSession(tx, { userId: user.id, hasSecondFactor }, request, now);
     const token = cookies.get(BROWSER_COOKIE) ?? newToken();
     const { isNew, isFirst } = await noteBrowser(tx, user.id, hashToken(token), now);
     cookies.set(BROWSER_COOKIE, token, BROWSER_DAYS * DAY_SECONDS);
@@ -161,7 +161,7 @@ export class SignIn {
     const { db, factors, clock } = this.#deps;
     // A wrong proof is counted, so the transaction is committed in both cases.
     const step = await db.transaction(async (tx) => {
-      const attempts: Attempt[] = [];
+      const attempts: CountedAttempt[] = [];
       const userId = await factors.answer(tx, purpose, challenge, proof, clock.now(), async (id) => {
         attempts.push(await beginFactorAttempt(tx, id, clock.now()));
       });
