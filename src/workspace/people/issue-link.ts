@@ -1,4 +1,4 @@
-/** Links that the command line and the start of the service print. Their tokens are in the fragment, which no log has. */
+/** The link that the start of the service prints. Its token is in the fragment, which no log has. */
 import type { Queryable } from "#platform/database/pool.ts";
 import { DAY_MS, MINUTE_MS } from "#platform/time-units.ts";
 import { insertLink, lockWhetherNoUser } from "./links-store.ts";
@@ -21,17 +21,4 @@ export async function issueWelcomePath(tx: Queryable, now: Date): Promise<string
     { now, expiresAt },
   );
   return `/console/welcome#${token}`;
-}
-
-/** The path of a page where a user chooses a password. */
-export async function issuePasswordPath(tx: Queryable, userId: string, now: Date): Promise<string> {
-  const token = newToken();
-  const expiresAt = new Date(now.getTime() + PRINTED_LINK_MS);
-  await insertLink(
-    tx,
-    hashToken(token),
-    { purpose: "set_password", user_id: userId, email: null },
-    { now, expiresAt },
-  );
-  return `/console/reset#${token}`;
 }

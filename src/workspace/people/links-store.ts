@@ -26,7 +26,11 @@ export async function insertLink(
     values (${tokenHash}, ${purpose}, ${user_id}, ${email}, ${now}, ${expiresAt})`);
 }
 
-export async function removeLinks(tx: Queryable, purpose: AccountLinkPurpose, userId: string | null): Promise<void> {
+export async function removeLinks(
+  tx: Queryable,
+  purpose: AccountLinkPurpose,
+  userId: string | null,
+): Promise<void> {
   await tx.run(sql`
     delete from account_links where purpose = ${purpose} and user_id is not distinct from ${userId}`);
 }

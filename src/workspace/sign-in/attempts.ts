@@ -60,7 +60,11 @@ export function beginFactorAttempt(db: Queryable, userId: string, now: Date): Pr
 }
 
 /** Begins an attempt of a signed-in person to prove who they are. @throws ApiError RATE_LIMIT_EXCEEDED */
-export function beginConfirmationAttempt(db: Queryable, sessionId: string, now: Date): Promise<CountedAttempt> {
+export function beginConfirmationAttempt(
+  db: Queryable,
+  sessionId: string,
+  now: Date,
+): Promise<CountedAttempt> {
   return takeAll(db, [{ name: `session ${sessionId}`, limit: limits.confirmationsOfSession }], now);
 }
 

@@ -10,10 +10,15 @@ import { DAY_SECONDS } from "#platform/time-units.ts";
 import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
 import { accountNotice, type SendAccountMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
-import { hashToken, newToken, openPersonSession, type SessionRequest } from "#workspace/people/open-session.ts";
+import {
+  hashToken,
+  newToken,
+  openPersonSession,
+  type SessionRequest,
+} from "#workspace/people/open-session.ts";
 import { findUserByEmail, lockUser, type User, updateUser } from "#workspace/people/users-store.ts";
 import type { Challenge, Proof, SecondFactors } from "#workspace/second-factors/second-factors.ts";
-import { type CountedAttempt, beginFactorAttempt, beginSignInAttempt, endAttempt } from "./attempts.ts";
+import { beginFactorAttempt, beginSignInAttempt, type CountedAttempt, endAttempt } from "./attempts.ts";
 import { beginPart, endPart } from "./attempts-store.ts";
 import { BROWSER_DAYS, isKnownBrowser, noteBrowser } from "./known-browsers-store.ts";
 import { type SignInResult, sessionOf } from "./session-shapes.ts";
