@@ -771,7 +771,7 @@ create table known_browsers (
   user_id uuid not null,
   created_at timestamp with time zone default now() not null,
   seen_at timestamp with time zone default now() not null,
-  PRIMARY KEY (token_hash),
+  PRIMARY KEY (token_hash, user_id),
   FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 CREATE INDEX known_browsers_by_time ON known_browsers USING btree (seen_at);
@@ -1680,8 +1680,10 @@ create table users (
   is_operator boolean default false not null,
   created_at timestamp with time zone default now() not null,
   disabled_at timestamp with time zone,
+  theme text,
   UNIQUE (email),
-  PRIMARY KEY (id)
+  PRIMARY KEY (id),
+  CHECK ((theme = ANY (ARRAY['light'::text, 'dark'::text])))
 );
 
 create table validation_batches (

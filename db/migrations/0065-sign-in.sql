@@ -37,10 +37,11 @@ create index attempt_buckets_by_time on attempt_buckets (full_at);
 
 -- Browsers from which people have signed in, by a cookie.
 create table known_browsers (
-  token_hash bytea primary key, -- SHA-256 of the token in the cookie
+  token_hash bytea not null, -- SHA-256 of the token in the cookie
   user_id uuid not null references users (id) on delete cascade,
   created_at timestamptz not null default now(),
-  seen_at timestamptz not null default now()
+  seen_at timestamptz not null default now(),
+  primary key (token_hash, user_id)
 );
 create index known_browsers_of_user on known_browsers (user_id, seen_at desc);
 create index known_browsers_by_time on known_browsers (seen_at);
@@ -90,3 +91,5 @@ create table external_accounts (
   primary key (issuer, subject)
 );
 create index external_accounts_of_user on external_accounts (user_id);
+
+alter table users add column theme text check (theme in ('light', 'dark')); -- null: that of the system

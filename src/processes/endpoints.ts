@@ -17,7 +17,7 @@ import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
 import { type SendingParts, sendingEndpoints, usesOfAudience, usesOfIdentity } from "#sending/assembly.ts";
 import { findIdSpan } from "#sending/campaigns/analytics/store.ts";
-import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
+import { createAccountMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
 import {
   announceCampaigns,
@@ -32,7 +32,7 @@ import { campaignLinks, composing } from "./mail-identity.ts";
 import { createReactions } from "./reactions.ts";
 
 /** Values that the endpoints share with the rest of the API's process. */
-export interface EndpointParts extends WorkspaceParts, SendingParts, HygieneParts {
+export interface EndpointParts extends Omit<WorkspaceParts, "sendAccountMail">, SendingParts, HygieneParts {
   /** Hosts of the service itself: no workspace may use them as its tracking domain. */
   readonly ownHosts: readonly string[];
   /** Empties the authenticator's cache of API keys. */
@@ -45,14 +45,18 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const sendPlatformMail = createPlatformMail(config.PLATFORM_SENDER, clock);
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
   const jobTypes = { ...audienceJobs, ...hygieneJobs };
+  const sendAccountMail = createAccountMailer(sendPlatformMail, clock);
   const endpoints: Endpoint[] = [
-    ...workspaceEndpoints(parts, {
-      endpoints: () => endpoints,
-      forgetKeys,
-      onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
-      onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
-      sendInvitation: sendPlatformMail,
-    }),
+    ...workspaceEndpoints(
+      { ...parts, sendAccountMail },
+      {
+        endpoints: () => endpoints,
+        forgetKeys,
+        onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
+        onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
+        sendInvitation: sendPlatformMail,
+      },
+    ),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),
     ...identityEndpoints(
       { ...parts, providers },

@@ -4,6 +4,7 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import { localUrl } from "#platform/network/local-url.ts";
 import { plansInForce } from "#workspace/billing/describe-plans-in-force.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
+import { issueWelcomePath } from "#workspace/people/issue-link.ts";
 
 /** @param port the API's port */
 export async function startNotice(
@@ -12,7 +13,16 @@ export async function startNotice(
 ): Promise<string> {
   const base = localUrl(config, port);
   const plans = await plansInForce(database, readPlans(config.PLANS_FILE), clock.now());
+  // Each start prints a fresh link until there is a person.
+  const welcome = await database.transaction((tx) => issueWelcomePath(tx, clock.now()));
+  const publicBase = config.PUBLIC_URL?.href.replace(/\/$/, "") ?? base;
   const lines = [
+    ...(welcome === undefined
+      ? []
+      : [
+          ["Welcome", `${publicBase}${welcome}`],
+          ["", "creates the first person; works once, for 24 hours (docs/sign-in.md)"],
+        ]),
     ...(config.MAIL_MODE === "capture"
       ? [
           ["Inbox", inboxAddress(base, inboxToken(config))],

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
+import { accountEndpoints } from "./account/endpoints.ts";
 import { apiKeyEndpoints } from "./api-keys/endpoints.ts";
 import { auditEndpoints } from "./audit/endpoints.ts";
 import { forgetOldEvents } from "./audit/retention.ts";
@@ -12,19 +13,28 @@ import { topUpEndpoints } from "./billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./billing/payments/gateway.ts";
 import { registerPaymentPages } from "./billing/payments/webhook-and-return-page.ts";
 import type { Plans } from "./billing/plans.ts";
+import { firstOwnerEndpoints } from "./first-owner/endpoints.ts";
 import { operatorEndpoints } from "./operator/endpoints.ts";
 import { installationUserEndpoints } from "./operator/users/endpoints.ts";
+import { passwordResetEndpoints } from "./password-reset/endpoints.ts";
+import { PasswordHasher } from "./passwords/hash-password.ts";
+import type { SendAccountMail } from "./people/account-mails.ts";
+import { secondFactorEndpoints } from "./second-factors/endpoints.ts";
+import { relyingPartyOf } from "./second-factors/passkeys.ts";
+import { SecondFactors } from "./second-factors/second-factors.ts";
+import { signInEndpoints } from "./sign-in/endpoints.ts";
+import { signInTasks } from "./sign-in/remove-expired.ts";
 import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
 import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
 import { roleEndpoints } from "./team/roles/endpoints.ts";
-
 import { workspaceSettingsEndpoints } from "./workspaces/endpoints.ts";
 
 export interface WorkspaceParts extends ProcessContext {
   readonly plans: Plans;
   readonly paymentGateway: PaymentGateway | null;
   readonly publicUrl: () => string;
+  readonly sendAccountMail: SendAccountMail;
 }
 
 type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
@@ -36,8 +46,24 @@ export interface WorkspaceHooks extends ApiKeyHooks {
 }
 
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
-  const { database: db, clock, log, plans, paymentGateway: gateway, publicUrl } = parts;
+  const { config, database: db, clock, log, plans, paymentGateway: gateway, publicUrl, secrets } = parts;
+  const hasPasswords = config.PASSWORD_LOGIN === "on";
+  const people = {
+    db,
+    clock,
+    hasher: new PasswordHasher(),
+    factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
+    sendAccountMail: parts.sendAccountMail,
+    forgetSessions: hooks.forgetKeys,
+    publicUrl,
+    hasPasswords,
+  };
   return [
+    ...signInEndpoints(people, { hasPasswords, singleSignOnName: null }),
+    ...passwordResetEndpoints(people),
+    ...firstOwnerEndpoints(people),
+    ...accountEndpoints(people),
+    ...secondFactorEndpoints(people),
     ...apiKeyEndpoints({ db, clock, ...hooks }),
     ...teamEndpoints({ db, clock, ...hooks }),
     ...invitationEndpoints({ db, clock, publicUrl, ...hooks }),
@@ -52,7 +78,10 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
 }
 
 /** Registers the pages that a payment provider calls. Registers none if no provider is configured. */
-export function registerWorkspacePages(pages: FastifyInstance, parts: WorkspaceParts): void {
+export function registerWorkspacePages(
+  pages: FastifyInstance,
+  parts: Omit<WorkspaceParts, "sendAccountMail">,
+): void {
   const { database: db, clock, plans, paymentGateway: gateway } = parts;
   if (gateway) registerPaymentPages(pages, { db, clock, plans, gateway });
 }
@@ -64,6 +93,7 @@ export function workspaceRecurring({
 }: Pick<WorkspaceParts, "database" | "clock" | "plans">): Recurring[] {
   return [
     ...billingTasks({ db, clock, plans }),
+    ...signInTasks(db, clock),
     forgetOldEvents({ db, clock }),
     forgetEndedInvitations({ db, clock }),
   ];

@@ -5,7 +5,12 @@ import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
 import type { IssuedKey } from "./api-keys/api-key.ts";
 import { issueKey } from "./api-keys/issue.ts";
 import { insertAccount } from "./billing/account-store.ts";
-import { insertWorkspace, lockWhetherEmpty } from "./workspaces/store.ts";
+import {
+  findWorkspace,
+  insertWorkspace,
+  installationWorkspaceId,
+  lockWhetherEmpty,
+} from "./workspaces/store.ts";
 import { type PlanName, STANDARD_RETRY_HOURS, type Workspace } from "./workspaces/workspace.ts";
 
 type NewWorkspace = Pick<Workspace, "name" | "timezone" | "plan">;
@@ -16,20 +21,7 @@ export async function createWorkspaceWithoutKey(
   settings: NewWorkspace,
   now: Date,
 ): Promise<Workspace> {
-  const workspace: Workspace = {
-    ...settings,
-    id: asWorkspaceId(newId()),
-    hourly_cap: null,
-    own_hourly_cap: null,
-    notify_email: null,
-    default_sender: null,
-    retry_hours: STANDARD_RETRY_HOURS,
-    tracks_transactional: false,
-    requires_second_factor: false,
-    is_suspended: false,
-    created_at: now,
-    updated_at: now,
-  };
+  const workspace = workspaceWith(asWorkspaceId(newId()), settings, now);
   await insertWorkspace(tx, workspace);
   await insertAccount(tx, workspace.id);
   return workspace;
@@ -49,6 +41,34 @@ export async function createWorkspace(
   const workspace = await createWorkspaceWithoutKey(tx, settings, now);
   const given = { name: "First key", permissions: ["*:*"], expires_at: null };
   return { workspace, key: await issueKey(tx, workspace.id, given, now, secret) };
+}
+
+function workspaceWith(id: WorkspaceId, settings: NewWorkspace, now: Date): Workspace {
+  return {
+    ...settings,
+    id,
+    hourly_cap: null,
+    own_hourly_cap: null,
+    notify_email: null,
+    default_sender: null,
+    retry_hours: STANDARD_RETRY_HOURS,
+    tracks_transactional: false,
+    requires_second_factor: false,
+    is_suspended: false,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** Creates the workspace of the mails about accounts, if it is missing. */
+export async function ensureInstallationWorkspace(tx: Queryable, clock: Clock): Promise<WorkspaceId> {
+  if ((await findWorkspace(tx, installationWorkspaceId)) !== undefined) return installationWorkspaceId;
+  const settings = { name: "Posthaste", timezone: "UTC", plan: "enterprise" } as const;
+  await insertWorkspace(tx, workspaceWith(installationWorkspaceId, settings, clock.now()), {
+    mayExist: true,
+  });
+  await insertAccount(tx, installationWorkspaceId);
+  return installationWorkspaceId;
 }
 
 /** The workspace that the first start of an installation creates, so that the API can be called at once. */

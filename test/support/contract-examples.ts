@@ -3,18 +3,28 @@
  * id, and a valid body. A new noun adds an entry for each kind of path id and for each body. The test fails until then.
  */
 import { randomBytes } from "node:crypto";
+import { TOTP } from "otpauth";
 import sql from "sql-template-tag";
 import { IMPORT_JOB } from "#audience/imports/import-job.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
+import { PasswordHasher } from "#workspace/passwords/hash-password.ts";
+import { createUser } from "#workspace/people/create-user.ts";
+import { type AccountLinkPurpose, insertLink } from "#workspace/people/links-store.ts";
+import { hashToken, newToken } from "#workspace/people/open-session.ts";
+import { readNewPasskey, relyingPartyOf } from "#workspace/second-factors/passkeys.ts";
+import { SecondFactors } from "#workspace/second-factors/second-factors.ts";
+import { insertPasskey } from "#workspace/second-factors/store.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 import { writeJobFile } from "./job-files.ts";
 import type { SignedInPerson } from "./people.ts";
+import { SoftwareAuthenticator } from "./software-authenticator.ts";
 
 /** A workspace, a key with every permission, and a member who operates the installation. */
 export interface Owner {
@@ -88,6 +98,15 @@ const monitor = () => ({ target: `${unique("mail")}.example.net` });
 export const resources: Readonly<
   Record<string, (owner: Owner, parents: readonly string[]) => Promise<string>>
 > = {
+  "/sessions/{id}": async ({ database, person, clock }) => {
+    const [id, now] = [newId(), clock.now()];
+    await database.run(sql`
+      insert into sessions (token_hash, id, user_id, has_second_factor, ip, agent, created_at, seen_at, expires_at)
+      values (${randomBytes(32)}, ${id}, ${person.userId}, false, '192.0.2.1', 'Test', ${now}, ${now},
+        ${new Date(now.getTime() + 60_000)})`);
+    return id;
+  },
+  "/me/second-factors/{id}": async (owner) => (await addedPasskey(owner)).id,
   "/api-keys/{id}": (owner) => create(owner, "/api-keys", apiKey()),
   "/sending-domains/{id}": (owner) => create(owner, "/sending-domains", sendingDomain()),
   "/verified-senders/{id}": async (owner) => {
@@ -229,8 +248,102 @@ export const before: Readonly<Record<string, (owner: Owner) => Promise<unknown>>
   cancelSubscription: async (owner) => owner.call("POST", "/billing/subscription", await plan(owner)),
 };
 
+/** A challenge of the API, answered by a passkey that the person has added. */
+async function passkeyAnswer(owner: Owner, path: string) {
+  const { key } = await addedPasskey(owner);
+  const { challenge, passkey_options } = (await owner.person.call("POST", path)).body.data;
+  return { challenge, passkey: key.get(passkey_options) };
+}
+
+async function begunPasskey({ database, person }: Owner) {
+  await database.run(sql`delete from passkeys where user_id = ${person.userId}`);
+  const key = new SoftwareAuthenticator(person.origin);
+  const { challenge, passkey_options } = (await person.call("POST", "/me/passkeys/setup")).body.data;
+  return { key, body: { challenge, passkey: key.create(passkey_options), name: unique() } };
+}
+
+/** Inserts the passkey, because adding it would give the session another cookie. */
+async function addedPasskey(owner: Owner) {
+  const { key, body } = await begunPasskey(owner);
+  const party = relyingPartyOf(owner.person.origin);
+  const challenge = JSON.parse(
+    Buffer.from(body.passkey.response.clientDataJSON, "base64url").toString(),
+  ).challenge;
+  const passkey = await readNewPasskey(party, challenge, { ...body.passkey, type: "public-key" });
+  if (passkey === null) throw new Error("the example of a passkey is not valid");
+  const id = newId();
+  const row = { ...passkey, id, user_id: owner.person.userId, name: unique() };
+  await insertPasskey(owner.database, row, owner.clock.now());
+  return { key, id };
+}
+
+const password = "a long password of a test";
+
+/** A person with a password. */
+async function accountWithPassword({ database, clock }: Owner) {
+  const email = `${unique()}@example.com`;
+  const passwordHash = await hasher.hash(password);
+  const { id } = await createUser(database, { email, name: "Ada", passwordHash }, clock.now());
+  return { id, email };
+}
+
+const hasher = new PasswordHasher();
+
+async function linkToken(owner: Owner, purpose: AccountLinkPurpose) {
+  const { id } = await accountWithPassword(owner);
+  const token = newToken();
+  const now = owner.clock.now();
+  const email = purpose === "change_email" ? `${unique()}@example.com` : null;
+  const row = { purpose, user_id: purpose === "first_owner" ? null : id, email };
+  await insertLink(owner.database, hashToken(token), row, {
+    now,
+    expiresAt: new Date(now.getTime() + 60_000),
+  });
+  return token;
+}
+
 /** Valid bodies by operation id. */
 export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<object>>> = {
+  signIn: async (owner) => ({ email: (await accountWithPassword(owner)).email, password }),
+  confirmSecondFactor: async (owner) => {
+    const { key } = await addedPasskey(owner);
+    const factors = new SecondFactors(createSecrets("unused"), () => relyingPartyOf(owner.person.origin));
+    const { userId } = owner.person;
+    const { challenge, passkey_options } = await factors.begin(
+      owner.database,
+      "second_factor",
+      userId,
+      owner.clock.now(),
+    );
+    return { challenge, passkey: key.get({ challenge: String(passkey_options?.["challenge"]) }) };
+  },
+  signInWithPasskey: (owner) => passkeyAnswer(owner, "/sign-in/passkey/challenge"),
+  reauthenticate: (owner) => passkeyAnswer(owner, "/session/confirmation/challenge"),
+  requestPasswordReset: () => ({ email: `${unique()}@example.com` }),
+  resetPassword: async (owner) => ({
+    token: await linkToken(owner, "set_password"),
+    password: `${password} 2`,
+  }),
+  createFirstOwner: async (owner) => ({
+    token: await linkToken(owner, "first_owner"),
+    name: "Ada",
+    email: `${unique()}@example.com`,
+    password,
+    workspace_name: "Acme",
+    timezone: "UTC",
+  }),
+  updateMe: () => ({ name: unique() }),
+  changePassword: () => ({ new_password: password }),
+  changeEmail: () => ({ email: `${unique()}@example.com` }),
+  confirmEmailChange: async (owner) => ({ token: await linkToken(owner, "change_email") }),
+  startAuthenticatorApp: () => ({ name: unique() }),
+  confirmAuthenticatorApp: async ({ person, clock }) => {
+    const { body } = await person.call("POST", "/me/authenticator-apps/setup", { name: unique() });
+    const { secret = "" } = body.data ?? {};
+    return { code: secret && new TOTP({ secret }).generate({ timestamp: clock.now().getTime() }) };
+  },
+  addPasskey: async (owner) => (await begunPasskey(owner)).body,
+  renameSecondFactor: () => ({ name: unique() }),
   createApiKey: apiKey,
   updateApiKey: () => ({ name: unique("Web shop 2", " ") }),
   subscribe: plan,

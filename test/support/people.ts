@@ -8,6 +8,8 @@ import { apiCaller, type CallApi } from "./api-caller.ts";
 export interface SignedInPerson {
   readonly userId: string;
   readonly email: string;
+  /** Origin of the pages, as the person's browser names this machine. */
+  readonly origin: string;
   /** Token of the session. */
   readonly token: string;
   /** Headers of a request from a page of the service, with the workspace. */
@@ -48,6 +50,7 @@ export async function signInPerson(
   return {
     userId,
     email,
+    origin: url().replace("127.0.0.1", "localhost"),
     token,
     headers,
     call: (method, path, body, options = {}) =>

@@ -337,6 +337,12 @@ export const settings = {
     about:
       "JSON file with a service account's key or a user's refresh token for Google Postmaster Tools (docs/reporting.md). Empty: not connected.",
   }),
+  PASSWORD_LOGIN: setting({
+    default: "on",
+    read: oneOf("on", "off"),
+    about:
+      "Whether people sign in with passwords. off: only with passkeys and single sign-on (docs/sign-in.md).",
+  }),
   LANES_FILE: setting({
     default: "",
     read: jsonFile,

@@ -55,7 +55,7 @@ const keyForm = /^efk_[\w-]{16,128}$/;
 /** Tokens of sessions: 32 random bytes in Base64url. */
 const tokenForm = /^[\w-]{43}$/;
 /** How long a person may use operations that ask for a confirmation (`Operation.confirmed`) after confirming. */
-const CONFIRMED_MS = 10 * MINUTE_MS;
+export const CONFIRMED_MS = 10 * MINUTE_MS;
 
 /** Authenticates API keys. */
 export class KeyAuthenticator {

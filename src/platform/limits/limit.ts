@@ -16,7 +16,10 @@ export type LimitScope =
   | "sending domain"
   | "sign-up form"
   | "network and sign-up form"
-  | "form page";
+  | "form page"
+  | "account"
+  | "session"
+  | "browser";
 
 export interface Limit {
   /** The thing counted, in the plural, as error messages name it: "unfinished requests". */
@@ -26,7 +29,7 @@ export interface Limit {
   /** `most` is in bytes; a count otherwise. */
   readonly unit?: "bytes";
   /** The window of a quota or a rate; without it, the limit is on what is held at one time. */
-  readonly per?: "second" | "minute" | "hour" | "day";
+  readonly per?: "second" | "minute" | "15 minutes" | "hour" | "day";
   /** What happens above the limit, for docs/limits.md. */
   readonly beyond: string;
 }

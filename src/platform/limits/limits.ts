@@ -7,11 +7,13 @@ import { httpLimits } from "./http-limits.ts";
 import { inboundLimits } from "./inbound-limits.ts";
 import { type Limit, MIB } from "./limit.ts";
 import { platformMailLimits } from "./platform-mail-limits.ts";
+import { signInLimits } from "./sign-in-limits.ts";
 
 export const limits = {
   ...httpLimits,
   ...inboundLimits,
   ...platformMailLimits,
+  ...signInLimits,
   messagesUnderWay: {
     what: "messages under way in one delivery process",
     scope: "workspace",

@@ -24,6 +24,8 @@ import {
   windowEnd,
 } from "#platform/limits/quota-store.ts";
 import { insertDrafts } from "#sending/acceptance/accept-messages-statement.ts";
+import { ensureInstallationWorkspace } from "#workspace/create-workspace.ts";
+import type { AccountMailKind, SendAccountMail } from "#workspace/people/account-mails.ts";
 import { STANDARD_RETRY_HOURS } from "#workspace/workspaces/workspace.ts";
 import { domainsIn, readsLikeName } from "./tenant-name-check.ts";
 
@@ -32,7 +34,8 @@ export type PlatformMailKind =
   | "signup_confirmation"
   | "bounce_copy"
   | "listing_notice"
-  | "team_invitation";
+  | "team_invitation"
+  | AccountMailKind;
 
 export interface PlatformMail {
   readonly kind: PlatformMailKind;
@@ -99,6 +102,14 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
   };
 }
 
+/** Sends mails about accounts, from a workspace that shows them to no key and no member. */
+export function createAccountMailer(sendPlatformMail: SendPlatformMail, clock: Clock): SendAccountMail {
+  return async (tx, { kind, to, subject, text, html }) => {
+    const workspaceId = await ensureInstallationWorkspace(tx, clock);
+    await sendPlatformMail(tx, workspaceId, { kind, to, write: () => ({ subject, html, text }) });
+  };
+}
+
 /** Sends the mail of sign-up forms, from the list's address where the workspace may send as it, otherwise from ours. */
 export function createSignupMailer(sendPlatformMail: SendPlatformMail, clock: Clock): SignupMailer {
   return {
@@ -141,6 +152,12 @@ function usesOf(workspaceId: WorkspaceId, { kind, to, from }: PlatformMail): Quo
         ...signupMailsTo(workspaceId, mailbox),
         useOf(signupMailQuota(from !== undefined), workspaceId),
       ];
+    case "password_reset":
+      return [useOf("passwordResetMails", mailbox)];
+    case "address_change":
+      return [useOf("addressChangeMails", mailbox)];
+    case "account_notice":
+      return [useOf("accountNotices", mailbox)];
     case "sender_confirmation":
       return [
         useOf("senderConfirmationsToMailbox", mailbox),

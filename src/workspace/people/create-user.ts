@@ -3,12 +3,12 @@ import { normalizeAddress, parseAddress } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
-import { readName } from "#workspace/read-display-name.ts";
 import { removeLinks } from "./links-store.ts";
 import { insertUser, type User } from "./users-store.ts";
 
 export interface NewUser {
   readonly email: string;
+  /** Read by readName. */
   readonly name: string;
   /** PasswordHasher.hash; null: the person chooses a password by a link, or signs in without one. */
   readonly passwordHash: string | null;
@@ -31,10 +31,11 @@ export async function createUser(tx: Queryable, given: NewUser, now: Date): Prom
   const user: User = {
     id: newId(),
     email: readPersonEmail(given.email),
-    name: readName(given.name),
+    name: given.name,
     password_hash: given.passwordHash,
     language: null,
     timezone: given.timezone ?? null,
+    theme: null,
     preferences: {},
     is_operator: given.isOperator ?? false,
     created_at: now,

@@ -3,10 +3,10 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 
 /** What a link is for: the first owner of an installation, a new password, or a new address. */
-export type LinkPurpose = "first_owner" | "set_password" | "change_email";
+export type AccountLinkPurpose = "first_owner" | "set_password" | "change_email";
 
-export interface LinkRow {
-  readonly purpose: LinkPurpose;
+export interface AccountLink {
+  readonly purpose: AccountLinkPurpose;
   /** Null for the first owner, who does not exist yet. */
   readonly user_id: string | null;
   /** The new address of a change. */
@@ -17,7 +17,7 @@ export interface LinkRow {
 export async function insertLink(
   tx: Queryable,
   tokenHash: Buffer,
-  { purpose, user_id, email }: LinkRow,
+  { purpose, user_id, email }: AccountLink,
   { now, expiresAt }: { readonly now: Date; readonly expiresAt: Date },
 ): Promise<void> {
   await removeLinks(tx, purpose, user_id);
@@ -26,7 +26,11 @@ export async function insertLink(
     values (${tokenHash}, ${purpose}, ${user_id}, ${email}, ${now}, ${expiresAt})`);
 }
 
-export async function removeLinks(tx: Queryable, purpose: LinkPurpose, userId: string | null): Promise<void> {
+export async function removeLinks(
+  tx: Queryable,
+  purpose: AccountLinkPurpose,
+  userId: string | null,
+): Promise<void> {
   await tx.run(sql`
     delete from account_links where purpose = ${purpose} and user_id is not distinct from ${userId}`);
 }
@@ -35,21 +39,21 @@ export async function removeLinks(tx: Queryable, purpose: LinkPurpose, userId: s
 export function takeLink(
   tx: Queryable,
   tokenHash: Buffer,
-  purpose: LinkPurpose,
+  purpose: AccountLinkPurpose,
   now: Date,
-): Promise<LinkRow | undefined> {
+): Promise<AccountLink | undefined> {
   return tx.row(sql`
     delete from account_links where token_hash = ${tokenHash} and purpose = ${purpose} and expires_at > ${now}
     returning purpose, user_id, email`);
 }
 
 /** A link that still works, for a look before it is used up. */
-export function findLink(
+export function findAccountLink(
   db: Queryable,
   tokenHash: Buffer,
-  purpose: LinkPurpose,
+  purpose: AccountLinkPurpose,
   now: Date,
-): Promise<LinkRow | undefined> {
+): Promise<AccountLink | undefined> {
   return db.row(sql`
     select purpose, user_id, email from account_links
     where token_hash = ${tokenHash} and purpose = ${purpose} and expires_at > ${now}`);

@@ -50,7 +50,7 @@ export interface SessionRequest {
  * ends.
  * @returns the id of the session
  */
-export async function openSession(
+export async function openPersonSession(
   tx: Queryable,
   { userId, hasSecondFactor }: { readonly userId: string; readonly hasSecondFactor: boolean },
   { client, cookies }: SessionRequest,

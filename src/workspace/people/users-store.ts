@@ -15,19 +15,22 @@ export interface User {
   readonly language: string | null;
   /** IANA name; null: that of the browser. */
   readonly timezone: string | null;
+  /** Null: that of the system. */
+  readonly theme: "light" | "dark" | null;
+  /** What else the console keeps for the person. */
   readonly preferences: Readonly<Record<string, unknown>>;
   readonly is_operator: boolean;
   readonly created_at: Date;
   readonly disabled_at: Date | null;
 }
 
-const columns = sql`id, email, name, password_hash, language, timezone, preferences, is_operator, created_at, disabled_at`;
+const columns = sql`id, email, name, password_hash, language, timezone, theme, preferences, is_operator, created_at, disabled_at`;
 
 /** @returns false when another user has the address */
 export async function insertUser(tx: Queryable, user: User): Promise<boolean> {
   const made = await tx.run(sql`
     insert into users (${columns})
-    values (${user.id}, ${user.email}, ${user.name}, ${user.password_hash}, ${user.language}, ${user.timezone},
+    values (${user.id}, ${user.email}, ${user.name}, ${user.password_hash}, ${user.language}, ${user.timezone}, ${user.theme},
       ${JSON.stringify(user.preferences)}::jsonb, ${user.is_operator}, ${user.created_at}, ${user.disabled_at})
     on conflict (email) do nothing`);
   return made === 1;
@@ -58,13 +61,15 @@ export async function updateUser(
   id: string,
   changes: Partial<Omit<User, "id" | "created_at">>,
 ): Promise<boolean> {
-  const { email, name, password_hash, language, timezone, preferences, is_operator, disabled_at } = changes;
+  const { email, name, password_hash, language, timezone, theme, preferences, is_operator, disabled_at } =
+    changes;
   const given: [string, unknown, Sql][] = [
     ["email", email, sql`email = ${email}`],
     ["name", name, sql`name = ${name}`],
     ["password_hash", password_hash, sql`password_hash = ${password_hash}`],
     ["language", language, sql`language = ${language}`],
     ["timezone", timezone, sql`timezone = ${timezone}`],
+    ["theme", theme, sql`theme = ${theme}`],
     ["preferences", preferences, sql`preferences = ${JSON.stringify(preferences ?? {})}::jsonb`],
     ["is_operator", is_operator, sql`is_operator = ${is_operator}`],
     ["disabled_at", disabled_at, sql`disabled_at = ${disabled_at}`],
@@ -104,7 +109,7 @@ export async function listMembershipsOf(
   const rows = await db.rows<Omit<MembershipOfUser, "permissions"> & Pick<HeldRole, "rolePermissions">>(sql`
     select m.workspace_id, w.name as workspace_name, w.timezone, w.is_suspended, w.requires_second_factor,
       m.built_in_role, m.role_id, r.name as role_name, r.permissions as "rolePermissions"
-    from memberships m join workspaces w on w.id = m.workspace_id
+    from workspace_members m join workspaces w on w.id = m.workspace_id
     left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
     where m.user_id = ${userId} order by w.name, m.workspace_id limit ${most}`);
   return rows.map(({ rolePermissions, ...row }) => ({
@@ -121,6 +126,6 @@ export async function insertMembership(
   builtInRole: string,
 ): Promise<void> {
   await tx.run(sql`
-    insert into memberships (workspace_id, user_id, built_in_role) values (${workspaceId}, ${userId}, ${builtInRole})
+    insert into workspace_members (workspace_id, user_id, built_in_role) values (${workspaceId}, ${userId}, ${builtInRole})
     on conflict do nothing`);
 }

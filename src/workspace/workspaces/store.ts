@@ -1,18 +1,30 @@
 /** SQL of workspaces. `updateWorkspace` writes whole rows, so callers lock the row first. */
-import sql from "sql-template-tag";
+import sql, { empty } from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { asWorkspaceId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { Workspace } from "./workspace.ts";
 
-export async function insertWorkspace(db: Queryable, workspace: Workspace): Promise<void> {
+/**
+ * The workspace of the mails about accounts. It has no keys and no members: the message log of a workspace shows the content of
+ * its mails, and a link to a new password is only for its recipient.
+ */
+export const installationWorkspaceId = asWorkspaceId(nilId);
+
+/** @param options.mayExist keeps a workspace that has the id */
+export async function insertWorkspace(
+  db: Queryable,
+  workspace: Workspace,
+  { mayExist = false } = {},
+): Promise<void> {
   await db.run(sql`
     insert into workspaces (id, name, timezone, plan, hourly_cap, notify_email, default_sender, retry_hours,
       tracks_transactional, is_suspended, own_hourly_cap, requires_second_factor, created_at, updated_at)
     values (${workspace.id}, ${workspace.name}, ${workspace.timezone}, ${workspace.plan}, ${workspace.hourly_cap},
       ${workspace.notify_email}, ${workspace.default_sender}, ${workspace.retry_hours},
       ${workspace.tracks_transactional}, ${workspace.is_suspended}, ${workspace.own_hourly_cap},
-      ${workspace.requires_second_factor}, ${workspace.created_at}, ${workspace.updated_at})`);
+      ${workspace.requires_second_factor}, ${workspace.created_at}, ${workspace.updated_at})
+    ${mayExist ? sql`on conflict (id) do nothing` : empty}`);
 }
 
 export function findWorkspace(db: Queryable, workspaceId: WorkspaceId): Promise<Workspace | undefined> {
@@ -26,7 +38,16 @@ export function lockWorkspace(tx: Queryable, workspaceId: WorkspaceId): Promise<
 
 /** All workspaces of the installation, oldest first. */
 export function listWorkspaces(db: Queryable): Promise<Workspace[]> {
-  return db.rows(sql`select * from workspaces order by created_at, id`);
+  return db.rows(
+    sql`select * from workspaces where id <> ${installationWorkspaceId} order by created_at, id`,
+  );
+}
+
+/** The oldest workspace, locked until the transaction ends. */
+export function findFirstWorkspace(tx: Queryable): Promise<Workspace | undefined> {
+  return tx.row(sql`
+    select * from workspaces where id <> ${installationWorkspaceId}
+    order by created_at, id limit 1 for no key update`);
 }
 
 export async function updateWorkspace(tx: Queryable, workspace: Workspace): Promise<void> {
@@ -47,6 +68,7 @@ export async function updateWorkspace(tx: Queryable, workspace: Workspace): Prom
  */
 export async function lockWhetherEmpty(tx: Queryable): Promise<boolean> {
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey("first workspace")})`);
-  const answer = await tx.row<{ some: boolean }>(sql`select exists (select from workspaces) as some`);
+  const answer = await tx.row<{ some: boolean }>(sql`select exists (
+    select from workspaces where id <> ${installationWorkspaceId}) as some`);
   return answer?.some === false;
 }
