@@ -14,6 +14,7 @@ import { registerPaymentPages } from "./billing/payments/webhook-and-return-page
 import type { Plans } from "./billing/plans.ts";
 import { operatorEndpoints } from "./operator/endpoints.ts";
 import { installationUserEndpoints } from "./operator/users/endpoints.ts";
+import { PasswordHasher } from "./passwords/hash-password.ts";
 import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
 import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
@@ -40,7 +41,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
   return [
     ...apiKeyEndpoints({ db, clock, ...hooks }),
     ...teamEndpoints({ db, clock, ...hooks }),
-    ...invitationEndpoints({ db, clock, publicUrl, ...hooks }),
+    ...invitationEndpoints({ db, clock, publicUrl, passwords: new PasswordHasher(), ...hooks }),
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),

@@ -1,6 +1,6 @@
 /** SQL of users. Users belong to the installation; their memberships to workspaces. */
 import sql, { type Sql } from "sql-template-tag";
-import { isUniqueViolation, type Queryable } from "#platform/database/pool.ts";
+import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type HeldRole, permissionsOfRole } from "./store.ts";
 
@@ -75,7 +75,7 @@ export async function updateUser(
   try {
     return (await tx.run(sql`update users set ${assignments} where id = ${id}`)) === 1;
   } catch (fault) {
-    if (isUniqueViolation(fault)) return false;
+    if (isDuplicate(fault)) return false;
     throw fault;
   }
 }

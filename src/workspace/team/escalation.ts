@@ -15,7 +15,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { lockCaller } from "#workspace/api-keys/escalation.ts";
-import { type HeldRole, isOwnerRole } from "./held-role.ts";
+import { type GrantedRole, isOwnerRole } from "./granted-role.ts";
 import { findTeammate, hasOtherOwner } from "./teammate-store.ts";
 
 /** The caller with the rights it has now, locked until the transaction ends. */
@@ -40,7 +40,7 @@ export async function lockAuthority(tx: Queryable, caller: Caller, now: Date): P
  * @throws ApiError INSUFFICIENT_SCOPE with the permissions that the caller lacks; FORBIDDEN when an owner is made or removed
  * by somebody else
  */
-export function requireMayGrant({ own, isOwner }: TeamAuthority, ...roles: readonly HeldRole[]): void {
+export function requireMayGrant({ own, isOwner }: TeamAuthority, ...roles: readonly GrantedRole[]): void {
   requirePermissions(
     own,
     roles.flatMap(({ permissions }) => permissions),
@@ -53,7 +53,7 @@ export function requireMayGrant({ own, isOwner }: TeamAuthority, ...roles: reado
 export async function requireOtherOwner(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { id, role }: { readonly id: string; readonly role: HeldRole },
+  { id, role }: { readonly id: string; readonly role: GrantedRole },
 ): Promise<void> {
   if (!isOwnerRole(role) || (await hasOtherOwner(tx, workspaceId, id))) return;
   throw new ApiError(

@@ -18,7 +18,7 @@ import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
 import { rolesResource } from "#workspace/team/permission.ts";
 import { lockTeam } from "#workspace/team/teammate-store.ts";
 import { permissionsInWords } from "./permissions-in-words.ts";
-import { heldRoleOfOwn } from "./read-role.ts";
+import { grantedRoleOfOwn } from "./read-role.ts";
 import { NewRole, RoleChanges, RoleShape } from "./role.ts";
 import {
   countHolders,
@@ -122,7 +122,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
         };
         return change(caller.workspaceId, async (tx) => {
           const authority = await lockAuthority(tx, caller, clock.now());
-          requireMayGrant(authority, heldRoleOfOwn(role));
+          requireMayGrant(authority, grantedRoleOfOwn(role));
           await requireBelowRowLimit(tx, caller.workspaceId, roleRoom);
           await insertRole(tx, caller.workspaceId, role);
           return shownRole(role, known, 0);
@@ -151,7 +151,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
           const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
           const changed = { ...role, ...changes };
           const authority = await lockAuthority(tx, caller, clock.now());
-          requireMayGrant(authority, heldRoleOfOwn(role), heldRoleOfOwn(changed));
+          requireMayGrant(authority, grantedRoleOfOwn(role), grantedRoleOfOwn(changed));
           await updateOwnRole(tx, caller.workspaceId, changed);
           const { members } = await usesOfRole(tx, caller.workspaceId, role.id);
           return shownRole(changed, known, members);
@@ -172,7 +172,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
         return change(caller.workspaceId, async (tx) => {
           const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
           const authority = await lockAuthority(tx, caller, clock.now());
-          requireMayGrant(authority, heldRoleOfOwn(role));
+          requireMayGrant(authority, grantedRoleOfOwn(role));
           const { members, invitations } = await usesOfRole(tx, caller.workspaceId, role.id);
           if (members + invitations > 0) {
             throw new ApiError(
