@@ -78,7 +78,17 @@ async function endImports({ database, workspaceId }: Owner) {
 }
 const monitor = () => ({ target: `${unique()}.example.net` });
 
-const role = () => ({ name: unique(), permissions: ["reports:read"] });
+/** Removes older roles and their members first, because a workspace may have only so many. */
+async function role({ database, workspaceId, person }: Owner) {
+  const old = sql`
+    select id from roles where workspace_id = ${workspaceId} and id not in (
+      select role_id from workspace_members where user_id = ${person.userId} and role_id is not null)
+    order by id desc offset 20`;
+  await database.run(sql`
+    delete from workspace_members where workspace_id = ${workspaceId} and role_id in (${old})`);
+  await database.run(sql`delete from roles where workspace_id = ${workspaceId} and id in (${old})`);
+  return { name: unique(), permissions: ["reports:read"] };
+}
 const invitation = () => ({ email: `${unique()}@example.com`, role: "support" });
 
 async function newTeammate({ database, clock, workspaceId }: Owner): Promise<string> {
@@ -156,7 +166,7 @@ export const resources: Readonly<
   "/webhooks/{id}/deliveries/{delivery_id}": (owner, [id]) => create(owner, `/webhooks/${id}/test`, {}),
   "/team/{id}": newTeammate,
   "/team/invitations/{id}": (owner) => create(owner, "/team/invitations", invitation()),
-  "/roles/{id}": (owner) => create(owner, "/roles", role()),
+  "/roles/{id}": async (owner) => create(owner, "/roles", await role(owner)),
   "/workspaces/{id}/leave": async (owner) => {
     const id = await newWorkspace(owner);
     await owner.database.run(sql`
