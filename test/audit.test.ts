@@ -64,7 +64,10 @@ async function callWithExample(endpoint: Endpoint) {
 const secretsIn = (value: unknown): string[] => {
   const found: string[] = [];
   JSON.stringify(value, (name, inner: unknown) => {
-    if (/^(?:key|secret|password|token|private_key|signing_secret)$/.test(name) && typeof inner === "string") {
+    if (
+      /^(?:key|secret|password|token|private_key|signing_secret)$/.test(name) &&
+      typeof inner === "string"
+    ) {
       found.push(inner);
     }
     return inner;
@@ -80,7 +83,8 @@ it.each(byName(audited))("%s writes one event with its actor, and no secret", as
   expect(event?.actor_name).toMatch(/./);
   if (endpoint.status !== 201 && ids.length > 0) expect(event?.resource_id).toBe(ids.at(-1));
   const text = JSON.stringify(events);
-  for (const secret of [...secretsIn(body), ...secretsIn(answer.body.data)]) expect(text).not.toContain(secret);
+  for (const secret of [...secretsIn(body), ...secretsIn(answer.body.data)])
+    expect(text).not.toContain(secret);
 });
 
 it.each(byName(changing.filter(({ unaudited }) => unaudited !== undefined)))(
@@ -116,7 +120,10 @@ it("a change is logged with the values before and after", async () => {
 
 it("contents, and data about recipients, are named without their values", async () => {
   const example = (await bodies.createCampaign?.(owner)) as object;
-  const campaign = await service.call("POST", "/campaigns", { ...example, html_content: "<p>Secret plan</p>" });
+  const campaign = await service.call("POST", "/campaigns", {
+    ...example,
+    html_content: "<p>Secret plan</p>",
+  });
   const [made] = await eventsOf(campaign.headers.get("x-request-id"));
   expect(made?.changes).toContainEqual({ field: "html_content", before: null, after: null, is_hidden: true });
   const list = await service.call("POST", "/mailing-lists", { name: "Readers" });
@@ -152,7 +159,9 @@ it("a lack of rights is logged, and a flood of refusals only once", async () => 
 });
 
 it("a change that is rolled back leaves no event, and one whose event cannot be written is rolled back", async () => {
-  await database.run(sql`alter table audit_events add constraint no_events check (operation <> 'createRole') not valid`);
+  await database.run(
+    sql`alter table audit_events add constraint no_events check (operation <> 'createRole') not valid`,
+  );
   const answer = await service.call("POST", "/roles", { name: "Unlogged", permissions: ["reports:read"] });
   expect(answer.status).toBe(500);
   expect(await database.rows(sql`select from roles where name = 'Unlogged'`)).toEqual([]);
@@ -160,7 +169,9 @@ it("a change that is rolled back leaves no event, and one whose event cannot be 
 });
 
 it("an event cannot be changed", async () => {
-  await expect(database.run(sql`update audit_events set actor_name = 'Mallory'`)).rejects.toThrow("never changed");
+  await expect(database.run(sql`update audit_events set actor_name = 'Mallory'`)).rejects.toThrow(
+    "never changed",
+  );
 });
 
 it("the log is filtered, walked by cursor, downloaded, and needs its permission", async () => {
@@ -201,6 +212,8 @@ it("an operator's act on a workspace is in the log of that workspace", async () 
 });
 
 it("operations whose permission is to read are not audited", () => {
-  const reading = audited.filter(({ needs }) => typeof needs !== "string" && permissionOf(needs).endsWith(":read"));
+  const reading = audited.filter(
+    ({ needs }) => typeof needs !== "string" && permissionOf(needs).endsWith(":read"),
+  );
   expect(reading.map(({ id }) => id)).toEqual([]);
 });

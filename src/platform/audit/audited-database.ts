@@ -9,7 +9,7 @@ import { PendingEvent } from "./pending-event.ts";
 
 const writing =
   /\b(?:insert\s+into|delete\s+from|merge\s+into|update\s+(?:only\s+)?\w+(?:\s+(?:as\s+)?\w+)?\s+set)\s+(\w+)?/i;
-/** Counting a request is no change that anybody asked for. */
+/** Counting a request is no change that the caller asked for. */
 const counting = /\b(?:quota_uses|idempotency_keys)\b/;
 
 function isWrite({ text }: Sql): boolean {

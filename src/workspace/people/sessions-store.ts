@@ -60,7 +60,7 @@ export async function removeSession(tx: Queryable, userId: string, id: string): 
   return (await tx.run(sql`delete from sessions where user_id = ${userId} and id = ${id}`)) === 1;
 }
 
-/** Ends the session of a token, whoever it belongs to. */
+/** Ends the session of a token. */
 export async function removeSessionByToken(tx: Queryable, tokenHash: Buffer): Promise<void> {
   await tx.run(sql`delete from sessions where token_hash = ${tokenHash}`);
 }

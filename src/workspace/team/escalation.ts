@@ -1,7 +1,7 @@
 /**
  * Limits the changes that a caller, a member or an API key, may make to the team and to roles:
  *
- * - Nobody grants, changes or removes what they do not have: the permissions of a role, before and after the change, must be
+ * - No caller grants, changes or removes what it does not have: the permissions of a role, before and after the change, must be
  *   covered by the permissions that the caller has now.
  * - Only owners make and remove owners. An API key counts as an owner when it holds `*:*`.
  * - The last owner who can sign in stays.

@@ -67,7 +67,7 @@ export async function isTeammate(db: Queryable, workspaceId: WorkspaceId, email:
   return row !== undefined;
 }
 
-/** Whether anybody but this person is an owner who can sign in. */
+/** Whether another person is an owner who can sign in. */
 export async function hasOtherOwner(
   tx: Queryable,
   workspaceId: WorkspaceId,

@@ -1,5 +1,5 @@
 /**
- * Accepts an invitation. The token proves that the caller reads mail of the invited address. It makes nobody a session of an
+ * Accepts an invitation. The token proves that the caller reads mail of the invited address. It opens no session of an
  * account that exists: an existing person signs in first, with password and factor.
  */
 import { describeAudit } from "#platform/audit/pending-event.ts";

@@ -144,7 +144,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       id: "listInvitations",
       method: "GET",
       path: "/team/invitations",
-      summary: "Invitations that nobody has accepted, newest first",
+      summary: "Invitations that are not accepted yet, newest first",
       needs: need(team, "read"),
       answer: Type.Array(InvitationShape),
       message: "Invitations",

@@ -112,7 +112,7 @@ export async function removeInvitation(tx: Queryable, workspaceId: WorkspaceId, 
   await tx.run(sql`delete from invitations where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Removes what a teammate has offered and nobody has accepted. */
+/** Removes what a teammate has offered and that is not accepted yet. */
 export async function removeInvitationsBy(
   tx: Queryable,
   workspaceId: WorkspaceId,

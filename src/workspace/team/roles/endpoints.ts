@@ -17,9 +17,8 @@ import { readName } from "#workspace/read-display-name.ts";
 import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
 import { rolesResource } from "#workspace/team/permission.ts";
 import { lockTeam } from "#workspace/team/teammate-store.ts";
-import { permissionsInWords } from "./permissions-in-words.ts";
 import { grantedRoleOfOwn } from "./read-role.ts";
-import { NewRole, RoleChanges, RoleShape } from "./role.ts";
+import { NewRole, permissionsInWords, RoleChanges, RoleShape } from "./role.ts";
 import {
   countHolders,
   findOwnRole,
@@ -162,7 +161,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       id: "deleteRole",
       method: "DELETE",
       path: "/roles/{id}",
-      summary: "Delete a role that nobody holds",
+      summary: "Delete a role that no teammate holds",
       needs: need(rolesResource, "write"),
       confirmed: true,
       answer: Deleted,
