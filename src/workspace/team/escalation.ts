@@ -38,7 +38,7 @@ export async function lockAuthority(tx: Queryable, caller: Caller, now: Date): P
 /**
  * @param roles those that a person, an invitation or a role has before and after the change
  * @throws ApiError INSUFFICIENT_SCOPE with the permissions that the caller lacks; FORBIDDEN when an owner is made or removed
- * by somebody else
+ * by another caller
  */
 export function requireMayGrant({ own, isOwner }: TeamAuthority, ...roles: readonly GrantedRole[]): void {
   requirePermissions(
