@@ -37,6 +37,31 @@ create table attempt_buckets (
 );
 CREATE INDEX attempt_buckets_by_time ON attempt_buckets USING btree (full_at);
 
+create table audit_events (
+  workspace_id uuid not null,
+  id uuid not null,
+  actor_kind text not null,
+  actor_id uuid,
+  actor_name text not null,
+  operation text not null,
+  resource_kind text not null,
+  resource_id uuid,
+  resource_name text,
+  result text not null,
+  code text,
+  changes jsonb not null,
+  ip text,
+  agent text,
+  request_id text,
+  PRIMARY KEY (workspace_id, id),
+  CHECK ((actor_kind = ANY (ARRAY['key'::text, 'person'::text, 'system'::text, 'visitor'::text]))),
+  CHECK ((result = ANY (ARRAY['done'::text, 'refused'::text])))
+);
+CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, id);
+CREATE INDEX audit_events_by_operation ON audit_events USING btree (workspace_id, operation, id);
+CREATE INDEX audit_events_by_resource ON audit_events USING btree (workspace_id, resource_kind, resource_id, id);
+CREATE INDEX audit_events_by_time ON audit_events USING btree (id);
+
 create table authenticator_apps (
   id uuid not null,
   user_id uuid not null,
@@ -704,6 +729,28 @@ CREATE INDEX inbound_mails_settled ON inbound_mails USING btree (settled_at) WHE
 CREATE INDEX inbound_mails_shown ON inbound_mails USING btree (status, id) WHERE (status = ANY (ARRAY['quarantined'::text, 'kept'::text]));
 CREATE INDEX inbound_mails_waiting ON inbound_mails USING btree (class, turn, id) INCLUDE (due_at, network, stored_bytes) WHERE (status = 'received'::text);
 
+create table invitations (
+  workspace_id uuid not null,
+  id uuid not null,
+  email text not null,
+  built_in_role text,
+  role_id uuid,
+  token_hash bytea not null,
+  invited_by uuid,
+  invited_by_name text not null,
+  created_at timestamp with time zone not null,
+  sent_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  UNIQUE (workspace_id, email),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, role_id) REFERENCES roles(workspace_id, id),
+  CHECK ((num_nonnulls(built_in_role, role_id) = 1))
+);
+CREATE INDEX invitations_by_end ON invitations USING btree (expires_at);
+CREATE INDEX invitations_by_token ON invitations USING btree (token_hash);
+CREATE INDEX invitations_of_role ON invitations USING btree (workspace_id, role_id) WHERE (role_id IS NOT NULL);
+
 create table job_file_parts (
   workspace_id uuid not null,
   job_id uuid not null,
@@ -940,6 +987,15 @@ create table meters (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((covered >= 0)),
   CHECK ((paid >= (0)::numeric))
+);
+
+create table operator_credits (
+  workspace_id uuid not null,
+  reference text not null,
+  transaction_id uuid not null,
+  amount numeric(20,6) not null,
+  PRIMARY KEY (workspace_id, reference),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
 create table origin_names (
@@ -1275,6 +1331,7 @@ create table roles (
   name text not null,
   permissions text[] not null,
   created_at timestamp with time zone default now() not null,
+  description text default ''::text not null,
   UNIQUE (workspace_id, name),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
@@ -1829,7 +1886,9 @@ create table workspaces (
   retry_hours smallint default 72 not null,
   tracks_transactional boolean default false not null,
   requires_second_factor boolean default false not null,
+  own_hourly_cap integer,
   PRIMARY KEY (id),
   CHECK ((hourly_cap > 0)),
+  CHECK ((own_hourly_cap > 0)),
   CHECK (((retry_hours >= 1) AND (retry_hours <= 168)))
 );

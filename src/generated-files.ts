@@ -1,5 +1,8 @@
 /** Generates the committed files that are derived from the code. `npm run generate` writes them. */
 import { readFileSync } from "node:fs";
+import { invitationRoom } from "#workspace/team/invitations/store.ts";
+import { roleRoom } from "#workspace/team/roles/store.ts";
+import { teammateRoom } from "#workspace/team/teammate-store.ts";
 import { customFieldRoom } from "./audience/custom-fields/store.ts";
 import { mailingListRoom } from "./audience/mailing-lists/store.ts";
 import { segmentRoom } from "./audience/segments/store.ts";
@@ -89,6 +92,9 @@ const rooms: readonly Pick<WorkspaceRowLimit, "what" | "most">[] = [
   { ...monitorRoom, what: "blacklist monitors" },
   webhookRoom,
   apiKeyRoom,
+  teammateRoom,
+  roleRoom,
+  invitationRoom,
 ];
 
 function limitsPage(): string {

@@ -69,6 +69,10 @@ function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, co
 
 /** The last of these words in a path selects its permission; a path without any of them is a report. */
 const governing: Readonly<Record<string, string>> = {
+  "audit-events": "audit",
+  roles: "roles",
+  team: "team",
+  workspace: "workspace",
   "api-keys": "api_keys",
   "sending-domains": "sending_domains",
   "verified-senders": "verified_senders",
@@ -220,7 +224,17 @@ describe("permissions", () => {
 });
 
 describe("ids in paths", () => {
-  it.each(withIds)("%s: another workspace's id answers 404, like an unknown id", async (_name, endpoint) => {
+  /** An operator may act on every workspace and user. */
+  const ofOwner = withIds.filter(([, { needs }]) => needs !== "operator");
+  const ofOperator = withIds.filter(([, { needs }]) => needs === "operator");
+
+  it.each(ofOperator)("%s: an unknown id answers 404", async (_name, endpoint) => {
+    const body = await bodyFor(endpoint, owner);
+    const url = fill(endpoint.path, [newId()]);
+    expectRefusal(endpoint, await owner.person.call(endpoint.method, url, body), 404, "NOT_FOUND");
+  });
+
+  it.each(ofOwner)("%s: another workspace's id answers 404, like an unknown id", async (_name, endpoint) => {
     const own = await idsFor(endpoint.path, owner);
     const foreign = await idsFor(endpoint.path, stranger);
     const body = await bodyFor(endpoint, owner);

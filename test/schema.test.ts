@@ -31,6 +31,7 @@ const unsealed = [
   "captured_messages.raw",
   "idempotency_keys.request_hash",
   "inbound_mails.raw",
+  "invitations.token_hash",
   "job_file_parts.octets",
   "known_browsers.token_hash",
   "passkeys.public_key",

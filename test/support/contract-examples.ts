@@ -20,11 +20,13 @@ import { hashToken, newToken } from "#workspace/people/open-session.ts";
 import { readNewPasskey, relyingPartyOf } from "#workspace/second-factors/passkeys.ts";
 import { SecondFactors } from "#workspace/second-factors/second-factors.ts";
 import { insertPasskey } from "#workspace/second-factors/store.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
+import { insertInvitation } from "#workspace/team/invitations/store.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 import { writeJobFile } from "./job-files.ts";
-import type { SignedInPerson } from "./people.ts";
 import { SoftwareAuthenticator } from "./software-authenticator.ts";
+import { type SignedInPerson, signInPerson } from "./people.ts";
 
 /** A workspace, a key with every permission, and a member who operates the installation. */
 export interface Owner {
@@ -94,6 +96,46 @@ async function endImports({ database, workspaceId }: Owner) {
 }
 const monitor = () => ({ target: `${unique("mail")}.example.net` });
 
+/** Removes older roles and their members first, because a workspace may have only so many. */
+async function role({ database, workspaceId, person }: Owner) {
+  const old = sql`
+    select id from roles where workspace_id = ${workspaceId} and id not in (
+      select role_id from workspace_members where user_id = ${person.userId} and role_id is not null)
+    order by id desc offset 20`;
+  await database.run(sql`
+    delete from workspace_members where workspace_id = ${workspaceId} and role_id in (${old})`);
+  await database.run(sql`delete from roles where workspace_id = ${workspaceId} and id in (${old})`);
+  return { name: unique(), permissions: ["reports:read"] };
+}
+const invitation = () => ({ email: `${unique()}@example.com`, role: "support" });
+
+async function newTeammate({ database, clock, workspaceId }: Owner): Promise<string> {
+  const scene = { database, url: () => "", now: clock.now() };
+  return (await signInPerson(scene, workspaceId, ["reports:read"])).userId;
+}
+
+/** A workspace that no test uses for anything else. */
+async function newWorkspace({ database, clock }: Owner): Promise<WorkspaceId> {
+  const settings = { name: "Other", timezone: "UTC", plan: "free" } as const;
+  return (await createWorkspace(database, settings, clock)).workspace.id;
+}
+
+/** The token of an invitation that is open. */
+async function invitationToken({ database, clock, workspaceId }: Owner): Promise<string> {
+  const token = unique();
+  const [now, end] = [clock.now(), new Date(clock.now().getTime() + 86_400_000)];
+  const support = { builtInRole: "support", roleId: null, name: "Support", permissions: [] };
+  const given = { id: newId(), role: support, invitedBy: null, invitedByName: "Ada" };
+  const times = { created_at: now, sent_at: now, expires_at: end };
+  await insertInvitation(
+    database,
+    workspaceId,
+    { ...given, ...times, email: `${unique()}@example.com` },
+    token,
+  );
+  return token;
+}
+
 /** By the path up to the id, or by the whole path of an action. `parents` are the ids further left in the path. */
 export const resources: Readonly<
   Record<string, (owner: Owner, parents: readonly string[]) => Promise<string>>
@@ -149,6 +191,17 @@ export const resources: Readonly<
   },
   "/webhooks/{id}": async (owner) => create(owner, "/webhooks", await webhook(owner)),
   "/webhooks/{id}/deliveries/{delivery_id}": (owner, [id]) => create(owner, `/webhooks/${id}/test`, {}),
+  "/team/{id}": newTeammate,
+  "/team/invitations/{id}": (owner) => create(owner, "/team/invitations", invitation()),
+  "/roles/{id}": async (owner) => create(owner, "/roles", await role(owner)),
+  "/workspaces/{id}/leave": async (owner) => {
+    const id = await newWorkspace(owner);
+    await owner.database.run(sql`
+      insert into workspace_members (workspace_id, user_id, built_in_role) values (${id}, ${owner.person.userId}, 'support')`);
+    return id;
+  },
+  "/operator/workspaces/{id}": newWorkspace,
+  "/operator/users/{id}": newTeammate,
   "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
   "/jobs/{job_id}": async ({ database, workspaceId }) => {
     const resource = { name: jobResource, label: "", group: "" };
@@ -396,6 +449,21 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createGlobalCustomField: customField,
   validateEmail: () => ({ email: `${unique("ada")}@example.net` }),
   validateFile: () => fileForm("file", `Email\n${unique("ada")}@example.net\n`),
+  createRole: role,
+  updateRole: () => ({ description: "For the desk" }),
+  updateTeammate: () => ({ role: "support" }),
+  inviteTeammate: invitation,
+  previewInvitation: async (owner) => ({ token: await invitationToken(owner) }),
+  acceptInvitation: async (owner) => ({
+    token: await invitationToken(owner),
+    name: "Grace Hopper",
+    password: "correct horse battery staple",
+  }),
+  createWorkspace: () => ({ name: unique(), timezone: "Europe/Paris" }),
+  updateWorkspace: () => ({ retry_hours: 48 }),
+  updateOperatedWorkspace: () => ({ plan: "growth", hourly_cap: 500 }),
+  creditWorkspace: () => ({ amount: "10.00", reference: unique() }),
+  updateInstallationUser: () => ({ is_disabled: true }),
   updateGlobalCustomField: () => ({ field_label: "Waist" }),
 };
 

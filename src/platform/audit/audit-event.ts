@@ -4,7 +4,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 export const auditActorKinds = ["key", "person", "system", "visitor"] as const;
 
 export interface AuditActor {
-  /** `system` is the command line; `visitor` is somebody who is not signed in. */
+  /** `system` is the command line; `visitor` is a caller who is not signed in. */
   readonly kind: (typeof auditActorKinds)[number];
   readonly id: string | null;
   readonly name: string;

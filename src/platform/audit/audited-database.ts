@@ -9,7 +9,7 @@ import { PendingEvent } from "./pending-event.ts";
 
 const writing =
   /\b(?:insert\s+into|delete\s+from|merge\s+into|update\s+(?:only\s+)?\w+(?:\s+(?:as\s+)?\w+)?\s+set)\s+(\w+)?/i;
-/** Counting a request is no change that anybody asked for. */
+/** Counting a request is no change that the caller asked for. */
 const counting = /\b(?:quota_uses|idempotency_keys)\b/;
 
 function isWrite({ text }: Sql): boolean {
@@ -98,19 +98,22 @@ class WatchedTransaction implements Transaction {
     this.#tx = tx;
   }
 
-  rows<Row>(statement: Sql, name?: string): Promise<Row[]> {
-    this.#watch(statement);
-    return this.#tx.rows(statement, name);
+  async rows<Row>(statement: Sql, name?: string): Promise<Row[]> {
+    const rows = await this.#tx.rows<Row>(statement, name);
+    this.#watch(statement, rows.length);
+    return rows;
   }
 
-  row<Row>(statement: Sql, name?: string): Promise<Row | undefined> {
-    this.#watch(statement);
-    return this.#tx.row(statement, name);
+  async row<Row>(statement: Sql, name?: string): Promise<Row | undefined> {
+    const row = await this.#tx.row<Row>(statement, name);
+    this.#watch(statement, row === undefined ? 0 : 1);
+    return row;
   }
 
-  run(statement: Sql): Promise<number> {
-    this.#watch(statement);
-    return this.#tx.run(statement);
+  async run(statement: Sql): Promise<number> {
+    const count = await this.#tx.run(statement);
+    this.#watch(statement, count);
+    return count;
   }
 
   copy(statement: string, rows: Parameters<Transaction["copy"]>[1]): Promise<void> {
@@ -125,7 +128,8 @@ class WatchedTransaction implements Transaction {
     return this.#tx.copyOut(statement, read);
   }
 
-  #watch(statement: Sql): void {
-    this.hasWritten ||= isWrite(statement);
+  /** A statement that affects no row has changed nothing. */
+  #watch(statement: Sql, count: number): void {
+    this.hasWritten ||= count > 0 && isWrite(statement);
   }
 }

@@ -98,7 +98,7 @@ export function displayNameOf(...rows: readonly unknown[]): string | null {
   return null;
 }
 
-const idFields = ["id", "subscriber_id", "job_id", "transaction_id"];
+const idFields = ["subscriber_id", "id", "job_id", "transaction_id"];
 
 /** The id in the result of a change. */
 export function idIn(row: unknown): string | null {

@@ -28,7 +28,7 @@ const AuditEventShape = Type.Object(
       {
         kind: Type.Enum([...auditActorKinds], {
           description:
-            "key: an API key; person: somebody in a session; system: the command line; visitor: somebody who is not signed in.",
+            "key: an API key; person: a person in a session; system: the command line; visitor: a caller who is not signed in.",
         }),
         id: nullable({ ...Id, description: "Id of the key or person; null for the others." }),
         name: Type.String({ description: "Their name at that time." }),

@@ -1,4 +1,4 @@
-/** Deletes audit events when their time is over. */
+/** Deletes audit events after 365 days. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";

@@ -62,7 +62,7 @@ export async function lockOperators(tx: Queryable): Promise<void> {
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey("operators of the installation")})`);
 }
 
-/** Whether anybody but this user is an operator who can sign in. */
+/** Whether another user is an operator who can sign in. */
 export async function hasOtherOperator(tx: Queryable, id: string): Promise<boolean> {
   const row = await tx.row(sql`
     select from users where is_operator and disabled_at is null and id <> ${id} limit 1`);

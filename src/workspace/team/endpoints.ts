@@ -8,7 +8,7 @@ import { asWorkspaceId, type WorkspaceId } from "#platform/ids.ts";
 import { Deleted, Id, Timestamp } from "#platform/shapes.ts";
 import { removeWorkspaceMember, updateWorkspaceMember } from "#workspace/people/members-store.ts";
 import { lockAuthority, requireMayGrant, requireOtherOwner } from "./escalation.ts";
-import { RoleField, roleValueOf } from "./held-role.ts";
+import { RoleField, roleValueOf } from "./granted-role.ts";
 import { removeInvitationsBy } from "./invitations/store.ts";
 import { team } from "./permission.ts";
 import { readRole } from "./roles/read-role.ts";

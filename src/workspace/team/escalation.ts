@@ -1,7 +1,7 @@
 /**
  * Limits the changes that a caller, a member or an API key, may make to the team and to roles:
  *
- * - Nobody grants, changes or removes what they do not have: the permissions of a role, before and after the change, must be
+ * - No caller grants, changes or removes what it does not have: the permissions of a role, before and after the change, must be
  *   covered by the permissions that the caller has now.
  * - Only owners make and remove owners. An API key counts as an owner when it holds `*:*`.
  * - The last owner who can sign in stays.
@@ -15,7 +15,7 @@ import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { lockCaller } from "#workspace/api-keys/escalation.ts";
-import { type HeldRole, isOwnerRole } from "./held-role.ts";
+import { type GrantedRole, isOwnerRole } from "./granted-role.ts";
 import { findTeammate, hasOtherOwner } from "./teammate-store.ts";
 
 /** The caller with the rights it has now, locked until the transaction ends. */
@@ -38,9 +38,9 @@ export async function lockAuthority(tx: Queryable, caller: Caller, now: Date): P
 /**
  * @param roles those that a person, an invitation or a role has before and after the change
  * @throws ApiError INSUFFICIENT_SCOPE with the permissions that the caller lacks; FORBIDDEN when an owner is made or removed
- * by somebody else
+ * by another caller
  */
-export function requireMayGrant({ own, isOwner }: TeamAuthority, ...roles: readonly HeldRole[]): void {
+export function requireMayGrant({ own, isOwner }: TeamAuthority, ...roles: readonly GrantedRole[]): void {
   requirePermissions(
     own,
     roles.flatMap(({ permissions }) => permissions),
@@ -53,7 +53,7 @@ export function requireMayGrant({ own, isOwner }: TeamAuthority, ...roles: reado
 export async function requireOtherOwner(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { id, role }: { readonly id: string; readonly role: HeldRole },
+  { id, role }: { readonly id: string; readonly role: GrantedRole },
 ): Promise<void> {
   if (!isOwnerRole(role) || (await hasOtherOwner(tx, workspaceId, id))) return;
   throw new ApiError(

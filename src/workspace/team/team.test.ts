@@ -236,7 +236,7 @@ test("built-in roles are listed with their permissions in words", async () => {
   );
   expect(words.owner).toEqual(["Everything"]);
   expect(words.billing).toEqual(["Billing: read, write", "Reports and message log: read"]);
-  expect(Object.keys(words)).toHaveLength(8);
+  expect(body.data.filter(({ is_built_in }: Record<string, unknown>) => is_built_in)).toHaveLength(8);
 });
 
 test("another workspace's teammates are not found", async () => {

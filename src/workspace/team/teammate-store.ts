@@ -4,7 +4,7 @@ import { lockKey } from "#platform/database/advisory-lock-key.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type HeldRole, heldRoleOf, type RoleColumns } from "./held-role.ts";
+import { type GrantedRole, grantedRoleOf, type RoleColumns } from "./granted-role.ts";
 
 /** A page lists all members at once. */
 export const teammateRoom: WorkspaceRowLimit = {
@@ -18,7 +18,7 @@ export interface TeammateRow {
   readonly id: string;
   readonly name: string;
   readonly email: string;
-  readonly role: HeldRole;
+  readonly role: GrantedRole;
   readonly joined_at: Date;
   readonly is_disabled: boolean;
 }
@@ -36,7 +36,7 @@ const teammateOf = ({ id, name, email, joined_at, is_disabled, ...role }: Select
   id,
   name,
   email,
-  role: heldRoleOf(role),
+  role: grantedRoleOf(role),
   joined_at,
   is_disabled,
 });
@@ -67,7 +67,7 @@ export async function isTeammate(db: Queryable, workspaceId: WorkspaceId, email:
   return row !== undefined;
 }
 
-/** Whether anybody but this person is an owner who can sign in. */
+/** Whether another person is an owner who can sign in. */
 export async function hasOtherOwner(
   tx: Queryable,
   workspaceId: WorkspaceId,

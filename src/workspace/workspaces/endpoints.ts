@@ -13,16 +13,16 @@ import { changeWorkspaceIn } from "#workspace/change-workspace.ts";
 import { createWorkspaceWithoutKey } from "#workspace/create-workspace.ts";
 import { insertWorkspaceMember, listWorkspacesOf, MOST_WORKSPACES } from "#workspace/people/members-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
-import { RoleField, roleValueOf } from "#workspace/team/held-role.ts";
-import { findWorkspace } from "./store.ts";
-import { readTimezone, type Workspace } from "./workspace.ts";
+import { RoleField, roleValueOf } from "#workspace/team/granted-role.ts";
 import {
   NewWorkspaceShape,
   readWorkspaceSettings,
   shownWorkspace,
   WorkspaceSettings,
   WorkspaceShape,
-} from "./workspace-shape.ts";
+} from "#workspace/workspace-shape.ts";
+import { findWorkspace } from "./store.ts";
+import { readTimezone, type Workspace } from "./workspace.ts";
 
 const workspaceResource: Resource = { name: "workspace", label: "Workspace settings", group: "Account" };
 

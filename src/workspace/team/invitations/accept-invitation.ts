@@ -1,8 +1,7 @@
 /**
- * Accepts an invitation. The token proves that the caller reads mail of the invited address. It makes nobody a session of an
+ * Accepts an invitation. The token proves that the caller reads mail of the invited address. It opens no session of an
  * account that exists: an existing person signs in first, with password and factor.
  */
-import { hash } from "node:crypto";
 import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -12,10 +11,13 @@ import { type CookieJar, SESSION_COOKIE } from "#platform/http/auth/session-cook
 import type { Client } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
-import { createPerson, hashPassword, openFirstSession } from "#workspace/people/create-person.ts";
+import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
+import { requireGoodPassword } from "#workspace/passwords/password-rules.ts";
+import { createUser } from "#workspace/people/create-user.ts";
 import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
-import { hasPerson } from "#workspace/people/new-person-store.ts";
+import { hashToken, openSession } from "#workspace/people/open-session.ts";
 import { findSession } from "#workspace/people/store.ts";
+import { findUserByEmail } from "#workspace/people/users-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
 import type { InvitationMail } from "./invitation-mail.ts";
@@ -24,6 +26,7 @@ import { findInvitationByToken, lockInvitation, type OpenInvitation, removeInvit
 export interface AcceptDeps {
   readonly db: Database;
   readonly clock: Clock;
+  readonly passwords: PasswordHasher;
   /** Clears the authenticator's cache of members. */
   readonly forgetKeys: () => void;
   /** Accepts a platform mail in the given transaction, or returns the limit that is reached. */
@@ -45,14 +48,12 @@ interface Joining {
   readonly invitation: OpenInvitation;
 }
 
-const SHORTEST_PASSWORD = 10;
-
 /**
  * @throws ApiError NOT_FOUND when the invitation has ended; FORBIDDEN for people who are signed in with another address;
  * CONFLICT when the person has an account and is not signed in, or is a member already; VALIDATION_ERROR
  */
 export async function acceptInvitation(
-  { db, clock, forgetKeys }: AcceptDeps,
+  { db, clock, passwords, forgetKeys }: AcceptDeps,
   { token, name, password }: AcceptedBy,
   request: { readonly client: Client; readonly cookies: CookieJar },
 ): Promise<Joining> {
@@ -66,7 +67,8 @@ export async function acceptInvitation(
       "The invitation is for another address: sign out, or sign in with the address that it was sent to",
     );
   }
-  const account = person === undefined ? await newAccount(db, found.email, { name, password }) : undefined;
+  const account =
+    person === undefined ? await newAccount(db, passwords, found.email, { name, password }) : undefined;
   const joined = await db.transaction(async (tx) => {
     await lockTeam(tx, found.workspaceId);
     // Of two requests with one token, the second finds the invitation gone.
@@ -76,7 +78,7 @@ export async function acceptInvitation(
     }
     const { workspaceId, role } = invitation;
     await requireBelowRowLimitUnderLock(tx, workspaceId, teammateRoom);
-    const user = person ?? (await createPerson(tx, { email: invitation.email, ...required(account) }, now));
+    const user = person ?? (await createUser(tx, { email: invitation.email, ...required(account) }, now));
     const { builtInRole, roleId } = role;
     if (!(await insertWorkspaceMember(tx, workspaceId, { userId: user.id, builtInRole, roleId }, now))) {
       throw new ApiError("CONFLICT", "You are a member of this workspace already");
@@ -87,7 +89,9 @@ export async function acceptInvitation(
       workspaceId,
       resource: { id: invitation.id, name: invitation.email },
     });
-    if (person === undefined) await openFirstSession(tx, user.id, request, now);
+    if (person === undefined) {
+      await openSession(tx, { userId: user.id, hasSecondFactor: false }, request, now);
+    }
     return { user, invitation };
   });
   forgetKeys();
@@ -104,34 +108,25 @@ export function endedInvitation(): ApiError {
 
 async function signedInPerson(db: Queryable, cookies: CookieJar, now: Date) {
   const session = cookies.get(SESSION_COOKIE);
-  return session === undefined ? undefined : findSession(db, hash("sha256", session, "buffer"), now);
+  return session === undefined ? undefined : findSession(db, hashToken(session), now);
 }
 
 /** Hashes outside of the transaction, because it takes a while. @throws ApiError */
 async function newAccount(
   db: Queryable,
+  passwords: PasswordHasher,
   email: string,
   { name, password }: Pick<AcceptedBy, "name" | "password">,
 ): Promise<{ readonly name: string; readonly passwordHash: string }> {
-  if (await hasPerson(db, email)) {
+  if ((await findUserByEmail(db, email)) !== undefined) {
     throw new ApiError("CONFLICT", `Sign in with ${email}, then accept the invitation`);
   }
-  if (name === undefined || password === undefined) {
-    const fields = { name, password };
-    const missing = (["name", "password"] as const).filter((field) => fields[field] === undefined);
-    const [first = { field: "name", message: "" }, ...others] = missing.map((field) => ({
-      field,
-      message: `${field} is required for a new person`,
-    }));
-    throw invalid(first, ...others);
+  if (name === undefined) throw invalid({ field: "name", message: "name is required for a new person" });
+  if (password === undefined) {
+    throw invalid({ field: "password", message: "password is required for a new person" });
   }
-  if (Array.from(password).length < SHORTEST_PASSWORD || password.toLowerCase() === email) {
-    throw invalid({
-      field: "password",
-      message: `password must have at least ${SHORTEST_PASSWORD} characters and not be the address`,
-    });
-  }
-  return { name: readName(name), passwordHash: await hashPassword(password) };
+  requireGoodPassword(password, email);
+  return { name: readName(name), passwordHash: await passwords.hash(password) };
 }
 
 function required<Value>(value: Value | undefined): Value {

@@ -1,5 +1,4 @@
 /** Invitations over HTTP: a teammate offers a role to an address, whose owner accepts it with the token of the mail. */
-import { randomBytes } from "node:crypto";
 import { type Static, Type } from "typebox";
 import { normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
@@ -11,8 +10,9 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { limitRefusal } from "#platform/limits/limit-errors.ts";
 import { Deleted, Id, Timestamp } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
+import { newToken } from "#workspace/people/open-session.ts";
 import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
-import { RoleField, roleValueOf } from "#workspace/team/held-role.ts";
+import { RoleField, roleValueOf } from "#workspace/team/granted-role.ts";
 import { team } from "#workspace/team/permission.ts";
 import { readRole } from "#workspace/team/roles/read-role.ts";
 import { isTeammate, lockTeam } from "#workspace/team/teammate-store.ts";
@@ -106,8 +106,6 @@ export interface InvitationDeps extends AcceptDeps {
   readonly publicUrl: () => string;
 }
 
-const TOKEN_BYTES = 32;
-
 export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
   const { db, clock } = deps;
   const now = () => clock.now();
@@ -146,7 +144,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       id: "listInvitations",
       method: "GET",
       path: "/team/invitations",
-      summary: "Invitations that nobody has accepted, newest first",
+      summary: "Invitations that are not accepted yet, newest first",
       needs: need(team, "read"),
       answer: Type.Array(InvitationShape),
       message: "Invitations",
@@ -295,8 +293,4 @@ function readInvited(given: string): string {
 
 function sentNow(now: Date) {
   return { sent_at: now, expires_at: new Date(now.getTime() + INVITATION_DAYS * DAY_MS) };
-}
-
-function newToken(): string {
-  return randomBytes(TOKEN_BYTES).toString("base64url");
 }

@@ -1,4 +1,4 @@
-/** Deletes invitations that nobody accepted, some time after they have ended: until then they can be sent again. */
+/** Deletes invitations that were not accepted, some time after they have ended: until then they can be sent again. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { removeInBatches } from "#platform/jobs/remove-in-batches.ts";

@@ -1,10 +1,10 @@
 /** SQL of invitations. Tokens are only hashed here. */
-import { hash } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceRowLimit } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type HeldRole, heldRoleOf, type RoleColumns } from "#workspace/team/held-role.ts";
+import { hashToken } from "#workspace/people/open-session.ts";
+import { type GrantedRole, grantedRoleOf, type RoleColumns } from "#workspace/team/granted-role.ts";
 
 /** A page lists all invitations at once. */
 export const invitationRoom: WorkspaceRowLimit = {
@@ -18,7 +18,7 @@ export interface Invitation {
   readonly id: string;
   /** Normalised. */
   readonly email: string;
-  readonly role: HeldRole;
+  readonly role: GrantedRole;
   /** The user who invited; null: an API key. */
   readonly invitedBy: string | null;
   readonly invitedByName: string;
@@ -44,7 +44,7 @@ const selected = sql`
 
 const invitationOf = ({ ownRoleName, ownRolePermissions, builtInRole, roleId, ...row }: Selected) => ({
   ...row,
-  role: heldRoleOf({ ownRoleName, ownRolePermissions, builtInRole, roleId }),
+  role: grantedRoleOf({ ownRoleName, ownRolePermissions, builtInRole, roleId }),
 });
 
 /** Newest first. */
@@ -112,7 +112,7 @@ export async function removeInvitation(tx: Queryable, workspaceId: WorkspaceId, 
   await tx.run(sql`delete from invitations where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Removes what a teammate has offered and nobody has accepted. */
+/** Removes what a teammate has offered and that is not accepted yet. */
 export async function removeInvitationsBy(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -126,8 +126,4 @@ export function removeEndedInvitations(db: Queryable, before: Date, most: number
   return db.run(sql`
     delete from invitations where (workspace_id, id) in (
       select workspace_id, id from invitations where expires_at < ${before} limit ${most})`);
-}
-
-function hashToken(token: string): Buffer {
-  return hash("sha256", token, "buffer");
 }

@@ -17,9 +17,8 @@ import { readName } from "#workspace/read-display-name.ts";
 import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
 import { rolesResource } from "#workspace/team/permission.ts";
 import { lockTeam } from "#workspace/team/teammate-store.ts";
-import { permissionsInWords } from "./permissions-in-words.ts";
-import { heldRoleOfOwn } from "./read-role.ts";
-import { NewRole, RoleChanges, RoleShape } from "./role.ts";
+import { grantedRoleOfOwn } from "./read-role.ts";
+import { NewRole, permissionsInWords, RoleChanges, RoleShape } from "./role.ts";
 import {
   countHolders,
   findOwnRole,
@@ -122,7 +121,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
         };
         return change(caller.workspaceId, async (tx) => {
           const authority = await lockAuthority(tx, caller, clock.now());
-          requireMayGrant(authority, heldRoleOfOwn(role));
+          requireMayGrant(authority, grantedRoleOfOwn(role));
           await requireBelowRowLimit(tx, caller.workspaceId, roleRoom);
           await insertRole(tx, caller.workspaceId, role);
           return shownRole(role, known, 0);
@@ -151,7 +150,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
           const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
           const changed = { ...role, ...changes };
           const authority = await lockAuthority(tx, caller, clock.now());
-          requireMayGrant(authority, heldRoleOfOwn(role), heldRoleOfOwn(changed));
+          requireMayGrant(authority, grantedRoleOfOwn(role), grantedRoleOfOwn(changed));
           await updateOwnRole(tx, caller.workspaceId, changed);
           const { members } = await usesOfRole(tx, caller.workspaceId, role.id);
           return shownRole(changed, known, members);
@@ -162,7 +161,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       id: "deleteRole",
       method: "DELETE",
       path: "/roles/{id}",
-      summary: "Delete a role that nobody holds",
+      summary: "Delete a role that no teammate holds",
       needs: need(rolesResource, "write"),
       confirmed: true,
       answer: Deleted,
@@ -172,7 +171,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
         return change(caller.workspaceId, async (tx) => {
           const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
           const authority = await lockAuthority(tx, caller, clock.now());
-          requireMayGrant(authority, heldRoleOfOwn(role));
+          requireMayGrant(authority, grantedRoleOfOwn(role));
           const { members, invitations } = await usesOfRole(tx, caller.workspaceId, role.id);
           if (members + invitations > 0) {
             throw new ApiError(

@@ -3,10 +3,10 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { isUuid, type WorkspaceId } from "#platform/ids.ts";
 import { builtInRoleKeys, builtInRoles } from "#workspace/people/built-in-roles.ts";
-import type { HeldRole } from "#workspace/team/held-role.ts";
+import type { GrantedRole } from "#workspace/team/granted-role.ts";
 import { lockOwnRole, type OwnRole } from "./store.ts";
 
-export function heldRoleOfOwn({ id, name, permissions }: OwnRole): HeldRole {
+export function grantedRoleOfOwn({ id, name, permissions }: OwnRole): GrantedRole {
   return { builtInRole: null, roleId: id, name, permissions };
 }
 
@@ -15,13 +15,13 @@ export function heldRoleOfOwn({ id, name, permissions }: OwnRole): HeldRole {
  * @param given the word of a built-in role, or the id of a role of the workspace
  * @throws ApiError VALIDATION_ERROR
  */
-export async function readRole(tx: Queryable, workspaceId: WorkspaceId, given: string): Promise<HeldRole> {
+export async function readRole(tx: Queryable, workspaceId: WorkspaceId, given: string): Promise<GrantedRole> {
   const builtIn = builtInRoles.get(given);
   if (builtIn !== undefined) {
     return { builtInRole: builtIn.key, roleId: null, name: builtIn.name, permissions: builtIn.permissions };
   }
   const own = isUuid(given) ? await lockOwnRole(tx, workspaceId, given.toLowerCase()) : undefined;
-  if (own !== undefined) return heldRoleOfOwn(own);
+  if (own !== undefined) return grantedRoleOfOwn(own);
   throw invalid({
     field: "role",
     message: `role must be ${builtInRoleKeys.join(", ")}, or the id of a role of this workspace (GET /roles lists them)`,

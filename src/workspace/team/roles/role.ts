@@ -1,6 +1,7 @@
-/** The shapes of a role. */
+/** The shapes of a role, and its permissions as lines for people. */
 import { type Static, Type } from "typebox";
 import { NullableTimestamp } from "#platform/shapes.ts";
+import type { PermissionCatalogue } from "#workspace/api-keys/permission-catalogue.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
 
 export const RoleShape = Type.Object(
@@ -40,3 +41,23 @@ export const NewRole = Type.Object(
 );
 
 export const RoleChanges = Type.Partial(NewRole, { $id: "RoleChanges" });
+
+/**
+ * In the order of the catalogue. A permission of a resource that no operation needs yet is left out: it grants nothing.
+ * @returns such as `["Campaigns: read, write, send"]`; `["Everything"]` for `*:*`
+ */
+export function permissionsInWords(
+  permissions: readonly string[],
+  { resources }: PermissionCatalogue,
+): string[] {
+  if (permissions.includes("*:*")) return ["Everything"];
+  const readsAll = permissions.includes("*:read");
+  const lines = resources.flatMap(({ label, wildcard, actions }) => {
+    const granted = actions
+      .filter(({ value }) => permissions.includes(wildcard) || permissions.includes(value))
+      .map(({ label: action }) => action.toLowerCase());
+    const more = readsAll ? granted.filter((action) => action !== "read") : granted;
+    return more.length === 0 ? [] : [`${label}: ${more.join(", ")}`];
+  });
+  return readsAll ? ["Everything: read", ...lines] : lines;
+}

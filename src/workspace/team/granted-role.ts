@@ -8,7 +8,7 @@ export interface RoleReference {
   readonly roleId: string | null;
 }
 
-export interface HeldRole extends RoleReference {
+export interface GrantedRole extends RoleReference {
   readonly name: string;
   readonly permissions: readonly string[];
 }
@@ -26,7 +26,12 @@ export interface RoleColumns extends RoleReference {
 }
 
 /** A built-in role that this version does not know gives no permission. */
-export function heldRoleOf({ builtInRole, roleId, ownRoleName, ownRolePermissions }: RoleColumns): HeldRole {
+export function grantedRoleOf({
+  builtInRole,
+  roleId,
+  ownRoleName,
+  ownRolePermissions,
+}: RoleColumns): GrantedRole {
   const builtIn = builtInRole === null ? undefined : builtInRoles.get(builtInRole);
   return {
     builtInRole,

@@ -2,7 +2,7 @@
 import { type Static, Type } from "typebox";
 import { invalid } from "#platform/errors.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
+import { LONGEST_NAME, readName } from "./read-display-name.ts";
 import {
   LARGEST_CAP,
   MOST_RETRY_HOURS,
@@ -11,7 +11,7 @@ import {
   readNotifyEmail,
   readTimezone,
   type Workspace,
-} from "./workspace.ts";
+} from "./workspaces/workspace.ts";
 
 const name = Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Its name." });
 const timezone = Type.String({
