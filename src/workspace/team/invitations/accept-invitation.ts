@@ -15,7 +15,7 @@ import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
 import { requireGoodPassword } from "#workspace/passwords/password-rules.ts";
 import { createUser } from "#workspace/people/create-user.ts";
 import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
-import { hashToken, openSession } from "#workspace/people/open-session.ts";
+import { hashToken, openPersonSession } from "#workspace/people/open-session.ts";
 import { findSession } from "#workspace/people/store.ts";
 import { findUserByEmail } from "#workspace/people/users-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
@@ -90,7 +90,7 @@ export async function acceptInvitation(
       resource: { id: invitation.id, name: invitation.email },
     });
     if (person === undefined) {
-      await openSession(tx, { userId: user.id, hasSecondFactor: false }, request, now);
+      await openPersonSession(tx, { userId: user.id, hasSecondFactor: false }, request, now);
     }
     return { user, invitation };
   });
