@@ -5,7 +5,261 @@ import type { Body, CallOptions, Data, Query } from "./shapes.ts";
 /** A method for each operation of the API. */
 export interface Operations {
   /**
+   * Ways to sign in at this installation.
+   * Ways to sign in at this installation.
+   *
+   * Needs no authentication.
+   *
+   * `GET /sign-in/options`
+   */
+  getSignInOptions(input?: CallOptions): Call<Data<"getSignInOptions">>;
+  /**
+   * Sign in with address and password; sets the cookie of the session, or asks for the second factor.
+   * Sign in with address and password; sets the cookie of the session, or asks for the second factor.
+   *
+   * Needs no authentication.
+   *
+   * `POST /sign-in`
+   */
+  signIn(input: { body: Body<"signIn"> } & CallOptions): Call<Data<"signIn">>;
+  /**
+   * Complete a sign-in with a code, a recovery code or a passkey.
+   * Complete a sign-in with a code, a recovery code or a passkey.
+   *
+   * Needs no authentication.
+   *
+   * `POST /sign-in/second-factor`
+   */
+  confirmSecondFactor(input: { body: Body<"confirmSecondFactor"> } & CallOptions): Call<Data<"confirmSecondFactor">>;
+  /**
+   * Begin a sign-in with a passkey and without a password.
+   * Begin a sign-in with a passkey and without a password.
+   *
+   * Needs no authentication.
+   *
+   * `POST /sign-in/passkey/challenge`
+   */
+  startPasskeySignIn(input?: CallOptions): Call<Data<"startPasskeySignIn">>;
+  /**
+   * Sign in with a passkey alone; the device must have checked its owner.
+   * Sign in with a passkey alone; the device must have checked its owner.
+   *
+   * Needs no authentication.
+   *
+   * `POST /sign-in/passkey`
+   */
+  signInWithPasskey(input: { body: Body<"signInWithPasskey"> } & CallOptions): Call<Data<"signInWithPasskey">>;
+  /**
+   * The session: its person, their workspaces with roles and permissions, and until when it is confirmed.
+   * The session: its person, their workspaces with roles and permissions, and until when it is confirmed.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `GET /session`
+   */
+  getSession(input?: CallOptions): Call<Data<"getSession">>;
+  /**
+   * Sign out: end the session.
+   * Sign out: end the session.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `DELETE /session`
+   */
+  signOut(input?: CallOptions): Call<Data<"signOut">>;
+  /**
+   * Begin to confirm who you are with a passkey.
+   * Begin to confirm who you are with a passkey.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /session/confirmation/challenge`
+   */
+  startConfirmation(input?: CallOptions): Call<Data<"startConfirmation">>;
+  /**
+   * Confirm who you are, for ten minutes; the session gets a new cookie.
+   * Confirm who you are, for ten minutes; the session gets a new cookie.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /session/confirmation`
+   */
+  reauthenticate(input: { body: Body<"reauthenticate"> } & CallOptions): Call<Data<"reauthenticate">>;
+  /**
+   * Your sessions, last used first, at most 50.
+   * Your sessions, last used first, at most 50.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `GET /sessions`
+   */
+  listSessions(input?: CallOptions): Call<Data<"listSessions">>;
+  /**
+   * Sign out everywhere: end your other sessions, or all.
+   * Sign out everywhere: end your other sessions, or all.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `DELETE /sessions`
+   */
+  revokeSessions(input?: { query?: Query<"revokeSessions"> } & CallOptions): Call<Data<"revokeSessions">>;
+  /**
+   * End one of your sessions.
+   * End one of your sessions.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `DELETE /sessions/{id}`
+   */
+  revokeSession(input: { id: string } & CallOptions): Call<Data<"revokeSession">>;
+  /**
+   * Ask for a link to choose a new password; the answer is the same for every address.
+   * Ask for a link to choose a new password; the answer is the same for every address.
+   *
+   * Needs no authentication.
+   *
+   * `POST /password-resets`
+   */
+  requestPasswordReset(input: { body: Body<"requestPasswordReset"> } & CallOptions): Call<Data<"requestPasswordReset">>;
+  /**
+   * Choose a new password with the token of a link; ends all sessions, second factors stay.
+   * Choose a new password with the token of a link; ends all sessions, second factors stay.
+   *
+   * Needs no authentication.
+   *
+   * `POST /password-resets/complete`
+   */
+  resetPassword(input: { body: Body<"resetPassword"> } & CallOptions): Call<Data<"resetPassword">>;
+  /**
+   * Create the first person: owner of the first workspace and operator of the installation; signs in.
+   * Create the first person: owner of the first workspace and operator of the installation; signs in.
+   *
+   * Needs no authentication.
+   *
+   * `POST /first-owner`
+   */
+  createFirstOwner(input: { body: Body<"createFirstOwner"> } & CallOptions): Call<Data<"createFirstOwner">>;
+  /**
+   * Your own account.
+   * Your own account.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `GET /me`
+   */
+  getMe(input?: CallOptions): Call<Data<"getMe">>;
+  /**
+   * Change your name, language, time zone, theme or preferences; omitted fields stay.
+   * Change your name, language, time zone, theme or preferences; omitted fields stay.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `PATCH /me`
+   */
+  updateMe(input: { body: Body<"updateMe"> } & CallOptions): Call<Data<"updateMe">>;
+  /**
+   * Change your password, or choose the first one; ends your other sessions.
+   * Change your password, or choose the first one; ends your other sessions.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `PUT /me/password`
+   */
+  changePassword(input: { body: Body<"changePassword"> } & CallOptions): Call<Data<"changePassword">>;
+  /**
+   * Ask to sign in with another address; a link is mailed to it.
+   * Ask to sign in with another address; a link is mailed to it.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /me/email`
+   */
+  changeEmail(input: { body: Body<"changeEmail"> } & CallOptions): Call<Data<"changeEmail">>;
+  /**
+   * Confirm a new address with the token of the mailed link.
+   * Confirm a new address with the token of the mailed link.
+   *
+   * Needs no authentication.
+   *
+   * `POST /email-changes/confirm`
+   */
+  confirmEmailChange(input: { body: Body<"confirmEmailChange"> } & CallOptions): Call<Data<"confirmEmailChange">>;
+  /**
+   * Your second factors, and how many recovery codes are left.
+   * Your second factors, and how many recovery codes are left.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `GET /me/second-factors`
+   */
+  listSecondFactors(input?: CallOptions): Call<Data<"listSecondFactors">>;
+  /**
+   * Begin to set up an authenticator app; it counts when its first code is confirmed.
+   * Begin to set up an authenticator app; it counts when its first code is confirmed.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /me/authenticator-apps/setup`
+   */
+  startAuthenticatorApp(input: { body: Body<"startAuthenticatorApp"> } & CallOptions): Call<Data<"startAuthenticatorApp">>;
+  /**
+   * Add the authenticator app that is being set up, with its first code.
+   * Add the authenticator app that is being set up, with its first code.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /me/authenticator-apps`
+   */
+  confirmAuthenticatorApp(input: { body: Body<"confirmAuthenticatorApp"> } & CallOptions): Call<Data<"confirmAuthenticatorApp">>;
+  /**
+   * Begin to add a passkey.
+   * Begin to add a passkey.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /me/passkeys/setup`
+   */
+  startPasskey(input?: CallOptions): Call<Data<"startPasskey">>;
+  /**
+   * Add a passkey that the browser has created.
+   * Add a passkey that the browser has created.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /me/passkeys`
+   */
+  addPasskey(input: { body: Body<"addPasskey"> } & CallOptions): Call<Data<"addPasskey">>;
+  /**
+   * Rename a second factor.
+   * Rename a second factor.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `PATCH /me/second-factors/{id}`
+   */
+  renameSecondFactor(input: { id: string; body: Body<"renameSecondFactor"> } & CallOptions): Call<Data<"renameSecondFactor">>;
+  /**
+   * Remove a second factor; with the last one the recovery codes stop working.
+   * Remove a second factor; with the last one the recovery codes stop working.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `DELETE /me/second-factors/{id}`
+   */
+  removeSecondFactor(input: { id: string } & CallOptions): Call<Data<"removeSecondFactor">>;
+  /**
+   * Get ten new recovery codes; the earlier ones stop working.
+   * Get ten new recovery codes; the earlier ones stop working.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /me/recovery-codes`
+   */
+  createRecoveryCodes(input?: CallOptions): Call<Data<"createRecoveryCodes">>;
+  /**
    * API keys of the workspace, newest first.
+   * All keys of the workspace, active or not, without their secrets. `key_prefix` tells them apart.
+   *
    * Needs the permission `api_keys:read`.
    *
    * `GET /api-keys`
@@ -13,6 +267,8 @@ export interface Operations {
   listApiKeys(input?: { query?: Query<"listApiKeys"> } & CallOptions): Call<Data<"listApiKeys">>;
   /**
    * Create an API key; only this answer has the secret.
+   * The answer has the secret (`efk_…`), which is stored only as a hash and never shown again. A key cannot create a key with more permissions than its own. A workspace has at most 1,000 keys.
+   *
    * Needs the permission `api_keys:write`.
    *
    * `POST /api-keys`
@@ -20,6 +276,8 @@ export interface Operations {
   createApiKey(input: { body: Body<"createApiKey"> } & CallOptions): Call<Data<"createApiKey">>;
   /**
    * Permission catalogue: every value a key can hold.
+   * Every permission string that a key can have, with labels for people, wildcards and presets. It is derived from the operations of the running service, so that a page of key settings is never out of date.
+   *
    * Any valid key, and any member of the workspace, may call this.
    *
    * `GET /api-keys/permissions`
@@ -27,6 +285,8 @@ export interface Operations {
   listPermissions(input?: CallOptions): Call<Data<"listPermissions">>;
   /**
    * One API key, active or not.
+   * A key without its secret. `last_used_at` helps to find keys that are no longer used.
+   *
    * Needs the permission `api_keys:read`.
    *
    * `GET /api-keys/{id}`
@@ -34,6 +294,8 @@ export interface Operations {
   getApiKey(input: { id: string } & CallOptions): Call<Data<"getApiKey">>;
   /**
    * Change name, permissions or expiry; omitted fields stay.
+   * The secret does not change. It works on a key that is active; a key cannot change a key with more permissions than its own (403), and the last active key with every permission cannot lose any (409).
+   *
    * Needs the permission `api_keys:write`.
    *
    * `PUT /api-keys/{id}`
@@ -41,6 +303,8 @@ export interface Operations {
   updateApiKey(input: { id: string; body: Body<"updateApiKey"> } & CallOptions): Call<Data<"updateApiKey">>;
   /**
    * Deactivate a key; it can be reactivated.
+   * Requests with the key are answered 401 within two seconds. Messages that were accepted with it are still sent. The last active key with every permission is refused (409).
+   *
    * Needs the permission `api_keys:write`.
    *
    * `DELETE /api-keys/{id}`
@@ -48,6 +312,8 @@ export interface Operations {
   deactivateApiKey(input: { id: string } & CallOptions): Call<Data<"deactivateApiKey">>;
   /**
    * Give an active key a new secret; the old one stops working at once.
+   * Use it after a secret may have leaked. The old secret stops working within two seconds on every machine. To rotate without a gap, create a second key, deploy it, then deactivate the first.
+   *
    * Needs the permission `api_keys:write`.
    *
    * `POST /api-keys/{id}/regenerate`
@@ -55,6 +321,8 @@ export interface Operations {
   regenerateApiKey(input: { id: string } & CallOptions): Call<Data<"regenerateApiKey">>;
   /**
    * Reactivate a key, with its old secret.
+   * The key works again with the secret that it had. An expired key needs a later expiry first.
+   *
    * Needs the permission `api_keys:write`.
    *
    * `POST /api-keys/{id}/reactivate`
@@ -62,13 +330,161 @@ export interface Operations {
   reactivateApiKey(input: { id: string } & CallOptions): Call<Data<"reactivateApiKey">>;
   /**
    * Delete a key permanently, active or not.
+   * The key stops working and leaves the list; its name stays in reports and in the message log. The last active key with every permission is refused (409).
+   *
    * Needs the permission `api_keys:write`.
    *
    * `DELETE /api-keys/{id}/permanent`
    */
   deleteApiKey(input: { id: string } & CallOptions): Call<Data<"deleteApiKey">>;
   /**
+   * Teammates of the workspace, by name.
+   * Teammates of the workspace, by name.
+   *
+   * Needs the permission `team:read`.
+   *
+   * `GET /team`
+   */
+  listTeammates(input?: CallOptions): Call<Data<"listTeammates">>;
+  /**
+   * One teammate.
+   * One teammate.
+   *
+   * Needs the permission `team:read`.
+   *
+   * `GET /team/{id}`
+   */
+  getTeammate(input: { id: string } & CallOptions): Call<Data<"getTeammate">>;
+  /**
+   * Give a teammate another role.
+   * Give a teammate another role.
+   *
+   * Needs the permission `team:write`.
+   *
+   * `PATCH /team/{id}`
+   */
+  updateTeammate(input: { id: string; body: Body<"updateTeammate"> } & CallOptions): Call<Data<"updateTeammate">>;
+  /**
+   * Remove a teammate from the workspace; what they sent keeps their name.
+   * Remove a teammate from the workspace; what they sent keeps their name.
+   *
+   * Needs the permission `team:write`.
+   *
+   * `DELETE /team/{id}`
+   */
+  removeTeammate(input: { id: string } & CallOptions): Call<Data<"removeTeammate">>;
+  /**
+   * Leave a workspace; its last owner cannot.
+   * Leave a workspace; its last owner cannot.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `POST /workspaces/{id}/leave`
+   */
+  leaveWorkspace(input: { id: string } & CallOptions): Call<Data<"leaveWorkspace">>;
+  /**
+   * Invitations that are not accepted yet, newest first.
+   * Invitations that are not accepted yet, newest first.
+   *
+   * Needs the permission `team:read`.
+   *
+   * `GET /team/invitations`
+   */
+  listInvitations(input?: CallOptions): Call<Data<"listInvitations">>;
+  /**
+   * Invite a person to the workspace by mail, with a role that you may grant.
+   * Invite a person to the workspace by mail, with a role that you may grant.
+   *
+   * Needs the permission `team:write`.
+   *
+   * `POST /team/invitations`
+   */
+  inviteTeammate(input: { body: Body<"inviteTeammate"> } & CallOptions): Call<Data<"inviteTeammate">>;
+  /**
+   * Mail a new link; the old one stops working.
+   * Mail a new link; the old one stops working.
+   *
+   * Needs the permission `team:write`.
+   *
+   * `POST /team/invitations/{id}/resend`
+   */
+  resendInvitation(input: { id: string } & CallOptions): Call<Data<"resendInvitation">>;
+  /**
+   * Revoke an invitation: its link stops working at once.
+   * Revoke an invitation: its link stops working at once.
+   *
+   * Needs the permission `team:write`.
+   *
+   * `DELETE /team/invitations/{id}`
+   */
+  revokeInvitation(input: { id: string } & CallOptions): Call<Data<"revokeInvitation">>;
+  /**
+   * What an invitation offers, for the page that its link opens.
+   * What an invitation offers, for the page that its link opens.
+   *
+   * Needs no authentication.
+   *
+   * `POST /invitations/preview`
+   */
+  previewInvitation(input: { body: Body<"previewInvitation"> } & CallOptions): Call<Data<"previewInvitation">>;
+  /**
+   * Join a workspace: signed in with the invited address, or as a new person with name and password.
+   * Join a workspace: signed in with the invited address, or as a new person with name and password.
+   *
+   * Needs no authentication.
+   *
+   * `POST /invitations/accept`
+   */
+  acceptInvitation(input: { body: Body<"acceptInvitation"> } & CallOptions): Call<Data<"acceptInvitation">>;
+  /**
+   * Roles: the built-in ones, then those of the workspace by name.
+   * Roles: the built-in ones, then those of the workspace by name.
+   *
+   * Needs the permission `roles:read`.
+   *
+   * `GET /roles`
+   */
+  listRoles(input?: CallOptions): Call<Data<"listRoles">>;
+  /**
+   * Make a role of permissions that you hold.
+   * Make a role of permissions that you hold.
+   *
+   * Needs the permission `roles:write`.
+   *
+   * `POST /roles`
+   */
+  createRole(input: { body: Body<"createRole"> } & CallOptions): Call<Data<"createRole">>;
+  /**
+   * One role of the workspace.
+   * One role of the workspace.
+   *
+   * Needs the permission `roles:read`.
+   *
+   * `GET /roles/{id}`
+   */
+  getRole(input: { id: string } & CallOptions): Call<Data<"getRole">>;
+  /**
+   * Change name, description or permissions of a role; omitted fields stay.
+   * Change name, description or permissions of a role; omitted fields stay.
+   *
+   * Needs the permission `roles:write`.
+   *
+   * `PATCH /roles/{id}`
+   */
+  updateRole(input: { id: string; body: Body<"updateRole"> } & CallOptions): Call<Data<"updateRole">>;
+  /**
+   * Delete a role that no teammate holds.
+   * Delete a role that no teammate holds.
+   *
+   * Needs the permission `roles:write`.
+   *
+   * `DELETE /roles/{id}`
+   */
+  deleteRole(input: { id: string } & CallOptions): Call<Data<"deleteRole">>;
+  /**
    * Balance, plan, remaining emails of the month, and storage used.
+   * The figures for a billing page: what may still be sent this month, what is paid for, and what is stored. Emails beyond the allowance are paid from the balance; without either, sending is refused with 402.
+   *
    * Needs the permission `billing:read`.
    *
    * `GET /billing/overview`
@@ -76,6 +492,8 @@ export interface Operations {
   getBillingOverview(input?: CallOptions): Call<Data<"getBillingOverview">>;
   /**
    * Spending of this month, and the newest charges.
+   * What this month has cost, by kind, and the newest charges. `GET /billing/transactions` has the whole ledger.
+   *
    * Needs the permission `billing:read`.
    *
    * `GET /billing/usage`
@@ -83,6 +501,8 @@ export interface Operations {
   getBillingUsage(input?: CallOptions): Call<Data<"getBillingUsage">>;
   /**
    * The subscription; null on pay as you go.
+   * The subscription with its plan. On pay as you go `subscription` is null: the allowances are then those of the free plan and the calendar month.
+   *
    * Needs the permission `billing:read`.
    *
    * `GET /billing/subscription`
@@ -90,6 +510,8 @@ export interface Operations {
   getSubscription(input?: CallOptions): Call<Data<"getSubscription">>;
   /**
    * Subscribe, or change plan or interval; applies at once, and the price difference is taken from the balance.
+   * The first period is paid from the balance at once; 402 if it does not cover it. A new plan or interval of an existing subscription holds from this moment. The new plan's allowance replaces the old one.
+   *
    * Needs the permission `billing:write`.
    *
    * `POST /billing/subscription`
@@ -97,6 +519,8 @@ export interface Operations {
   subscribe(input: { body: Body<"subscribe"> } & CallOptions): Call<Data<"subscribe">>;
   /**
    * Plans that can be subscribed to.
+   * The plans of this installation with allowances and prices. A plan with `is_custom` is agreed with the operator and cannot be subscribed to over the API.
+   *
    * Needs the permission `billing:read`.
    *
    * `GET /billing/plans`
@@ -104,6 +528,8 @@ export interface Operations {
   listPlans(input?: CallOptions): Call<Data<"listPlans">>;
   /**
    * Cancel the subscription at the end of its current period.
+   * The subscription stays in force until the end of the period that is paid, and `cancel_at_period_end` becomes true; one that is past due ends at once. To undo it, subscribe to the same plan again before the period ends.
+   *
    * Needs the permission `billing:write`.
    *
    * `POST /billing/subscription/cancel`
@@ -111,6 +537,8 @@ export interface Operations {
   cancelSubscription(input?: CallOptions): Call<Data<"cancelSubscription">>;
   /**
    * The ledger, newest first.
+   * Every top-up, charge and correction of the workspace. The balance is the sum of the completed amounts. `GET /billing/transactions/export` returns the same as a file.
+   *
    * Needs the permission `billing:read`.
    *
    * `GET /billing/transactions`
@@ -118,13 +546,167 @@ export interface Operations {
   listTransactions(input?: { query?: Query<"listTransactions"> } & CallOptions): PagedCall<Data<"listTransactions">, "transactions">;
   /**
    * The ledger as a CSV file.
+   * A CSV file with a header row and one row for each entry of the ledger, newest first. Use it for bookkeeping.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `billing:read`.
    *
    * `GET /billing/transactions/export`
    */
   exportTransactions(input?: { query?: Query<"exportTransactions"> } & CallOptions): Call<Data<"exportTransactions">>;
   /**
+   * Your workspaces with your role in each, by name; at most 1000.
+   * Your workspaces with your role in each, by name; at most 1000.
+   *
+   * For people who are signed in. API keys cannot call this.
+   *
+   * `GET /workspaces`
+   */
+  listWorkspaces(input?: CallOptions): Call<Data<"listWorkspaces">>;
+  /**
+   * Create a workspace, and become its owner (operators).
+   * Create a workspace, and become its owner (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `POST /workspaces`
+   */
+  createWorkspace(input: { body: Body<"createWorkspace"> } & CallOptions): Call<Data<"createWorkspace">>;
+  /**
+   * The settings of the workspace.
+   * The settings of the workspace.
+   *
+   * Needs the permission `workspace:read`.
+   *
+   * `GET /workspace`
+   */
+  getWorkspace(input?: CallOptions): Call<Data<"getWorkspace">>;
+  /**
+   * Change settings of the workspace; omitted fields stay.
+   * Change settings of the workspace; omitted fields stay.
+   *
+   * Needs the permission `workspace:write`.
+   *
+   * `PATCH /workspace`
+   */
+  updateWorkspace(input: { body: Body<"updateWorkspace"> } & CallOptions): Call<Data<"updateWorkspace">>;
+  /**
+   * All workspaces with their figures, newest first (operators).
+   * All workspaces with their figures, newest first (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `GET /operator/workspaces`
+   */
+  listOperatedWorkspaces(input?: { query?: Query<"listOperatedWorkspaces"> } & CallOptions): PagedCall<Data<"listOperatedWorkspaces">, "workspaces">;
+  /**
+   * One workspace with its figures (operators).
+   * One workspace with its figures (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `GET /operator/workspaces/{id}`
+   */
+  getOperatedWorkspace(input: { id: string } & CallOptions): Call<Data<"getOperatedWorkspace">>;
+  /**
+   * Change plan or hourly cap of a workspace; omitted fields stay (operators).
+   * Change plan or hourly cap of a workspace; omitted fields stay (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `PATCH /operator/workspaces/{id}`
+   */
+  updateOperatedWorkspace(input: { id: string; body: Body<"updateOperatedWorkspace"> } & CallOptions): Call<Data<"updateOperatedWorkspace">>;
+  /**
+   * Suspend a workspace: it can read, but not send or change anything (operators).
+   * Suspend a workspace: it can read, but not send or change anything (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `POST /operator/workspaces/{id}/suspend`
+   */
+  suspendWorkspace(input: { id: string } & CallOptions): Call<Data<"suspendWorkspace">>;
+  /**
+   * End the suspension of a workspace (operators).
+   * End the suspension of a workspace (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `POST /operator/workspaces/{id}/resume`
+   */
+  resumeWorkspace(input: { id: string } & CallOptions): Call<Data<"resumeWorkspace">>;
+  /**
+   * Record a payment: adds to the balance, once for each reference (operators).
+   * Record a payment: adds to the balance, once for each reference (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `POST /operator/workspaces/{id}/credits`
+   */
+  creditWorkspace(input: { id: string; body: Body<"creditWorkspace"> } & CallOptions): Call<Data<"creditWorkspace">>;
+  /**
+   * Users of the installation, newest first (operators).
+   * Users of the installation, newest first (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `GET /operator/users`
+   */
+  listInstallationUsers(input?: { query?: Query<"listInstallationUsers"> } & CallOptions): PagedCall<Data<"listInstallationUsers">, "users">;
+  /**
+   * One user of the installation (operators).
+   * One user of the installation (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `GET /operator/users/{id}`
+   */
+  getInstallationUser(input: { id: string } & CallOptions): Call<Data<"getInstallationUser">>;
+  /**
+   * Disable or enable a user, or make them an operator (operators).
+   * Disable or enable a user, or make them an operator (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `PATCH /operator/users/{id}`
+   */
+  updateInstallationUser(input: { id: string; body: Body<"updateInstallationUser"> } & CallOptions): Call<Data<"updateInstallationUser">>;
+  /**
+   * Who changed what in the workspace within 365 days, newest first.
+   * Who changed what in the workspace within 365 days, newest first.
+   *
+   * Needs the permission `audit:read`.
+   *
+   * `GET /audit-events`
+   */
+  listAuditEvents(input?: { query?: Query<"listAuditEvents"> } & CallOptions): PagedCall<Data<"listAuditEvents">, "data">;
+  /**
+   * Download audit events as CSV, newest first; at most 100,000 rows.
+   * Download audit events as CSV, newest first; at most 100,000 rows.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `audit:read`.
+   *
+   * `GET /audit-events/export`
+   */
+  exportAuditEvents(input?: { query?: Query<"exportAuditEvents"> } & CallOptions): Call<Data<"exportAuditEvents">>;
+  /**
+   * Audit events of the installation, or of any workspace, newest first (operators).
+   * Audit events of the installation, or of any workspace, newest first (operators).
+   *
+   * For people who operate the installation. API keys cannot call this.
+   *
+   * `GET /operator/audit-events`
+   */
+  listInstallationAuditEvents(input?: { query?: Query<"listInstallationAuditEvents"> } & CallOptions): PagedCall<Data<"listInstallationAuditEvents">, "data">;
+  /**
    * Start a top-up; the answer has the address of the payment page.
+   * Starts a payment into the prepaid balance and returns the address of the payment provider's page. Send the person there. The balance grows when the provider confirms the payment, usually within seconds; the transaction is `pending` until then. An installation without a payment provider answers 400, and its operator records payments.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
    * Needs the permission `billing:write`.
    *
    * `POST /billing/top-up`
@@ -132,6 +714,8 @@ export interface Operations {
   createTopUp(input: { body: Body<"createTopUp"> } & CallOptions): Call<Data<"createTopUp">>;
   /**
    * Mailing lists, newest first.
+   * All mailing lists with their numbers of members. A workspace has at most 1,000.
+   *
    * Needs the permission `mailing_lists:read`.
    *
    * `GET /mailing-lists`
@@ -139,6 +723,8 @@ export interface Operations {
   listMailingLists(input?: CallOptions): Call<Data<"listMailingLists">>;
   /**
    * Create a mailing list.
+   * Sender and tracking of the list hold for campaigns that set none. People who are added over the API are active at once; those who use the public form confirm first.
+   *
    * Needs the permission `mailing_lists:write`.
    *
    * `POST /mailing-lists`
@@ -146,6 +732,10 @@ export interface Operations {
   createMailingList(input: { body: Body<"createMailingList"> } & CallOptions): Call<Data<"createMailingList">>;
   /**
    * Growth, engagement and health of every list over the last days.
+   * For every list the growth of the last days, the rates of opens, clicks and bounces, and the last campaign. The figures are counted as things happen, so the call is fast for lists of any size.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `mailing_lists:read`.
    *
    * `GET /mailing-lists/stats`
@@ -153,6 +743,8 @@ export interface Operations {
   getMailingListStats(input?: { query?: Query<"getMailingListStats"> } & CallOptions): Call<Data<"getMailingListStats">>;
   /**
    * One mailing list.
+   * The list with its settings and numbers of members.
+   *
    * Needs the permission `mailing_lists:read`.
    *
    * `GET /mailing-lists/{id}`
@@ -160,6 +752,8 @@ export interface Operations {
   getMailingList(input: { id: string } & CallOptions): Call<Data<"getMailingList">>;
   /**
    * Change a mailing list; omitted fields stay.
+   * The settings hold for campaigns that are sent from now on. Messages that were made already keep theirs.
+   *
    * Needs the permission `mailing_lists:write`.
    *
    * `PUT /mailing-lists/{id}`
@@ -167,6 +761,10 @@ export interface Operations {
   updateMailingList(input: { id: string; body: Body<"updateMailingList"> } & CallOptions): Call<Data<"updateMailingList">>;
   /**
    * Delete a mailing list and its memberships; people on no other list are deleted.
+   * Refused (409) while a campaign to it is scheduled, being sent or paused, or an active autoresponder writes to it; the error names what does. Memberships, segments and fields are deleted with it. It cannot be undone.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `mailing_lists:write`.
    *
    * `DELETE /mailing-lists/{id}`
@@ -174,6 +772,8 @@ export interface Operations {
   deleteMailingList(input: { id: string } & CallOptions): Call<Data<"deleteMailingList">>;
   /**
    * The sign-up form of a list.
+   * The public page of the list and the address for forms in your own pages. People who sign up get a confirmation mail, and join the list by the link in it.
+   *
    * Needs the permission `mailing_lists:read`.
    *
    * `GET /mailing-lists/{id}/signup-form`
@@ -181,6 +781,8 @@ export interface Operations {
   getSignupForm(input: { id: string } & CallOptions): Call<Data<"getSignupForm">>;
   /**
    * Open or close the sign-up form of a list; people who fill it in join by a link that is mailed to them.
+   * Switches the public form on or off. While it is off, its page says so and sign-ups are refused; confirmation links that were sent still work.
+   *
    * Needs the permission `mailing_lists:write`.
    *
    * `PUT /mailing-lists/{id}/signup-form`
@@ -188,6 +790,10 @@ export interface Operations {
   updateSignupForm(input: { id: string; body: Body<"updateSignupForm"> } & CallOptions): Call<Data<"updateSignupForm">>;
   /**
    * The subscribers of a list, newest person first.
+   * The members of one list with their status on it. `search` finds parts of addresses and names. For long lists follow `pagination.next_cursor`.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `subscribers:read`.
    *
    * `GET /mailing-lists/{id}/subscribers`
@@ -195,6 +801,8 @@ export interface Operations {
   listMembers(input: { id: string; query?: Query<"listMembers"> } & CallOptions): PagedCall<Data<"listMembers">, "subscribers">;
   /**
    * Add a person to a list; a person of another list stays the same person.
+   * Creates the person, or adds a known person to the list: address, name and custom fields belong to the person, the status to the list. Active autoresponders of the list start, and `subscriber.created` or `subscriber.updated` is sent. A member of the list is refused (409).
+   *
    * Needs the permission `subscribers:write`.
    *
    * `POST /mailing-lists/{id}/subscribers`
@@ -202,6 +810,10 @@ export interface Operations {
   addMember(input: { id: string; body: Body<"addMember"> } & CallOptions): Call<Data<"addMember">>;
   /**
    * Remove all members of a list; people on no other list are deleted.
+   * Empties the list in steps; if it is interrupted, call it again. Messages that wait for these people end as `suppressed`. No subscriber events are sent. It cannot be undone.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `subscribers:write`.
    *
    * `DELETE /mailing-lists/{id}/subscribers/all`
@@ -209,6 +821,8 @@ export interface Operations {
   removeAllMembers(input: { id: string } & CallOptions): Call<Data<"removeAllMembers">>;
   /**
    * Change a subscriber; omitted fields stay, null clears a name or a custom field.
+   * Names and custom fields change on every list that the person is on; the status only on this one. The address cannot change. Sends `subscriber.updated`.
+   *
    * Needs the permission `subscribers:write`.
    *
    * `PUT /mailing-lists/{id}/subscribers/{subscriber_id}`
@@ -216,6 +830,8 @@ export interface Operations {
   updateMember(input: { id: string; subscriber_id: string; body: Body<"updateMember"> } & CallOptions): Call<Data<"updateMember">>;
   /**
    * Remove a person from a list; a person on no other list is deleted.
+   * Unlike an unsubscription it leaves no trace: a later import would add the person again. Use `PATCH …/status` to remember that a person wants no mail.
+   *
    * Needs the permission `subscribers:write`.
    *
    * `DELETE /mailing-lists/{id}/subscribers/{subscriber_id}`
@@ -223,13 +839,19 @@ export interface Operations {
   removeMember(input: { id: string; subscriber_id: string } & CallOptions): Call<Data<"removeMember">>;
   /**
    * Set a subscriber's status; bounced and complained apply to every list, and suppress the address.
+   * Use it when a person asks to get no more mail or to get it again. Sends `subscriber.unsubscribed` or `subscriber.updated`. Messages that wait for a person who is no longer active end as `suppressed`.
+   *
    * Needs the permission `subscribers:write`.
    *
    * `PUT /mailing-lists/{id}/subscribers/{subscriber_id}/status`
    */
   setMemberStatus(input: { id: string; subscriber_id: string; body: Body<"setMemberStatus"> } & CallOptions): Call<Data<"setMemberStatus">>;
   /**
-   * The people of the workspace, newest first.
+   * The people of the workspace, newest first or in another order.
+   * Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `subscribers:read`.
    *
    * `GET /subscribers`
@@ -237,6 +859,8 @@ export interface Operations {
   listSubscribers(input?: { query?: Query<"listSubscribers"> } & CallOptions): PagedCall<Data<"listSubscribers">, "subscribers">;
   /**
    * Everything about one person.
+   * Profile, lists, lifetime figures, the newest activities and bounces, and the suppression lists that hold the address.
+   *
    * Needs the permission `subscribers:read`.
    *
    * `GET /subscribers/{id}`
@@ -244,6 +868,10 @@ export interface Operations {
   getSubscriber(input: { id: string } & CallOptions): Call<Data<"getSubscriber">>;
   /**
    * Import subscribers from a CSV file, in the background.
+   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. Use `dry_run` first to see what the file would change. No subscriber events are sent.
+   *
+   * The body, or the file of the form, may have 50 MiB instead of 1 MiB.
+   *
    * Needs the permission `subscribers:write`.
    *
    * `POST /mailing-lists/{id}/subscribers/import-async`
@@ -251,13 +879,28 @@ export interface Operations {
   importSubscribers(input: { id: string; body: Body<"importSubscribers">; query?: Query<"importSubscribers"> } & CallOptions): Call<Data<"importSubscribers">>;
   /**
    * Export subscribers to a CSV file, in the background.
+   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file, for seven days. Filters are those of the list of subscribers.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `subscribers:write`.
    *
    * `POST /mailing-lists/{id}/subscribers/export-async`
    */
   exportSubscribers(input: { id: string; body?: Body<"exportSubscribers"> } & CallOptions): Call<Data<"exportSubscribers">>;
   /**
+   * Change many people in the background: all whom a filter finds, or those with the ids given.
+   * Change many people in the background: all whom a filter finds, or those with the ids given.
+   *
+   * Needs the permission `subscribers:write`.
+   *
+   * `POST /subscribers/bulk`
+   */
+  runBulkAction(input: { body: Body<"runBulkAction"> } & CallOptions): Call<Data<"runBulkAction">>;
+  /**
    * The list's own custom fields in display order.
+   * Only the fields that belong to this list; `GET /custom-fields/global` has those of every list. A list's own field takes precedence over a global one of the same name.
+   *
    * Needs the permission `custom_fields:read`.
    *
    * `GET /mailing-lists/{id}/custom-fields`
@@ -265,6 +908,8 @@ export interface Operations {
   listCustomFields(input: { id: string } & CallOptions): Call<Data<"listCustomFields">>;
   /**
    * Add a custom field to a list.
+   * Values that people already have under the name are checked against the type by the rules of the type. `field_name` is the name in merge tags, segments and imports, and cannot change later.
+   *
    * Needs the permission `custom_fields:write`.
    *
    * `POST /mailing-lists/{id}/custom-fields`
@@ -272,6 +917,8 @@ export interface Operations {
   createCustomField(input: { id: string; body: Body<"createCustomField"> } & CallOptions): Call<Data<"createCustomField">>;
   /**
    * Change a custom field of a list; omitted fields stay, the name cannot change.
+   * A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.
+   *
    * Needs the permission `custom_fields:write`.
    *
    * `PUT /mailing-lists/{id}/custom-fields/{field_id}`
@@ -279,6 +926,10 @@ export interface Operations {
   updateCustomField(input: { id: string; field_id: string; body: Body<"updateCustomField"> } & CallOptions): Call<Data<"updateCustomField">>;
   /**
    * Delete a custom field of a list; stored values of subscribers stay.
+   * Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `custom_fields:write`.
    *
    * `DELETE /mailing-lists/{id}/custom-fields/{field_id}`
@@ -286,6 +937,8 @@ export interface Operations {
   deleteCustomField(input: { id: string; field_id: string } & CallOptions): Call<Data<"deleteCustomField">>;
   /**
    * The custom fields of every list, in display order.
+   * The fields that people have on every list of the workspace.
+   *
    * Needs the permission `custom_fields:read`.
    *
    * `GET /custom-fields/global`
@@ -293,6 +946,8 @@ export interface Operations {
   listGlobalCustomFields(input?: CallOptions): Call<Data<"listGlobalCustomFields">>;
   /**
    * Add a custom field to every list; a list's own field of the same name takes precedence.
+   * Use it for what belongs to the person whatever the list, such as a customer number. `field_name` is the name in merge tags, segments and imports, and cannot change later.
+   *
    * Needs the permission `custom_fields:write`.
    *
    * `POST /custom-fields/global`
@@ -300,6 +955,8 @@ export interface Operations {
   createGlobalCustomField(input: { body: Body<"createGlobalCustomField"> } & CallOptions): Call<Data<"createGlobalCustomField">>;
   /**
    * Change a global custom field; omitted fields stay, the name cannot change.
+   * A new `field_type` converts the stored values and is refused (409) while a segment or an unfinished campaign uses the field. The name cannot change: add another field instead.
+   *
    * Needs the permission `custom_fields:write`.
    *
    * `PUT /custom-fields/global/{field_id}`
@@ -307,6 +964,10 @@ export interface Operations {
   updateGlobalCustomField(input: { field_id: string; body: Body<"updateGlobalCustomField"> } & CallOptions): Call<Data<"updateGlobalCustomField">>;
   /**
    * Delete a global custom field; stored values of subscribers stay.
+   * Refused (409) while a segment, an autoresponder or an unfinished campaign uses it. The values that people have stay stored, and come back if a field of this name is added again.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `custom_fields:write`.
    *
    * `DELETE /custom-fields/global/{field_id}`
@@ -314,13 +975,26 @@ export interface Operations {
   deleteGlobalCustomField(input: { field_id: string } & CallOptions): Call<Data<"deleteGlobalCustomField">>;
   /**
    * Segments of all lists, newest first.
+   * The segments of all mailing lists, for pages that choose one. Counts may be some minutes old; `counted_at` says when.
+   *
    * Needs the permission `segments:read`.
    *
    * `GET /segments`
    */
   listSegments(input?: { query?: Query<"listSegments"> } & CallOptions): PagedCall<Data<"listSegments">, "segments">;
   /**
+   * The fields that rules may use, with their operators, values and limits.
+   * The fields that rules may use, with their operators, values and limits.
+   *
+   * Needs the permission `segments:read`.
+   *
+   * `GET /segments/fields`
+   */
+  listSegmentFields(input?: { query?: Query<"listSegmentFields"> } & CallOptions): Call<Data<"listSegmentFields">>;
+  /**
    * The segments of a list, newest first.
+   * The segments that select people of this list. Counts may be some minutes old; `counted_at` says when.
+   *
    * Needs the permission `segments:read`.
    *
    * `GET /mailing-lists/{id}/segments`
@@ -328,6 +1002,10 @@ export interface Operations {
   listSegmentsOfList(input: { id: string; query?: Query<"listSegmentsOfList"> } & CallOptions): PagedCall<Data<"listSegmentsOfList">, "segments">;
   /**
    * Save conditions as a segment of a list.
+   * A segment stores conditions, not people: people who meet them at the time of a campaign get it. Only active members count, unless a rule names `status`. Try conditions with `POST /mailing-lists/{id}/segments/preview` first.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `segments:write`.
    *
    * `POST /mailing-lists/{id}/segments`
@@ -335,6 +1013,10 @@ export interface Operations {
   createSegment(input: { id: string; body: Body<"createSegment"> } & CallOptions): Call<Data<"createSegment">>;
   /**
    * Count the people who meet conditions, without saving them.
+   * Counts now and saves nothing. Use it on a page that edits conditions. A count that takes longer than five seconds is answered 400.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `segments:read`.
    *
    * `POST /mailing-lists/{id}/segments/preview`
@@ -342,6 +1024,8 @@ export interface Operations {
   previewSegment(input: { id: string; body: Body<"previewSegment"> } & CallOptions): Call<Data<"previewSegment">>;
   /**
    * One segment.
+   * The segment with its conditions and a fresh count.
+   *
    * Needs the permission `segments:read`.
    *
    * `GET /mailing-lists/{id}/segments/{segment_id}`
@@ -349,6 +1033,10 @@ export interface Operations {
   getSegment(input: { id: string; segment_id: string } & CallOptions): Call<Data<"getSegment">>;
   /**
    * Change a segment; omitted fields stay.
+   * New conditions hold for everything that uses the segment and has not chosen its recipients yet. A campaign that is being sent keeps its recipients.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `segments:write`.
    *
    * `PUT /mailing-lists/{id}/segments/{segment_id}`
@@ -356,6 +1044,8 @@ export interface Operations {
   updateSegment(input: { id: string; segment_id: string; body: Body<"updateSegment"> } & CallOptions): Call<Data<"updateSegment">>;
   /**
    * Delete a segment; its members do not change.
+   * Refused (409) while something else, such as an unfinished campaign or another segment, uses it; the error names what does.
+   *
    * Needs the permission `segments:write`.
    *
    * `DELETE /mailing-lists/{id}/segments/{segment_id}`
@@ -363,6 +1053,10 @@ export interface Operations {
   deleteSegment(input: { id: string; segment_id: string } & CallOptions): Call<Data<"deleteSegment">>;
   /**
    * The subscribers in a segment now, newest person first.
+   * Evaluates the conditions now. For long lists follow `pagination.next_cursor`.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `subscribers:read`.
    *
    * `GET /mailing-lists/{id}/segments/{segment_id}/subscribers`
@@ -370,6 +1064,10 @@ export interface Operations {
   listSegmentMembers(input: { id: string; segment_id: string; query?: Query<"listSegmentMembers"> } & CallOptions): PagedCall<Data<"listSegmentMembers">, "subscribers">;
   /**
    * The segments that a person is in now.
+   * Evaluates every segment of the workspace for this one person. Use it to explain why a person gets a campaign.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `segments:read`.
    *
    * `GET /subscribers/{id}/segments`
@@ -377,6 +1075,8 @@ export interface Operations {
   listSegmentsOfSubscriber(input: { id: string } & CallOptions): Call<Data<"listSegmentsOfSubscriber">>;
   /**
    * Suppression lists, newest first; the list of bounces and complaints is always there.
+   * A suppression list holds addresses and domains that get no mail. The list of hard bounces and complaints, which the service fills, is always there and cannot be deleted.
+   *
    * Needs the permission `suppression_lists:read`.
    *
    * `GET /suppression-lists`
@@ -384,6 +1084,8 @@ export interface Operations {
   listSuppressionLists(input?: CallOptions): Call<Data<"listSuppressionLists">>;
   /**
    * Create a suppression list.
+   * A list without a scope holds for all mail of the workspace; one with `mailing_list_id` or `segment_id` only for campaigns to that audience. It holds from the first entry on, also for messages that wait.
+   *
    * Needs the permission `suppression_lists:write`.
    *
    * `POST /suppression-lists`
@@ -391,6 +1093,8 @@ export interface Operations {
   createSuppressionList(input: { body: Body<"createSuppressionList"> } & CallOptions): Call<Data<"createSuppressionList">>;
   /**
    * One suppression list.
+   * The list with its number of entries. `GET /suppression-lists/{id}/entries` reads them.
+   *
    * Needs the permission `suppression_lists:read`.
    *
    * `GET /suppression-lists/{id}`
@@ -398,6 +1102,8 @@ export interface Operations {
   getSuppressionList(input: { id: string } & CallOptions): Call<Data<"getSuppressionList">>;
   /**
    * Change a suppression list; omitted fields stay.
+   * Changes name, description or scope. A wider scope also holds for messages that already wait to be sent.
+   *
    * Needs the permission `suppression_lists:write`.
    *
    * `PUT /suppression-lists/{id}`
@@ -405,13 +1111,21 @@ export interface Operations {
   updateSuppressionList(input: { id: string; body: Body<"updateSuppressionList"> } & CallOptions): Call<Data<"updateSuppressionList">>;
   /**
    * Delete a suppression list with its entries.
+   * Its entries are deleted too, and no longer keep recipients from getting mail. The list of bounces and complaints cannot be deleted.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `suppression_lists:write`.
    *
    * `DELETE /suppression-lists/{id}`
    */
   deleteSuppressionList(input: { id: string } & CallOptions): Call<Data<"deleteSuppressionList">>;
   /**
-   * Up to 1000 entries of a list, newest first; null when there are none.
+   * The entries of a list, newest first; null when there are none.
+   * A page of entries by cursor. With `search` only those whose address or domain contains the text.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `suppression_lists:read`.
    *
    * `GET /suppression-lists/{id}/entries`
@@ -419,6 +1133,12 @@ export interface Operations {
   listSuppressionEntries(input: { id: string; query?: Query<"listSuppressionEntries"> } & CallOptions): PagedCall<Data<"listSuppressionEntries">, "data">;
   /**
    * Add addresses and domains to a list, one a line.
+   * One address or domain a line; an entry that exists already is counted as skipped. A domain suppresses every address at it. Messages that wait for a suppressed recipient end as `suppressed`. For a whole file use `POST /suppression-lists/{id}/import`.
+   *
+   * The body, or the file of the form, may have 4 MiB instead of 1 MiB.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `suppression_lists:write`.
    *
    * `POST /suppression-lists/{id}/entries`
@@ -426,6 +1146,10 @@ export interface Operations {
   addSuppressionEntries(input: { id: string; body: Body<"addSuppressionEntries"> } & CallOptions): Call<Data<"addSuppressionEntries">>;
   /**
    * Add the addresses and domains of a file to a list, all or nothing.
+   * A CSV or text file with one address or domain a row. A row that is neither is counted as invalid. The entries are added in one transaction: after an error none is.
+   *
+   * The body, or the file of the form, may have 20 MiB instead of 1 MiB.
+   *
    * Needs the permission `suppression_lists:write`.
    *
    * `POST /suppression-lists/{id}/import`
@@ -433,13 +1157,26 @@ export interface Operations {
   importSuppressionEntries(input: { id: string; body: Body<"importSuppressionEntries"> } & CallOptions): Call<Data<"importSuppressionEntries">>;
   /**
    * Remove an entry from a list.
+   * The address or domain gets mail again, unless another list has it. A person who bounced or complained keeps that status on the mailing lists.
+   *
    * Needs the permission `suppression_lists:write`.
    *
    * `DELETE /suppression-lists/{id}/entries/{entry_id}`
    */
   deleteSuppressionEntry(input: { id: string; entry_id: string } & CallOptions): Call<Data<"deleteSuppressionEntry">>;
   /**
+   * Say of addresses whether they may be mailed, and what keeps mail away from them.
+   * Say of addresses whether they may be mailed, and what keeps mail away from them.
+   *
+   * Needs the permission `suppression_lists:read`.
+   *
+   * `POST /suppressions/find`
+   */
+  findSuppressions(input: { body: Body<"findSuppressions"> } & CallOptions): Call<Data<"findSuppressions">>;
+  /**
    * Check whether a list suppresses an address or domain.
+   * Tells whether the list holds the address itself or its domain. Nothing is changed. Use it to find out why a person gets no mail.
+   *
    * Needs the permission `suppression_lists:read`.
    *
    * `POST /suppression-lists/{id}/test`
@@ -447,6 +1184,8 @@ export interface Operations {
   testSuppression(input: { id: string; body: Body<"testSuppression"> } & CallOptions): Call<Data<"testSuppression">>;
   /**
    * List the sending domains, newest first.
+   * The domains that the workspace sends from, with the flags of the last check. They are checked again every day.
+   *
    * Needs the permission `sending_domains:read`.
    *
    * `GET /sending-domains`
@@ -454,6 +1193,8 @@ export interface Operations {
   listSendingDomains(input?: CallOptions): Call<Data<"listSendingDomains">>;
   /**
    * Add a sending domain, and generate its DKIM key.
+   * The answer has the token that proves ownership; `GET /sending-domains/{id}/dns-status` has every record to publish. Publish them, then call `POST /sending-domains/{id}/verify`. A workspace has at most 1,000 sending domains.
+   *
    * Needs the permission `sending_domains:write`.
    *
    * `POST /sending-domains`
@@ -461,6 +1202,10 @@ export interface Operations {
   createSendingDomain(input: { body: Body<"createSendingDomain"> } & CallOptions): Call<Data<"createSendingDomain">>;
   /**
    * Delete a sending domain that no scheduled or sending campaign needs, and destroy its DKIM keys.
+   * Mail from the domain is refused from then on, and its DKIM keys are destroyed. Refused (409) while a scheduled or sending campaign needs it.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `sending_domains:write`.
    *
    * `DELETE /sending-domains/{id}`
@@ -468,6 +1213,10 @@ export interface Operations {
   deleteSendingDomain(input: { id: string } & CallOptions): Call<Data<"deleteSendingDomain">>;
   /**
    * Show the DNS records to publish and what is published now.
+   * Looks everything up now and changes no flag. Use it for a page that shows which records are missing.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
    * Needs the permission `sending_domains:read`.
    *
    * `GET /sending-domains/{id}/dns-status`
@@ -475,6 +1224,10 @@ export interface Operations {
   getSendingDomainDnsStatus(input: { id: string } & CallOptions): Call<Data<"getSendingDomainDnsStatus">>;
   /**
    * Check the DNS now and update every flag.
+   * Looks everything up now and stores the result. Ownership is enough to send; SPF, DKIM and DMARC decide how well mail is received. A domain that another workspace has proved to own is refused (409). Sends `domain.verified` or `domain.failed`.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
    * Needs the permission `sending_domains:write`.
    *
    * `POST /sending-domains/{id}/verify`
@@ -482,6 +1235,8 @@ export interface Operations {
   verifySendingDomain(input: { id: string } & CallOptions): Call<Data<"verifySendingDomain">>;
   /**
    * Switch the domain's own return path on or off; it is used once its record is verified.
+   * With its own return path a domain's bounces go to a name below it, and SPF is aligned for DMARC. Publish the record that `dns-status` shows, then verify the domain.
+   *
    * Needs the permission `sending_domains:write`.
    *
    * `PATCH /sending-domains/{id}/custom-return-path`
@@ -489,6 +1244,8 @@ export interface Operations {
   setCustomReturnPath(input: { id: string; body: Body<"setCustomReturnPath"> } & CallOptions): Call<Data<"setCustomReturnPath">>;
   /**
    * Switch the collection of the domain's DMARC reports on or off.
+   * While it is on, `dns-status` shows the record to publish, and reports appear at `GET /sending-domains/{id}/dmarc-reports`.
+   *
    * Needs the permission `sending_domains:write`.
    *
    * `PATCH /sending-domains/{id}/dmarc-ingestion`
@@ -496,6 +1253,8 @@ export interface Operations {
   setDmarcIngestion(input: { id: string; body: Body<"setDmarcIngestion"> } & CallOptions): Call<Data<"setDmarcIngestion">>;
   /**
    * List the verified senders, newest first.
+   * Single addresses that the workspace may send from without owning their domain.
+   *
    * Needs the permission `verified_senders:read`.
    *
    * `GET /verified-senders`
@@ -503,6 +1262,8 @@ export interface Operations {
   listVerifiedSenders(input?: CallOptions): Call<Data<"listVerifiedSenders">>;
   /**
    * Add a sender address and mail it a confirmation link.
+   * Mails a link to the address. The reader of that mailbox confirms by the link, and the workspace may then send from exactly this address. Use a sending domain instead if you can publish DNS records.
+   *
    * Needs the permission `verified_senders:write`.
    *
    * `POST /verified-senders`
@@ -510,6 +1271,8 @@ export interface Operations {
   createVerifiedSender(input: { body: Body<"createVerifiedSender"> } & CallOptions): Call<Data<"createVerifiedSender">>;
   /**
    * Mail a new confirmation link, at most once a minute; older links stop working.
+   * Use it when the first mail was lost or its link is too old. Before a minute has passed it answers 429.
+   *
    * Needs the permission `verified_senders:write`.
    *
    * `POST /verified-senders/{id}/resend`
@@ -517,6 +1280,8 @@ export interface Operations {
   resendVerifiedSenderLink(input: { id: string } & CallOptions): Call<Data<"resendVerifiedSenderLink">>;
   /**
    * Delete a verified sender that no scheduled or sending campaign needs.
+   * Mail from the address is refused from then on. Refused (409) while a scheduled or sending campaign needs it.
+   *
    * Needs the permission `verified_senders:write`.
    *
    * `DELETE /verified-senders/{id}`
@@ -524,6 +1289,8 @@ export interface Operations {
   deleteVerifiedSender(input: { id: string } & CallOptions): Call<Data<"deleteVerifiedSender">>;
   /**
    * List the DKIM keys, newest first.
+   * The keys of all sending domains, without their private halves. The newest verified key of a domain signs its mail.
+   *
    * Needs the permission `dkims:read`.
    *
    * `GET /dkims`
@@ -531,6 +1298,8 @@ export interface Operations {
   listDkimKeys(input?: CallOptions): Call<Data<"listDkimKeys">>;
   /**
    * Generate a DKIM key for a sending domain.
+   * Use it to replace a key: publish the record of the answer, check it with `POST /dkims/{id}/verify-dns`, and delete the old key some days later. Until its record is seen, the old key signs. The private half never leaves the service.
+   *
    * Needs the permission `dkims:write`.
    *
    * `POST /dkims`
@@ -538,6 +1307,10 @@ export interface Operations {
   createDkimKey(input: { body: Body<"createDkimKey"> } & CallOptions): Call<Data<"createDkimKey">>;
   /**
    * Check that the published record matches the key.
+   * Compares the published record with the key. From then on a verified key signs if it is the newest of its domain.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
    * Needs the permission `dkims:write`.
    *
    * `POST /dkims/{id}/verify-dns`
@@ -545,6 +1318,8 @@ export interface Operations {
   verifyDkimKeyDns(input: { id: string } & CallOptions): Call<Data<"verifyDkimKeyDns">>;
   /**
    * Delete a DKIM key; the only key of a verified domain cannot be deleted.
+   * The private half is destroyed. Mail that was signed with it can be verified as long as its record is published. The only key of a verified domain is refused (409).
+   *
    * Needs the permission `dkims:write`.
    *
    * `DELETE /dkims/{id}`
@@ -552,6 +1327,8 @@ export interface Operations {
   deleteDkimKey(input: { id: string } & CallOptions): Call<Data<"deleteDkimKey">>;
   /**
    * List the tracking domains, newest first.
+   * Domains of your own for the links and pixels in tracked mail, each with the record to publish.
+   *
    * Needs the permission `tracking_domains:read`.
    *
    * `GET /tracking-domains`
@@ -559,6 +1336,8 @@ export interface Operations {
   listTrackingDomains(input?: CallOptions): Call<Data<"listTrackingDomains">>;
   /**
    * Add a tracking domain.
+   * Publish the CNAME record of the answer, then call `POST /tracking-domains/{id}/verify`. Once it is verified, links of mail from its parent domain begin with it. A name that another workspace has claimed is refused (409).
+   *
    * Needs the permission `tracking_domains:write`.
    *
    * `POST /tracking-domains`
@@ -566,6 +1345,8 @@ export interface Operations {
   createTrackingDomain(input: { body: Body<"createTrackingDomain"> } & CallOptions): Call<Data<"createTrackingDomain">>;
   /**
    * One tracking domain.
+   * The domain with the result of the last check and the record to publish.
+   *
    * Needs the permission `tracking_domains:read`.
    *
    * `GET /tracking-domains/{id}`
@@ -573,6 +1354,8 @@ export interface Operations {
   getTrackingDomain(input: { id: string } & CallOptions): Call<Data<"getTrackingDomain">>;
   /**
    * Rename a tracking domain; the new name has to be verified.
+   * The new name starts unverified. Links in sent mail keep the old name, and work as long as its DNS record exists.
+   *
    * Needs the permission `tracking_domains:write`.
    *
    * `PUT /tracking-domains/{id}`
@@ -580,6 +1363,8 @@ export interface Operations {
   updateTrackingDomain(input: { id: string; body: Body<"updateTrackingDomain"> } & CallOptions): Call<Data<"updateTrackingDomain">>;
   /**
    * Delete a tracking domain; links in sent mail work as long as its DNS record exists.
+   * New mail uses the service's own address in links. Leave the DNS record in place for as long as links of sent mail should work.
+   *
    * Needs the permission `tracking_domains:write`.
    *
    * `DELETE /tracking-domains/{id}`
@@ -587,6 +1372,10 @@ export interface Operations {
   deleteTrackingDomain(input: { id: string } & CallOptions): Call<Data<"deleteTrackingDomain">>;
   /**
    * Look for the CNAME record now.
+   * Looks up the CNAME record, and checks that HTTPS works there. Records that were just published may take some minutes to be visible; call it again.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
    * Needs the permission `tracking_domains:write`.
    *
    * `POST /tracking-domains/{id}/verify`
@@ -594,6 +1383,8 @@ export interface Operations {
   verifyTrackingDomain(input: { id: string } & CallOptions): Call<Data<"verifyTrackingDomain">>;
   /**
    * List the sending IPs with the state of their warm-up, newest first.
+   * The addresses that this workspace has to itself, each with how far its warm-up has come with every mailbox provider.
+   *
    * Needs the permission `sending_ips:read`.
    *
    * `GET /sending-ips`
@@ -601,6 +1392,8 @@ export interface Operations {
   listSendingIps(input?: CallOptions): Call<Data<"listSendingIps">>;
   /**
    * Claim an address of the delivery machines for this workspace.
+   * The address must be one of the delivery machines and not claimed by another workspace. A routing rule then sends mail from it. Switch the warm-up on for an address that has sent nothing yet.
+   *
    * Needs the permission `sending_ips:write`.
    *
    * `POST /sending-ips`
@@ -608,6 +1401,8 @@ export interface Operations {
   createSendingIp(input: { body: Body<"createSendingIp"> } & CallOptions): Call<Data<"createSendingIp">>;
   /**
    * One sending IP with the state of its warm-up.
+   * The address with today's numbers of its warm-up.
+   *
    * Needs the permission `sending_ips:read`.
    *
    * `GET /sending-ips/{id}`
@@ -615,6 +1410,8 @@ export interface Operations {
   getSendingIp(input: { id: string } & CallOptions): Call<Data<"getSendingIp">>;
   /**
    * Change a sending IP, or switch its warm-up on or off; omitted fields stay.
+   * Deactivating an address lets its mail leave by the remaining rules. Switching the warm-up on starts it from the first day.
+   *
    * Needs the permission `sending_ips:write`.
    *
    * `PATCH /sending-ips/{id}`
@@ -622,6 +1419,8 @@ export interface Operations {
   updateSendingIp(input: { id: string; body: Body<"updateSendingIp"> } & CallOptions): Call<Data<"updateSendingIp">>;
   /**
    * Delete a sending IP; mail that waits for it leaves by the remaining rules.
+   * The address is free for other workspaces again. Refused (409) while a routing rule or an unfinished campaign names it.
+   *
    * Needs the permission `sending_ips:write`.
    *
    * `DELETE /sending-ips/{id}`
@@ -629,6 +1428,8 @@ export interface Operations {
   deleteSendingIp(input: { id: string } & CallOptions): Call<Data<"deleteSendingIp">>;
   /**
    * List the routing rules in the order in which they are tried.
+   * A message takes the first active, automatic rule that matches it, in this order; without one it leaves by the default route. A campaign may name a rule itself.
+   *
    * Needs the permission `routing_rules:read`.
    *
    * `GET /routing-rules`
@@ -636,6 +1437,8 @@ export interface Operations {
   listRoutingRules(input?: CallOptions): Call<Data<"listRoutingRules">>;
   /**
    * Add a routing rule.
+   * Sends matching messages from chosen addresses or over a relay. The rule holds for messages that are sent from now on, also for those that wait. Credentials of a relay are stored sealed and never shown.
+   *
    * Needs the permission `routing_rules:write`.
    *
    * `POST /routing-rules`
@@ -643,6 +1446,8 @@ export interface Operations {
   createRoutingRule(input: { body: Body<"createRoutingRule"> } & CallOptions): Call<Data<"createRoutingRule">>;
   /**
    * One routing rule.
+   * The rule without the credentials of its relay.
+   *
    * Needs the permission `routing_rules:read`.
    *
    * `GET /routing-rules/{id}`
@@ -650,6 +1455,8 @@ export interface Operations {
   getRoutingRule(input: { id: string } & CallOptions): Call<Data<"getRoutingRule">>;
   /**
    * Change a routing rule; omitted fields stay, match and action are replaced as a whole.
+   * The change holds within seconds, also for messages that wait. A relay that is sent back as it is shown keeps its password.
+   *
    * Needs the permission `routing_rules:write`.
    *
    * `PATCH /routing-rules/{id}`
@@ -657,6 +1464,8 @@ export interface Operations {
   updateRoutingRule(input: { id: string; body: Body<"updateRoutingRule"> } & CallOptions): Call<Data<"updateRoutingRule">>;
   /**
    * Delete a routing rule that no scheduled or sending campaign names.
+   * Messages that wait take the next rule that matches. Refused (409) while a scheduled or sending campaign names it.
+   *
    * Needs the permission `routing_rules:write`.
    *
    * `DELETE /routing-rules/{id}`
@@ -664,6 +1473,10 @@ export interface Operations {
   deleteRoutingRule(input: { id: string } & CallOptions): Call<Data<"deleteRoutingRule">>;
   /**
    * List DMARC reports about the domain, with totals by source.
+   * Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `sending_domains:read`.
    *
    * `GET /sending-domains/{id}/dmarc-reports`
@@ -671,13 +1484,19 @@ export interface Operations {
   listDmarcReports(input: { id: string; query?: Query<"listDmarcReports"> } & CallOptions): PagedCall<Data<"listDmarcReports">, "reports">;
   /**
    * List TLS reports (TLS-RPT): how often others could deliver to the domain over TLS.
+   * Other servers report how often they could deliver to the domain over TLS. Use it before and after a policy of MTA-STS or DANE is published.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `sending_domains:read`.
    *
    * `GET /sending-domains/{id}/tls-reports`
    */
   listTlsReports(input: { id: string; query?: Query<"listTlsReports"> } & CallOptions): PagedCall<Data<"listTlsReports">, "reports">;
   /**
-   * Campaigns with their counts and rates, newest first.
+   * Campaigns with their counts and rates, by default newest first.
+   * A page of campaigns with their results, without their content. `search` finds parts of name and subject.
+   *
    * Needs the permission `campaigns:read`.
    *
    * `GET /campaigns`
@@ -685,6 +1504,12 @@ export interface Operations {
   listCampaigns(input?: { query?: Query<"listCampaigns"> } & CallOptions): PagedCall<Data<"listCampaigns">, "campaigns">;
   /**
    * Create a campaign as a draft.
+   * A draft can be changed and tested; `POST /campaigns/{id}/send` sends it. Merge tags are checked at once, and `warnings` names what would show nothing. A workspace has at most 10,000 campaigns.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `campaigns:write`.
    *
    * `POST /campaigns`
@@ -692,13 +1517,34 @@ export interface Operations {
   createCampaign(input: { body: Body<"createCampaign"> } & CallOptions): Call<Data<"createCampaign">>;
   /**
    * One campaign with its content, settings and counts.
+   * Content, settings and results. Use `GET /campaigns/{id}/activity` and the calls beside it for charts.
+   *
    * Needs the permission `campaigns:read`.
    *
    * `GET /campaigns/{id}`
    */
-  getCampaign(input: { id: string } & CallOptions): Call<Data<"getCampaign">>;
+  getCampaign(input: { id: string; query?: Query<"getCampaign"> } & CallOptions): Call<Data<"getCampaign">>;
+  /**
+   * Change some fields of a draft; omitted fields stay as they are.
+   * Change some fields of a draft; omitted fields stay as they are.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `campaigns:write`.
+   *
+   * `PATCH /campaigns/{id}`
+   */
+  updateCampaign(input: { id: string; body: Body<"updateCampaign">; query?: Query<"updateCampaign"> } & CallOptions): Call<Data<"updateCampaign">>;
   /**
    * Replace a draft; omitted fields return to their defaults.
+   * Send the whole draft: a field that is missing returns to its default. Any other status than `draft` is refused (409); `POST /campaigns/{id}/duplicate` makes a new draft of it.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `campaigns:write`.
    *
    * `PUT /campaigns/{id}`
@@ -706,6 +1552,10 @@ export interface Operations {
   replaceCampaign(input: { id: string; body: Body<"replaceCampaign"> } & CallOptions): Call<Data<"replaceCampaign">>;
   /**
    * Delete a campaign that is not sending; its messages stay in the log.
+   * Possible in every status except `sending`. Deleting a paused campaign cancels its waiting messages. Results stay in reports, with the campaign's name.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `campaigns:write`.
    *
    * `DELETE /campaigns/{id}`
@@ -713,6 +1563,8 @@ export interface Operations {
   deleteCampaign(input: { id: string } & CallOptions): Call<Data<"deleteCampaign">>;
   /**
    * Send a draft now, or at its scheduled time.
+   * Checks content, recipients and sender again, and schedules the campaign or begins to send. Recipients are chosen when sending begins, not now. A draft with `scheduled_at` leaves at that time unless `send_now` is true. `campaign.sent` is sent when every message had its first attempt.
+   *
    * Needs the permission `campaigns:send`.
    *
    * `POST /campaigns/{id}/send`
@@ -720,6 +1572,8 @@ export interface Operations {
   sendCampaign(input: { id: string; body?: Body<"sendCampaign"> } & CallOptions): Call<Data<"sendCampaign">>;
   /**
    * Pause a sending campaign; messages being sent are finished, no others are sent.
+   * Sends `campaign.paused`. `POST /campaigns/{id}/resume` continues.
+   *
    * Needs the permission `campaigns:send`.
    *
    * `POST /campaigns/{id}/pause`
@@ -727,6 +1581,8 @@ export interface Operations {
   pauseCampaign(input: { id: string } & CallOptions): Call<Data<"pauseCampaign">>;
   /**
    * Resume a paused campaign where it stopped.
+   * People who left in the meantime get nothing. Refused (409) if the audience no longer exists.
+   *
    * Needs the permission `campaigns:send`.
    *
    * `POST /campaigns/{id}/resume`
@@ -734,6 +1590,8 @@ export interface Operations {
   resumeCampaign(input: { id: string } & CallOptions): Call<Data<"resumeCampaign">>;
   /**
    * Cancel a campaign permanently; messages that were not sent are cancelled.
+   * Works while it is scheduled, sending or paused, and cannot be undone. Messages that were sent stay sent.
+   *
    * Needs the permission `campaigns:send`.
    *
    * `POST /campaigns/{id}/cancel`
@@ -741,6 +1599,8 @@ export interface Operations {
   cancelCampaign(input: { id: string } & CallOptions): Call<Data<"cancelCampaign">>;
   /**
    * Turn a scheduled campaign back into a draft.
+   * Its time is kept in `scheduled_at`; change the draft, or send it again. Refused (409) once sending has begun.
+   *
    * Needs the permission `campaigns:send`.
    *
    * `POST /campaigns/{id}/unschedule`
@@ -748,6 +1608,8 @@ export interface Operations {
   unscheduleCampaign(input: { id: string } & CallOptions): Call<Data<"unscheduleCampaign">>;
   /**
    * Duplicate a campaign in any status as a new draft.
+   * Content and settings are copied, results are not. The schedule is not copied either.
+   *
    * Needs the permission `campaigns:write`.
    *
    * `POST /campaigns/{id}/duplicate`
@@ -755,6 +1617,8 @@ export interface Operations {
   duplicateCampaign(input: { id: string } & CallOptions): Call<Data<"duplicateCampaign">>;
   /**
    * Send a test of the mail to a few addresses.
+   * The mail is rendered as for a recipient and marked as a test; it counts in the plan's allowance and in no result of the campaign. The campaign does not change.
+   *
    * Needs the permission `campaigns:send`.
    *
    * `POST /campaigns/{id}/test`
@@ -762,6 +1626,10 @@ export interface Operations {
   testCampaign(input: { id: string; body: Body<"testCampaign"> } & CallOptions): Call<Data<"testCampaign">>;
   /**
    * Activity of a campaign since it was sent, hour by hour, cumulative.
+   * One entry an hour with the sums up to then, for a chart.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `campaigns:read`.
    *
    * `GET /campaigns/{id}/activity`
@@ -769,6 +1637,10 @@ export interface Operations {
   getCampaignActivity(input: { id: string } & CallOptions): Call<Data<"getCampaignActivity">>;
   /**
    * Delivery results by recipient domain, largest first.
+   * How the messages fared at each recipient domain. Use it to see which mailbox provider refuses or delays mail.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `campaigns:read`.
    *
    * `GET /campaigns/{id}/smtp-domain-stats`
@@ -776,6 +1648,10 @@ export interface Operations {
   getCampaignDomainStats(input: { id: string; query?: Query<"getCampaignDomainStats"> } & CallOptions): PagedCall<Data<"getCampaignDomainStats">, "stats">;
   /**
    * The messages of a campaign with their status.
+   * Every message with its state and last reply. For long lists follow `pagination.next_cursor`.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `campaigns:read`.
    *
    * `GET /campaigns/{id}/messages`
@@ -783,6 +1659,10 @@ export interface Operations {
   listCampaignMessages(input: { id: string; query?: Query<"listCampaignMessages"> } & CallOptions): PagedCall<Data<"listCampaignMessages">, "messages">;
   /**
    * Recent activity of recipients, newest first.
+   * Opens, clicks, unsubscriptions and complaints as they come in.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `campaigns:read`.
    *
    * `GET /campaigns/{id}/recent-activity`
@@ -790,13 +1670,41 @@ export interface Operations {
   listCampaignActivities(input: { id: string; query?: Query<"listCampaignActivities"> } & CallOptions): PagedCall<Data<"listCampaignActivities">, "activities">;
   /**
    * The tracked links of a campaign with their clicks.
+   * Each link of the content with the clicks by people.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `campaigns:read`.
    *
    * `GET /campaigns/{id}/links`
    */
   listCampaignLinks(input: { id: string } & CallOptions): Call<Data<"listCampaignLinks">>;
   /**
+   * Render a mail as it would be sent to one person, without sending it.
+   * Render a mail as it would be sent to one person, without sending it.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `POST /render`
+   */
+  renderContent(input: { body: Body<"renderContent"> } & CallOptions): Call<Data<"renderContent">>;
+  /**
+   * How far a campaign is: counts by state, rate, ETA and what limits it.
+   * How far a campaign is: counts by state, rate, ETA and what limits it.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `GET /campaigns/{id}/progress`
+   */
+  getCampaignProgress(input: { id: string } & CallOptions): Call<Data<"getCampaignProgress">>;
+  /**
    * Autoresponders with their counts, newest first.
+   * Series of mails that people get one after another, with how many were sent, opened and clicked.
+   *
    * Needs the permission `autoresponders:read`.
    *
    * `GET /autoresponders`
@@ -804,6 +1712,10 @@ export interface Operations {
   listAutoresponders(input?: { query?: Query<"listAutoresponders"> } & CallOptions): PagedCall<Data<"listAutoresponders">, "autoresponders">;
   /**
    * Create an autoresponder; it is inactive.
+   * A series starts when a person becomes an active member of the list, or on a date in a custom field. Nothing is sent until `POST /autoresponders/{id}/activate`.
+   *
+   * The body, or the file of the form, may have 10 MiB instead of 1 MiB.
+   *
    * Needs the permission `autoresponders:write`.
    *
    * `POST /autoresponders`
@@ -811,6 +1723,8 @@ export interface Operations {
   createAutoresponder(input: { body: Body<"createAutoresponder"> } & CallOptions): Call<Data<"createAutoresponder">>;
   /**
    * One autoresponder with its steps.
+   * The series with the content of every step.
+   *
    * Needs the permission `autoresponders:read`.
    *
    * `GET /autoresponders/{id}`
@@ -818,6 +1732,10 @@ export interface Operations {
   getAutoresponder(input: { id: string } & CallOptions): Call<Data<"getAutoresponder">>;
   /**
    * Replace an autoresponder, active or not; omitted fields return to their defaults.
+   * Send the `id` of a step to change it; a step without an id is new, and one that is missing is removed with its queued mail. People who are in the series continue with the changed steps.
+   *
+   * The body, or the file of the form, may have 10 MiB instead of 1 MiB.
+   *
    * Needs the permission `autoresponders:write`.
    *
    * `PUT /autoresponders/{id}`
@@ -825,6 +1743,8 @@ export interface Operations {
   replaceAutoresponder(input: { id: string; body: Body<"replaceAutoresponder"> } & CallOptions): Call<Data<"replaceAutoresponder">>;
   /**
    * Delete an autoresponder; its queued mail is cancelled, its sent mail stays in the log.
+   * Figures and messages stay in reports and in the log, with its name.
+   *
    * Needs the permission `autoresponders:write`.
    *
    * `DELETE /autoresponders/{id}`
@@ -832,6 +1752,8 @@ export interface Operations {
   deleteAutoresponder(input: { id: string } & CallOptions): Call<Data<"deleteAutoresponder">>;
   /**
    * Start or resume: people who join from now on get the series.
+   * Content, sender and list are checked again. People who joined while it was inactive do not get the series.
+   *
    * Needs the permission `autoresponders:send`.
    *
    * `POST /autoresponders/{id}/activate`
@@ -839,6 +1761,8 @@ export interface Operations {
   activateAutoresponder(input: { id: string } & CallOptions): Call<Data<"activateAutoresponder">>;
   /**
    * Stop at once: messages being sent are finished, no others are sent.
+   * Queued mail waits, and is sent after the next activation. No person starts the series while it is inactive.
+   *
    * Needs the permission `autoresponders:send`.
    *
    * `POST /autoresponders/{id}/deactivate`
@@ -846,13 +1770,61 @@ export interface Operations {
   deactivateAutoresponder(input: { id: string } & CallOptions): Call<Data<"deactivateAutoresponder">>;
   /**
    * Send one transactional email to one recipient.
+   * Use it for receipts, password resets and other mail that one person has asked for. The answer comes after the message is stored safely; delivery follows in the background, and `GET /messages/{id}` or the events of webhooks tell what becomes of it. Send an `Idempotency-Key`, so that a repeated request sends nothing twice. Each accepted email counts in the plan's allowance.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
    * Needs the permission `emails:send`.
    *
    * `POST /emails/send`
    */
   sendEmail(input: { body: Body<"sendEmail">; query?: Query<"sendEmail"> } & CallOptions): Call<Data<"sendEmail">>;
   /**
+   * Try a waiting message now, without waiting for its next attempt.
+   * Try a waiting message now, without waiting for its next attempt.
+   *
+   * Needs the permission `messages:send`.
+   *
+   * `POST /messages/{id}/retry`
+   */
+  retryMessage(input: { id: string } & CallOptions): Call<Data<"retryMessage">>;
+  /**
+   * Cancel a waiting message, so that it is not sent any more.
+   * Cancel a waiting message, so that it is not sent any more.
+   *
+   * Needs the permission `messages:send`.
+   *
+   * `POST /messages/{id}/cancel`
+   */
+  cancelMessage(input: { id: string } & CallOptions): Call<Data<"cancelMessage">>;
+  /**
+   * The content of a message as it was sent: HTML, text, headers, attachments.
+   * The content of a message as it was sent: HTML, text, headers, attachments.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `message_content:read`.
+   *
+   * `GET /messages/{id}/content`
+   */
+  getMessageContent(input: { id: string } & CallOptions): Call<Data<"getMessageContent">>;
+  /**
+   * The source of a message as it was sent, a file that mail programs open.
+   * The source of a message as it was sent, a file that mail programs open.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `message_content:read`.
+   *
+   * `GET /messages/{id}/source`
+   */
+  downloadMessageSource(input: { id: string } & CallOptions): Call<Data<"downloadMessageSource">>;
+  /**
    * Check an IP address or a domain against all blacklists now.
+   * Asks every blacklist that this installation uses, within some seconds. Costs one check of the plan. Use a monitor to watch an address or a domain over time.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
    * Needs the permission `blacklist:write`.
    *
    * `POST /blacklist/check`
@@ -860,6 +1832,8 @@ export interface Operations {
   checkBlacklists(input: { body: Body<"checkBlacklists"> } & CallOptions): Call<Data<"checkBlacklists">>;
   /**
    * List the monitors, newest first.
+   * The monitors with the result of their last check.
+   *
    * Needs the permission `blacklist:read`.
    *
    * `GET /blacklist/monitors`
@@ -867,6 +1841,8 @@ export interface Operations {
   listBlacklistMonitors(input?: CallOptions): Call<Data<"listBlacklistMonitors">>;
   /**
    * Create a monitor for an IP address or a domain, at most 1000 per workspace; it runs within a minute.
+   * Watches an IP address or a domain. When a blacklist lists or delists it, mail is sent if notices are switched on, and `blacklist.listed` or `blacklist.delisted` to webhooks.
+   *
    * Needs the permission `blacklist:write`.
    *
    * `POST /blacklist/monitors`
@@ -874,6 +1850,8 @@ export interface Operations {
   createBlacklistMonitor(input: { body: Body<"createBlacklistMonitor"> } & CallOptions): Call<Data<"createBlacklistMonitor">>;
   /**
    * Get a monitor.
+   * The monitor with the result of its last check.
+   *
    * Needs the permission `blacklist:read`.
    *
    * `GET /blacklist/monitors/{id}`
@@ -881,6 +1859,8 @@ export interface Operations {
   getBlacklistMonitor(input: { id: string } & CallOptions): Call<Data<"getBlacklistMonitor">>;
   /**
    * Change a monitor's frequency or notices, or pause or resume it.
+   * A resumed monitor runs within a minute. The target cannot change: create another monitor instead.
+   *
    * Needs the permission `blacklist:write`.
    *
    * `PATCH /blacklist/monitors/{id}`
@@ -888,6 +1868,8 @@ export interface Operations {
   updateBlacklistMonitor(input: { id: string; body: Body<"updateBlacklistMonitor"> } & CallOptions): Call<Data<"updateBlacklistMonitor">>;
   /**
    * Delete a monitor; its history is kept.
+   * It runs no more. Its checks stay in `GET /blacklist/history`.
+   *
    * Needs the permission `blacklist:write`.
    *
    * `DELETE /blacklist/monitors/{id}`
@@ -895,6 +1877,8 @@ export interface Operations {
   deleteBlacklistMonitor(input: { id: string } & CallOptions): Call<Data<"deleteBlacklistMonitor">>;
   /**
    * List the checks of the last 400 days, newest first.
+   * Checks that were asked for and those of monitors, with the blacklists that listed the target.
+   *
    * Needs the permission `blacklist:read`.
    *
    * `GET /blacklist/history`
@@ -902,6 +1886,10 @@ export interface Operations {
   listBlacklistHistory(input?: { query?: Query<"listBlacklistHistory"> } & CallOptions): Call<Data<"listBlacklistHistory">>;
   /**
    * Validate one address.
+   * Checks syntax, domain and mailbox. The mailbox is checked by beginning an SMTP session with the domain's mail server, without sending a message. Costs one validation. An answer is kept for ten minutes, which a repeated call gets.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
    * Needs the permission `validations:write`.
    *
    * `POST /validations`
@@ -909,6 +1897,10 @@ export interface Operations {
   validateEmail(input: { body: Body<"validateEmail"> } & CallOptions): Call<Data<"validateEmail">>;
   /**
    * Validate the addresses of a file in the background.
+   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; when it is completed, `GET /jobs/{job_id}/download` has the file with the results beside each address. An address that occurs twice costs once.
+   *
+   * The body, or the file of the form, may have 20 MiB instead of 1 MiB.
+   *
    * Needs the permission `validations:write`.
    *
    * `POST /validations/bulk`
@@ -916,6 +1908,10 @@ export interface Operations {
   validateFile(input: { body: Body<"validateFile"> } & CallOptions): Call<Data<"validateFile">>;
   /**
    * List validated addresses, newest first.
+   * The addresses that were validated by either call, with their results.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `validations:read`.
    *
    * `GET /validations/history`
@@ -923,6 +1919,8 @@ export interface Operations {
   listValidations(input?: { query?: Query<"listValidations"> } & CallOptions): Call<Data<"listValidations">>;
   /**
    * Get the usage of this hour and this month.
+   * How many validations of the plan and of the hourly cap are used. Beyond the plan they are paid from the balance.
+   *
    * Needs the permission `validations:read`.
    *
    * `GET /validations/usage`
@@ -930,6 +1928,10 @@ export interface Operations {
   getValidationUsage(input?: CallOptions): Call<Data<"getValidationUsage">>;
   /**
    * Count results by status, in total and by day.
+   * How many addresses had which result, for a chart.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `validations:read`.
    *
    * `GET /validations/stats`
@@ -937,6 +1939,10 @@ export interface Operations {
   getValidationStats(input?: { query?: Query<"getValidationStats"> } & CallOptions): Call<Data<"getValidationStats">>;
   /**
    * Message log across all channels, newest first.
+   * One row for each message of campaigns, autoresponders, API and SMTP. Combine the filters to find one; `searched_since` says how far back a search has looked. For long lists follow `pagination.next_cursor`.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /messages`
@@ -944,6 +1950,8 @@ export interface Operations {
   listMessages(input?: { query?: Query<"listMessages"> } & CallOptions): PagedCall<Data<"listMessages">, "messages">;
   /**
    * One message with the timeline of its attempts and the replies they got.
+   * Everything that is known about one message: each attempt with the server's reply, opens, clicks and complaints. The log is kept as long as the installation's settings say.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /messages/{id}`
@@ -951,6 +1959,10 @@ export interface Operations {
   getMessage(input: { id: string } & CallOptions): Call<Data<"getMessage">>;
   /**
    * Bounces of all time, newest first.
+   * Every bounce with the server's reply and its category. Addresses of hard bounces are suppressed automatically.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /bounces`
@@ -958,6 +1970,10 @@ export interface Operations {
   listBounces(input?: { query?: Query<"listBounces"> } & CallOptions): PagedCall<Data<"listBounces">, "bounces">;
   /**
    * Complaints of all time, newest first.
+   * Every report of spam. People who complain get no more mail, automatically.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /complaints`
@@ -965,6 +1981,10 @@ export interface Operations {
   listComplaints(input?: { query?: Query<"listComplaints"> } & CallOptions): PagedCall<Data<"listComplaints">, "complaints">;
   /**
    * Bounces and complaints at a glance: totals, rates, trends, where they come from.
+   * The figures for a page about bounces and complaints, in one call.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /bounces-complaints/dashboard`
@@ -972,6 +1992,10 @@ export interface Operations {
   getBouncesComplaints(input?: { query?: Query<"getBouncesComplaints"> } & CallOptions): Call<Data<"getBouncesComplaints">>;
   /**
    * Figures of this month, and the setup checklist.
+   * The figures for a first page, in one call.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /dashboard`
@@ -979,6 +2003,10 @@ export interface Operations {
   getDashboard(input?: CallOptions): Call<Data<"getDashboard">>;
   /**
    * Daily delivery figures, every day present; the last 30 days by default.
+   * Sums of every day in the workspace's time zone, also of days on which nothing was sent. The figures are counted as things happen, so the call is fast for any volume.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /stats/chart`
@@ -986,6 +2014,10 @@ export interface Operations {
   getSendingChart(input?: { query?: Query<"getSendingChart"> } & CallOptions): Call<Data<"getSendingChart">>;
   /**
    * Sending health: bounces and complaints of the last 30 days against their limits.
+   * Mailbox providers block senders with many bounces or complaints. The answer says whether the workspace is near or beyond the usual limits.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /stats/health`
@@ -993,6 +2025,10 @@ export interface Operations {
   getSendingHealth(input?: CallOptions): Call<Data<"getSendingHealth">>;
   /**
    * Results of each campaign's messages, newest first.
+   * For comparing campaigns. Deleted campaigns stay, with the name that they had.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /stats/campaigns`
@@ -1000,6 +2036,10 @@ export interface Operations {
   listCampaignStats(input?: { query?: Query<"listCampaignStats"> } & CallOptions): PagedCall<Data<"listCampaignStats">, "stats">;
   /**
    * Results of each autoresponder's messages, newest first.
+   * For comparing autoresponders. Deleted ones stay, with the name that they had.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /stats/autoresponders`
@@ -1007,6 +2047,8 @@ export interface Operations {
   listAutoresponderStats(input?: { query?: Query<"listAutoresponderStats"> } & CallOptions): PagedCall<Data<"listAutoresponderStats">, "stats">;
   /**
    * Results of the messages that each API key sent by SMTP submission.
+   * For comparing keys, and for finding the program that sends most. Deleted keys stay, under the name `Deleted key` if theirs is no longer known.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /stats/smtp`
@@ -1014,6 +2056,8 @@ export interface Operations {
   listSmtpStats(input?: { query?: Query<"listSmtpStats"> } & CallOptions): PagedCall<Data<"listSmtpStats">, "stats">;
   /**
    * Results of the messages that each API key sent over the API.
+   * For comparing keys, and for finding the program that sends most. Deleted keys stay, under the name `Deleted key` if theirs is no longer known.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /stats/api`
@@ -1021,6 +2065,10 @@ export interface Operations {
   listApiStats(input?: { query?: Query<"listApiStats"> } & CallOptions): PagedCall<Data<"listApiStats">, "stats">;
   /**
    * Rates, reputation of sending addresses and domains, and bounces by cause.
+   * How well mail arrives: rates of the window, a score for each address and domain that mail is sent from, bounces by cause, and Google's view if Postmaster Tools are connected.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /deliverability`
@@ -1028,6 +2076,10 @@ export interface Operations {
   getDeliverability(input?: { query?: Query<"getDeliverability"> } & CallOptions): Call<Data<"getDeliverability">>;
   /**
    * Results by recipient domain, most messages first.
+   * How the messages of the window fared at each recipient domain, with the sums in `total_row`.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `reports:read`.
    *
    * `GET /deliverability/recipient-domains`
@@ -1035,6 +2087,8 @@ export interface Operations {
   listRecipientDomains(input?: { query?: Query<"listRecipientDomains"> } & CallOptions): PagedCall<Data<"listRecipientDomains">, "stats">;
   /**
    * List the background jobs that the key can see, newest first.
+   * Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.
+   *
    * Needs the permission `jobs:read`.
    *
    * `GET /jobs`
@@ -1042,6 +2096,8 @@ export interface Operations {
   listJobs(input?: { query?: Query<"listJobs"> } & CallOptions): PagedCall<Data<"listJobs">, "jobs">;
   /**
    * Get a job and its progress.
+   * Ask every few seconds, or listen to the event `job.completed`, until `status` is `completed`, `failed` or `cancelled`.
+   *
    * Needs the permission `jobs:read`.
    *
    * `GET /jobs/{job_id}`
@@ -1049,6 +2105,10 @@ export interface Operations {
   getJob(input: { job_id: string } & CallOptions): Call<Data<"getJob">>;
   /**
    * Download the result file of a job, available for seven days.
+   * The file of a completed export or validation, or the report of a dry run. Answered 404 until it exists and after it has expired.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `jobs:read`.
    *
    * `GET /jobs/{job_id}/download`
@@ -1056,6 +2116,10 @@ export interface Operations {
   downloadJobResult(input: { job_id: string } & CallOptions): Call<Data<"downloadJobResult">>;
   /**
    * Download the rows that a job rejected with their reasons, available for seven days.
+   * A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
    * Needs the permission `jobs:read`.
    *
    * `GET /jobs/{job_id}/errors`
@@ -1063,6 +2127,8 @@ export interface Operations {
   downloadJobErrors(input: { job_id: string } & CallOptions): Call<Data<"downloadJobErrors">>;
   /**
    * Cancel a job: at once if it waits, within seconds if it runs.
+   * What the job has written already stays. A job that has ended is refused (409).
+   *
    * Needs the permission `jobs:write`.
    *
    * `POST /jobs/{job_id}/cancel`
@@ -1070,6 +2136,8 @@ export interface Operations {
   cancelJob(input: { job_id: string } & CallOptions): Call<Data<"cancelJob">>;
   /**
    * List the webhooks, newest first.
+   * The webhooks of the workspace, without their secrets. `disabled_reason` tells why the service has switched one off.
+   *
    * Needs the permission `webhooks:read`.
    *
    * `GET /webhooks`
@@ -1077,6 +2145,8 @@ export interface Operations {
   listWebhooks(input?: CallOptions): Call<Data<"listWebhooks">>;
   /**
    * Create a webhook; its secret is shown only in this answer.
+   * From now on the events are POSTed to the address, signed as Standard Webhooks define. Check signatures with the `secret` of the answer. A workspace has at most 20 webhooks. The section Events of this document has the payloads.
+   *
    * Needs the permission `webhooks:write`.
    *
    * `POST /webhooks`
@@ -1084,6 +2154,8 @@ export interface Operations {
   createWebhook(input: { body: Body<"createWebhook"> } & CallOptions): Call<Data<"createWebhook">>;
   /**
    * Get a webhook.
+   * The webhook without its secret.
+   *
    * Needs the permission `webhooks:read`.
    *
    * `GET /webhooks/{id}`
@@ -1091,6 +2163,8 @@ export interface Operations {
   getWebhook(input: { id: string } & CallOptions): Call<Data<"getWebhook">>;
   /**
    * Change a webhook, or switch it on or off; omitted fields stay unchanged.
+   * Switching it on also clears `disabled_reason` and the count of failures, and waiting deliveries are sent.
+   *
    * Needs the permission `webhooks:write`.
    *
    * `PATCH /webhooks/{id}`
@@ -1098,6 +2172,8 @@ export interface Operations {
   updateWebhook(input: { id: string; body: Body<"updateWebhook"> } & CallOptions): Call<Data<"updateWebhook">>;
   /**
    * Delete a webhook with all of its deliveries.
+   * Nothing more is sent, waiting deliveries included.
+   *
    * Needs the permission `webhooks:write`.
    *
    * `DELETE /webhooks/{id}`
@@ -1105,6 +2181,8 @@ export interface Operations {
   deleteWebhook(input: { id: string } & CallOptions): Call<Data<"deleteWebhook">>;
   /**
    * Rotate the secret of a webhook; for 24 hours the old one signs, too.
+   * The answer has the new secret. Both secrets sign for 24 hours, so that receivers can be changed without a gap.
+   *
    * Needs the permission `webhooks:write`.
    *
    * `POST /webhooks/{id}/rotate-secret`
@@ -1112,6 +2190,10 @@ export interface Operations {
   rotateWebhookSecret(input: { id: string } & CallOptions): Call<Data<"rotateWebhookSecret">>;
   /**
    * Send a webhook.test event to a webhook, at most ten times a minute.
+   * Use it to try a receiver; `GET /webhooks/{id}/deliveries` shows the answer that it gave.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
    * Needs the permission `webhooks:write`.
    *
    * `POST /webhooks/{id}/test`
@@ -1119,6 +2201,8 @@ export interface Operations {
   testWebhook(input: { id: string } & CallOptions): Call<Data<"testWebhook">>;
   /**
    * List the deliveries of a webhook, newest first, up to 10,000.
+   * The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed.
+   *
    * Needs the permission `webhooks:read`.
    *
    * `GET /webhooks/{id}/deliveries`
@@ -1126,15 +2210,54 @@ export interface Operations {
   listWebhookDeliveries(input: { id: string; query?: Query<"listWebhookDeliveries"> } & CallOptions): PagedCall<Data<"listWebhookDeliveries">, "deliveries">;
   /**
    * Deliver again now, with the same webhook-id and all retries.
+   * Use it after a receiver was repaired. Receivers recognise an event that they have already by its `webhook-id`.
+   *
    * Needs the permission `webhooks:write`.
    *
    * `POST /webhooks/{id}/deliveries/{delivery_id}/replay`
    */
   replayWebhookDelivery(input: { id: string; delivery_id: string } & CallOptions): Call<Data<"replayWebhookDelivery">>;
+  /**
+   * Live states of campaigns, jobs, messages and domains, as server-sent events.
+   * Live states of campaigns, jobs, messages and domains, as server-sent events.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `GET /events`
+   */
+  streamEvents(input?: { query?: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
 }
 
 /** Method, path and what is particular: `key`: honours Idempotency-Key; `file`: answers a file; `(…)`: the file in a form; `[…]`: the rows of a page. */
 export const operationTable = {
+  getSignInOptions: "GET /sign-in/options",
+  signIn: "POST /sign-in",
+  confirmSecondFactor: "POST /sign-in/second-factor",
+  startPasskeySignIn: "POST /sign-in/passkey/challenge",
+  signInWithPasskey: "POST /sign-in/passkey",
+  getSession: "GET /session",
+  signOut: "DELETE /session",
+  startConfirmation: "POST /session/confirmation/challenge",
+  reauthenticate: "POST /session/confirmation",
+  listSessions: "GET /sessions",
+  revokeSessions: "DELETE /sessions",
+  revokeSession: "DELETE /sessions/{id}",
+  requestPasswordReset: "POST /password-resets",
+  resetPassword: "POST /password-resets/complete",
+  createFirstOwner: "POST /first-owner",
+  getMe: "GET /me",
+  updateMe: "PATCH /me",
+  changePassword: "PUT /me/password",
+  changeEmail: "POST /me/email",
+  confirmEmailChange: "POST /email-changes/confirm",
+  listSecondFactors: "GET /me/second-factors",
+  startAuthenticatorApp: "POST /me/authenticator-apps/setup",
+  confirmAuthenticatorApp: "POST /me/authenticator-apps",
+  startPasskey: "POST /me/passkeys/setup",
+  addPasskey: "POST /me/passkeys",
+  renameSecondFactor: "PATCH /me/second-factors/{id}",
+  removeSecondFactor: "DELETE /me/second-factors/{id}",
+  createRecoveryCodes: "POST /me/recovery-codes",
   listApiKeys: "GET /api-keys",
   createApiKey: "POST /api-keys",
   listPermissions: "GET /api-keys/permissions",
@@ -1144,6 +2267,22 @@ export const operationTable = {
   regenerateApiKey: "POST /api-keys/{id}/regenerate",
   reactivateApiKey: "POST /api-keys/{id}/reactivate",
   deleteApiKey: "DELETE /api-keys/{id}/permanent",
+  listTeammates: "GET /team",
+  getTeammate: "GET /team/{id}",
+  updateTeammate: "PATCH /team/{id}",
+  removeTeammate: "DELETE /team/{id}",
+  leaveWorkspace: "POST /workspaces/{id}/leave",
+  listInvitations: "GET /team/invitations",
+  inviteTeammate: "POST /team/invitations",
+  resendInvitation: "POST /team/invitations/{id}/resend",
+  revokeInvitation: "DELETE /team/invitations/{id}",
+  previewInvitation: "POST /invitations/preview",
+  acceptInvitation: "POST /invitations/accept",
+  listRoles: "GET /roles",
+  createRole: "POST /roles",
+  getRole: "GET /roles/{id}",
+  updateRole: "PATCH /roles/{id}",
+  deleteRole: "DELETE /roles/{id}",
   getBillingOverview: "GET /billing/overview",
   getBillingUsage: "GET /billing/usage",
   getSubscription: "GET /billing/subscription",
@@ -1152,6 +2291,22 @@ export const operationTable = {
   cancelSubscription: "POST /billing/subscription/cancel",
   listTransactions: "GET /billing/transactions [transactions]",
   exportTransactions: "GET /billing/transactions/export file",
+  listWorkspaces: "GET /workspaces",
+  createWorkspace: "POST /workspaces",
+  getWorkspace: "GET /workspace",
+  updateWorkspace: "PATCH /workspace",
+  listOperatedWorkspaces: "GET /operator/workspaces [workspaces]",
+  getOperatedWorkspace: "GET /operator/workspaces/{id}",
+  updateOperatedWorkspace: "PATCH /operator/workspaces/{id}",
+  suspendWorkspace: "POST /operator/workspaces/{id}/suspend",
+  resumeWorkspace: "POST /operator/workspaces/{id}/resume",
+  creditWorkspace: "POST /operator/workspaces/{id}/credits",
+  listInstallationUsers: "GET /operator/users [users]",
+  getInstallationUser: "GET /operator/users/{id}",
+  updateInstallationUser: "PATCH /operator/users/{id}",
+  listAuditEvents: "GET /audit-events [data]",
+  exportAuditEvents: "GET /audit-events/export file",
+  listInstallationAuditEvents: "GET /operator/audit-events [data]",
   createTopUp: "POST /billing/top-up key",
   listMailingLists: "GET /mailing-lists",
   createMailingList: "POST /mailing-lists",
@@ -1171,6 +2326,7 @@ export const operationTable = {
   getSubscriber: "GET /subscribers/{id}",
   importSubscribers: "POST /mailing-lists/{id}/subscribers/import-async (csvFile)",
   exportSubscribers: "POST /mailing-lists/{id}/subscribers/export-async",
+  runBulkAction: "POST /subscribers/bulk key",
   listCustomFields: "GET /mailing-lists/{id}/custom-fields",
   createCustomField: "POST /mailing-lists/{id}/custom-fields",
   updateCustomField: "PUT /mailing-lists/{id}/custom-fields/{field_id}",
@@ -1180,6 +2336,7 @@ export const operationTable = {
   updateGlobalCustomField: "PUT /custom-fields/global/{field_id}",
   deleteGlobalCustomField: "DELETE /custom-fields/global/{field_id}",
   listSegments: "GET /segments [segments]",
+  listSegmentFields: "GET /segments/fields",
   listSegmentsOfList: "GET /mailing-lists/{id}/segments [segments]",
   createSegment: "POST /mailing-lists/{id}/segments",
   previewSegment: "POST /mailing-lists/{id}/segments/preview",
@@ -1197,6 +2354,7 @@ export const operationTable = {
   addSuppressionEntries: "POST /suppression-lists/{id}/entries",
   importSuppressionEntries: "POST /suppression-lists/{id}/import (csvFile)",
   deleteSuppressionEntry: "DELETE /suppression-lists/{id}/entries/{entry_id}",
+  findSuppressions: "POST /suppressions/find",
   testSuppression: "POST /suppression-lists/{id}/test",
   listSendingDomains: "GET /sending-domains",
   createSendingDomain: "POST /sending-domains",
@@ -1234,6 +2392,7 @@ export const operationTable = {
   listCampaigns: "GET /campaigns [campaigns]",
   createCampaign: "POST /campaigns key",
   getCampaign: "GET /campaigns/{id}",
+  updateCampaign: "PATCH /campaigns/{id}",
   replaceCampaign: "PUT /campaigns/{id}",
   deleteCampaign: "DELETE /campaigns/{id}",
   sendCampaign: "POST /campaigns/{id}/send key",
@@ -1248,6 +2407,8 @@ export const operationTable = {
   listCampaignMessages: "GET /campaigns/{id}/messages [messages]",
   listCampaignActivities: "GET /campaigns/{id}/recent-activity [activities]",
   listCampaignLinks: "GET /campaigns/{id}/links",
+  renderContent: "POST /render",
+  getCampaignProgress: "GET /campaigns/{id}/progress",
   listAutoresponders: "GET /autoresponders [autoresponders]",
   createAutoresponder: "POST /autoresponders key",
   getAutoresponder: "GET /autoresponders/{id}",
@@ -1256,6 +2417,10 @@ export const operationTable = {
   activateAutoresponder: "POST /autoresponders/{id}/activate",
   deactivateAutoresponder: "POST /autoresponders/{id}/deactivate",
   sendEmail: "POST /emails/send key",
+  retryMessage: "POST /messages/{id}/retry",
+  cancelMessage: "POST /messages/{id}/cancel",
+  getMessageContent: "GET /messages/{id}/content",
+  downloadMessageSource: "GET /messages/{id}/source file",
   checkBlacklists: "POST /blacklist/check",
   listBlacklistMonitors: "GET /blacklist/monitors",
   createBlacklistMonitor: "POST /blacklist/monitors",
@@ -1296,4 +2461,5 @@ export const operationTable = {
   testWebhook: "POST /webhooks/{id}/test",
   listWebhookDeliveries: "GET /webhooks/{id}/deliveries [deliveries]",
   replayWebhookDelivery: "POST /webhooks/{id}/deliveries/{delivery_id}/replay",
+  streamEvents: "GET /events file",
 } as const;
