@@ -16,6 +16,8 @@ export function bulkActionEndpoints({ db }: { readonly db: Database }): Endpoint
       method: "POST",
       path: "/subscribers/bulk",
       summary: "Change many people in the background: all whom a filter finds, or those with the ids given",
+      description:
+        "Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.",
       needs,
       body: BulkAction,
       answer: JobStarted,

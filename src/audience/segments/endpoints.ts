@@ -81,6 +81,8 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/segments/fields",
       summary: "The fields that rules may use, with their operators, values and limits",
+      description:
+        "Made from the definitions that evaluate segments, so that a rule editor needs no list of its own. With `list_id` it has the custom fields of the list.",
       needs: need(segments, "read"),
       query: {
         list_id: idField(

@@ -240,6 +240,8 @@ export function suppressionListEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/suppressions/find",
       summary: "Say of addresses whether they may be mailed, and what keeps mail away from them",
+      description:
+        "For up to 100 addresses it answers every entry that blocks them with its cause, and their state on each mailing list. It changes nothing.",
       needs: need(suppressionLists, "read"),
       body: SuppressionSearch,
       answer: SuppressionFindings,

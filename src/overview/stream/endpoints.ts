@@ -25,6 +25,8 @@ export function streamEndpoints({ db, clock, rights, streams }: Dependencies): E
       method: "GET",
       path: "/events",
       summary: "Live states of campaigns, jobs, messages and domains, as server-sent events",
+      description:
+        "Each event carries the whole state of its topic, at most once a second. After a lost connection, `Last-Event-ID` continues without a gap. Each topic needs the permission to read its resource. A key or session may have three streams.",
       needs: "authenticated",
       query: {
         topics: topicsField,

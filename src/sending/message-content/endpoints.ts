@@ -98,6 +98,8 @@ export function messageContentEndpoints(deps: MessageContentDeps): Endpoint[] {
       path: "/messages/{id}/content",
       mayTakeLong: "reading",
       summary: "The content of a message as it was sent: HTML, text, headers, attachments",
+      description:
+        "`is_rebuilt` says whether the octets were stored or composed again by the code that sends. 410 after the days that the setting MESSAGE_CONTENT_DAYS keeps contents.",
       needs: need(messageContent, "read"),
       answer: MessageContent,
       errors: ["FORBIDDEN", "CONFLICT", "GONE"],
@@ -113,6 +115,8 @@ export function messageContentEndpoints(deps: MessageContentDeps): Endpoint[] {
       path: "/messages/{id}/source",
       mayTakeLong: "reading",
       summary: "The source of a message as it was sent, a file that mail programs open",
+      description:
+        "A file in the format of RFC 5322 (.eml). 410 after the days that the setting MESSAGE_CONTENT_DAYS keeps contents.",
       needs: need(messageContent, "read"),
       answer: fileShape(
         "message/rfc822",

@@ -53,6 +53,8 @@ export function previewEndpoints(deps: PreviewDeps): Endpoint[] {
       path: "/render",
       mayTakeLong: "asking others",
       summary: "Render a mail as it would be sent to one person, without sending it",
+      description:
+        "Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.",
       needs: need(campaigns, "read"),
       body: RenderOrder,
       answer: RenderedMail,

@@ -49,6 +49,8 @@ export function waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }: D
       method: "POST",
       path: "/messages/{id}/retry",
       summary: "Try a waiting message now, without waiting for its next attempt",
+      description:
+        "The attempt counts like any other. 409 while a worker is sending the message, after it has ended, or while its campaign is paused.",
       needs,
       answer: RetriedMessage,
       errors: ["CONFLICT"],
@@ -74,6 +76,8 @@ export function waitingMessageEndpoints({ db, clock, notifyWorkers, onMoved }: D
       method: "POST",
       path: "/messages/{id}/cancel",
       summary: "Cancel a waiting message, so that it is not sent any more",
+      description:
+        "The message ends as failed, and its price is refunded. 409 while a worker is sending it, or after it has ended.",
       needs,
       answer: CancelledMessage,
       errors: ["CONFLICT"],

@@ -155,6 +155,8 @@ export function auditEndpoints({ db, clock }: { readonly db: Database; readonly 
       method: "GET",
       path: "/audit-events",
       summary: "Who changed what in the workspace within 365 days, newest first",
+      description:
+        "Each event has its actor, the operation, the resource, and changed fields before and after; secrets and contents are left out. Filter by actor, operation, resource and time, and continue with `next_cursor`.",
       needs: need(audit, "read"),
       query: { limit, after, ...filterFields },
       answer: Type.Array(AuditEventShape),
@@ -167,6 +169,7 @@ export function auditEndpoints({ db, clock }: { readonly db: Database; readonly 
       method: "GET",
       path: "/audit-events/export",
       summary: `Download audit events as CSV, newest first; at most ${MOST_EXPORTED.toLocaleString("en")} rows`,
+      description: "Takes the filters of `listAuditEvents`.",
       needs: need(audit, "read"),
       mayTakeLong: "reading",
       query: filterFields,
@@ -181,6 +184,7 @@ export function auditEndpoints({ db, clock }: { readonly db: Database; readonly 
       method: "GET",
       path: "/operator/audit-events",
       summary: "Audit events of the installation, or of any workspace, newest first (operators)",
+      description: "Without `workspace_id` these are events that belong to no workspace, such as sign-ins.",
       needs: "operator",
       query: {
         limit,

@@ -51,6 +51,8 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
       path: "/first-owner",
       summary:
         "Create the first person: owner of the first workspace and operator of the installation; signs in",
+      description:
+        "Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong or has expired, and 409 when there is a user already.",
       needs: "public",
       body: FirstOwner,
       answer: Session,

@@ -153,6 +153,7 @@ export function operatorEndpoints({ db, clock, plans, forgetKeys }: OperatorDeps
       method: "GET",
       path: "/operator/workspaces",
       summary: "All workspaces with their figures, newest first (operators)",
+      description: "Search by name or id. Figures are those of the present month.",
       needs: "operator",
       query: {
         ...cursorFields(),
@@ -175,6 +176,7 @@ export function operatorEndpoints({ db, clock, plans, forgetKeys }: OperatorDeps
       method: "GET",
       path: "/operator/workspaces/{id}",
       summary: "One workspace with its figures (operators)",
+      description: "Settings, plan, balance and figures of the present month.",
       needs: "operator",
       answer: OperatedWorkspace,
       message: "Workspace",
@@ -185,6 +187,8 @@ export function operatorEndpoints({ db, clock, plans, forgetKeys }: OperatorDeps
       method: "PATCH",
       path: "/operator/workspaces/{id}",
       summary: "Change plan or hourly cap of a workspace; omitted fields stay (operators)",
+      description:
+        "A new plan applies from now on, and replaces a subscription; earlier usage is charged under the old plan.",
       needs: "operator",
       confirmed: true,
       body: OperatedChanges,
@@ -201,6 +205,8 @@ export function operatorEndpoints({ db, clock, plans, forgetKeys }: OperatorDeps
       method: "POST",
       path: "/operator/workspaces/{id}/suspend",
       summary: "Suspend a workspace: it can read, but not send or change anything (operators)",
+      description:
+        "Its queued mail is held, and its keys and members get 403 `SERVICE_SUSPENDED` for all but reading. Suspending twice has no further effect.",
       needs: "operator",
       confirmed: true,
       answer: OperatedWorkspace,
@@ -212,6 +218,7 @@ export function operatorEndpoints({ db, clock, plans, forgetKeys }: OperatorDeps
       method: "POST",
       path: "/operator/workspaces/{id}/resume",
       summary: "End the suspension of a workspace (operators)",
+      description: "Held mail is sent again. Resuming twice has no further effect.",
       needs: "operator",
       confirmed: true,
       answer: OperatedWorkspace,
@@ -223,6 +230,8 @@ export function operatorEndpoints({ db, clock, plans, forgetKeys }: OperatorDeps
       method: "POST",
       path: "/operator/workspaces/{id}/credits",
       summary: "Record a payment: adds to the balance, once for each reference (operators)",
+      description:
+        "The reference, such as the number of a bank transfer, makes a repeated call safe: the same reference is credited once, and answered with 409 if the amount differs.",
       needs: "operator",
       confirmed: true,
       body: Credit,

@@ -69,6 +69,8 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
       method: "POST",
       path: "/password-resets",
       summary: "Ask for a link to choose a new password; the answer is the same for every address",
+      description:
+        "Mails a link that works once, for 30 minutes, if the address has an account. The answer and its time do not tell whether it has. In capture mode the mail is in the inbox of the service.",
       needs: "public",
       body: ResetRequest,
       answer: ResetRequested,
@@ -102,6 +104,8 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
       method: "POST",
       path: "/password-resets/complete",
       summary: "Choose a new password with the token of a link; ends all sessions, second factors stay",
+      description:
+        "The token is in the link of the mail and works once. All sessions of the person end; second factors stay and are asked for at the next sign-in.",
       needs: "public",
       body: PasswordReset,
       answer: PasswordResetDone,

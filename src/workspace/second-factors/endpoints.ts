@@ -147,6 +147,7 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       method: "GET",
       path: "/me/second-factors",
       summary: "Your second factors, and how many recovery codes are left",
+      description: "Authenticator apps and passkeys with their names and the times of their last use.",
       needs: "signed in",
       answer: SecondFactorList,
       message: "Second factors",
@@ -160,6 +161,8 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       method: "POST",
       path: "/me/authenticator-apps/setup",
       summary: "Begin to set up an authenticator app; it counts when its first code is confirmed",
+      description:
+        "Answers the secret, and the `otpauth:` address to show as a QR code. It takes effect when `confirmAuthenticatorApp` gets a code of the app.",
       needs: "signed in",
       confirmed: true,
       body: FactorName,
@@ -181,6 +184,8 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       method: "POST",
       path: "/me/authenticator-apps",
       summary: "Add the authenticator app that is being set up, with its first code",
+      description:
+        "The first second factor comes with ten recovery codes, which are shown only in this answer.",
       needs: "signed in",
       confirmed: true,
       body: AppCode,
@@ -209,6 +214,8 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       method: "POST",
       path: "/me/passkeys/setup",
       summary: "Begin to add a passkey",
+      description:
+        "Answers the options for the browser's `navigator.credentials.create()`. Send its result to `addPasskey`.",
       needs: "signed in",
       confirmed: true,
       answer: PasskeySetUp,
@@ -226,6 +233,8 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       method: "POST",
       path: "/me/passkeys",
       summary: "Add a passkey that the browser has created",
+      description:
+        "The first second factor comes with ten recovery codes, which are shown only in this answer. Passkeys are bound to the host of PUBLIC_URL.",
       needs: "signed in",
       confirmed: true,
       body: NewPasskey,
@@ -252,6 +261,7 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       method: "PATCH",
       path: "/me/second-factors/{id}",
       summary: "Rename a second factor",
+      description: "The name helps to tell devices apart, and has no other effect.",
       needs: "signed in",
       body: FactorName,
       answer: SecondFactor,
@@ -269,6 +279,8 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       method: "DELETE",
       path: "/me/second-factors/{id}",
       summary: "Remove a second factor; with the last one the recovery codes stop working",
+      description:
+        "A lost device should be removed at once. Workspaces that require a second factor are closed to people without one.",
       needs: "signed in",
       confirmed: true,
       answer: Deleted,
@@ -301,6 +313,8 @@ export function secondFactorEndpoints(deps: SignInDeps): Endpoint[] {
       method: "POST",
       path: "/me/recovery-codes",
       summary: "Get ten new recovery codes; the earlier ones stop working",
+      description:
+        "Each code replaces the second factor once. They are shown only in this answer; a person without a second factor gets 409.",
       needs: "signed in",
       confirmed: true,
       answer: RecoveryCodes,

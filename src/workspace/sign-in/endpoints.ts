@@ -136,6 +136,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "GET",
       path: "/sign-in/options",
       summary: "Ways to sign in at this installation",
+      description:
+        "Says whether passwords, passkeys and single sign-on may be used, so that a sign-in page shows only what works. It tells nothing about accounts.",
       needs: "public",
       answer: SignInOptions,
       message: "Ways to sign in",
@@ -151,6 +153,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       path: "/sign-in",
       summary:
         "Sign in with address and password; sets the cookie of the session, or asks for the second factor",
+      description:
+        "On success the response sets the session cookie. When the account has a second factor, the answer has `second_factor` with a challenge instead, to be completed with `confirmSecondFactor` within minutes. Unknown addresses, wrong passwords and disabled accounts get the same 401. Too many attempts get 429 with `Retry-After`.",
       needs: "public",
       body: Credentials,
       answer: SignInResult,
@@ -169,6 +173,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "POST",
       path: "/sign-in/second-factor",
       summary: "Complete a sign-in with a code, a recovery code or a passkey",
+      description:
+        "Send the challenge of `signIn` with a code of the authenticator app, a recovery code or the response of a passkey. Each code works once. On success the response sets the session cookie.",
       needs: "public",
       body: SecondFactorProof,
       answer: SignInResult,
@@ -185,6 +191,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "POST",
       path: "/sign-in/passkey/challenge",
       summary: "Begin a sign-in with a passkey and without a password",
+      description:
+        "Answers the options for the browser's `navigator.credentials.get()`. Send its result to `signInWithPasskey`.",
       needs: "public",
       answer: SecondFactorChallenge,
       status: 201,
@@ -200,6 +208,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "POST",
       path: "/sign-in/passkey",
       summary: "Sign in with a passkey alone; the device must have checked its owner",
+      description:
+        "Send what the browser returned for the options of `startPasskeySignIn`. The passkey counts as both factors, so no further step follows. On success the response sets the session cookie.",
       needs: "public",
       body: PasskeySignIn,
       answer: SignInResult,
@@ -213,6 +223,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       path: "/session",
       summary:
         "The session: its person, their workspaces with roles and permissions, and until when it is confirmed",
+      description:
+        "The first request of a page: it answers 401 when no session is valid. Use the permissions of a workspace to show what the person may do there.",
       needs: "signed in",
       answer: Session,
       message: "Session",
@@ -223,6 +235,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "DELETE",
       path: "/session",
       summary: "Sign out: end the session",
+      description:
+        "Ends the session of this cookie at once and removes the cookie. Other sessions stay; `revokeSessions` ends them.",
       needs: "signed in",
       answer: SignedOut,
       message: "Signed out",
@@ -238,6 +252,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "POST",
       path: "/session/confirmation/challenge",
       summary: "Begin to confirm who you are with a passkey",
+      description:
+        "Answers the options for the browser's `navigator.credentials.get()`, for people who confirm with a passkey. Send its result to `reauthenticate`.",
       needs: "signed in",
       answer: SecondFactorChallenge,
       status: 201,
@@ -254,6 +270,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "POST",
       path: "/session/confirmation",
       summary: "Confirm who you are, for ten minutes; the session gets a new cookie",
+      description:
+        "Operations that cannot be undone answer 403 `REAUTHENTICATION_REQUIRED` unless the person has confirmed within ten minutes. Confirm with the password, a code of the authenticator app or a passkey, then repeat the request.",
       needs: "signed in",
       body: IdentityProof,
       answer: Session,
@@ -286,6 +304,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "GET",
       path: "/sessions",
       summary: "Your sessions, last used first, at most 50",
+      description:
+        "Each session has its browser, its network address and the times of its first and last use. The one of this request is marked.",
       needs: "signed in",
       answer: Type.Array(SessionSummary),
       message: "Sessions",
@@ -306,6 +326,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "DELETE",
       path: "/sessions/{id}",
       summary: "End one of your sessions",
+      description: "The session stops working at once on this machine, and within two seconds on others.",
       needs: "signed in",
       answer: Deleted,
       message: "Session ended",
@@ -321,6 +342,8 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       method: "DELETE",
       path: "/sessions",
       summary: "Sign out everywhere: end your other sessions, or all",
+      description:
+        "Use it after a device was lost, or when a session in the list is unknown. By default the session of this request stays.",
       needs: "signed in",
       query: { include_current: flagField(false, "Ends the session that asks as well.") },
       answer: SessionsEnded,

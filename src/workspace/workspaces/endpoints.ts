@@ -63,6 +63,7 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       method: "GET",
       path: "/workspaces",
       summary: `Your workspaces with your role in each, by name; at most ${MOST_WORKSPACES}`,
+      description: "The workspaces that the person may name in `X-Workspace`, for a switch between them.",
       needs: "signed in",
       answer: Type.Array(OwnWorkspace),
       message: "Workspaces",
@@ -80,6 +81,8 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       method: "POST",
       path: "/workspaces",
       summary: "Create a workspace, and become its owner (operators)",
+      description:
+        "The workspace begins on the free plan unless another plan is named, without keys and with its creator as owner.",
       needs: "operator",
       confirmed: true,
       body: NewWorkspaceShape,
@@ -107,6 +110,7 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       method: "GET",
       path: "/workspace",
       summary: "The settings of the workspace",
+      description: "Name, time zone, sender, notices, retries, tracking and caps of the workspace.",
       needs: need(workspaceResource, "read"),
       answer: WorkspaceShape,
       message: "Workspace",
@@ -118,6 +122,8 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       method: "PATCH",
       path: "/workspace",
       summary: "Change settings of the workspace; omitted fields stay",
+      description:
+        "Changes hold for messages that are accepted from then on. The hourly cap of the workspace cannot exceed that of the operator.",
       needs: need(workspaceResource, "write"),
       confirmed: true,
       body: WorkspaceSettings,

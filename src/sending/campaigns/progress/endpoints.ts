@@ -25,6 +25,8 @@ export function campaignProgressEndpoints({ db, clock }: { db: Database; clock: 
       method: "GET",
       path: "/campaigns/{id}/progress",
       summary: "How far a campaign is: counts by state, rate, ETA and what limits it",
+      description:
+        "Cheap enough to ask for every second; the topic `campaign:<id>` of `streamEvents` has the same counts. `limited_by` says why it is not faster.",
       needs: need(campaigns, "read"),
       answer: CampaignProgress,
       message: "Campaign progress",

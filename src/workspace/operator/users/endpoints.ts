@@ -56,6 +56,7 @@ export function installationUserEndpoints({ db, clock, forgetKeys }: UserDeps): 
       method: "GET",
       path: "/operator/users",
       summary: "Users of the installation, newest first (operators)",
+      description: "Search by name or address. A user may be a member of several workspaces.",
       needs: "operator",
       query: {
         ...cursorFields(),
@@ -78,6 +79,7 @@ export function installationUserEndpoints({ db, clock, forgetKeys }: UserDeps): 
       method: "GET",
       path: "/operator/users/{id}",
       summary: "One user of the installation (operators)",
+      description: "Account, workspaces and state of one user.",
       needs: "operator",
       answer: UserShape,
       message: "User",
@@ -88,6 +90,7 @@ export function installationUserEndpoints({ db, clock, forgetKeys }: UserDeps): 
       method: "PATCH",
       path: "/operator/users/{id}",
       summary: "Disable or enable a user, or make them an operator (operators)",
+      description: "A disabled user is signed out everywhere and cannot sign in. The last operator stays.",
       needs: "operator",
       confirmed: true,
       body: UserChanges,

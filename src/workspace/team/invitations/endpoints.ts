@@ -145,6 +145,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       method: "GET",
       path: "/team/invitations",
       summary: "Invitations that are not accepted yet, newest first",
+      description: "An invitation ends after seven days, when it is accepted, or when it is revoked.",
       needs: need(team, "read"),
       answer: Type.Array(InvitationShape),
       message: "Invitations",
@@ -155,6 +156,8 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       method: "POST",
       path: "/team/invitations",
       summary: "Invite a person to the workspace by mail, with a role that you may grant",
+      description:
+        "The mail has a link that works once, for seven days. The answer is the same whether or not the address has an account. 409 if the person is a member already.",
       needs: need(team, "write"),
       confirmed: true,
       body: NewInvitation,
@@ -198,6 +201,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       method: "POST",
       path: "/team/invitations/{id}/resend",
       summary: "Mail a new link; the old one stops working",
+      description: "The new link works for seven days from now.",
       needs: need(team, "write"),
       confirmed: true,
       answer: InvitationShape,
@@ -220,6 +224,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       method: "DELETE",
       path: "/team/invitations/{id}",
       summary: "Revoke an invitation: its link stops working at once",
+      description: "The invitation disappears from the list, and its link answers 404.",
       needs: need(team, "write"),
       confirmed: true,
       answer: Deleted,
@@ -239,6 +244,8 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       method: "POST",
       path: "/invitations/preview",
       summary: "What an invitation offers, for the page that its link opens",
+      description:
+        "Answers the workspace, the role and the invited address for the token of a link, so that the page can ask for what is missing.",
       needs: "public",
       unaudited: "only reads",
       body: Type.Object({ token: TokenField }, { $id: "InvitationToken" }),
@@ -264,6 +271,8 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       path: "/invitations/accept",
       summary:
         "Join a workspace: signed in with the invited address, or as a new person with name and password",
+      description:
+        "A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once.",
       needs: "public",
       body: Acceptance,
       answer: Joined,

@@ -63,6 +63,8 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       method: "GET",
       path: "/roles",
       summary: "Roles: the built-in ones, then those of the workspace by name",
+      description:
+        "Built-in roles come with the program and cannot be changed. Each role lists its permissions.",
       needs: need(rolesResource, "read"),
       answer: Type.Array(RoleShape),
       message: "Roles",
@@ -89,6 +91,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       method: "GET",
       path: "/roles/{id}",
       summary: "One role of the workspace",
+      description: "Name, description and permissions of a role that the workspace has made.",
       needs: need(rolesResource, "read"),
       answer: RoleShape,
       message: "Role",
@@ -103,6 +106,8 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       method: "POST",
       path: "/roles",
       summary: "Make a role of permissions that you hold",
+      description:
+        "A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.",
       needs: need(rolesResource, "write"),
       confirmed: true,
       body: NewRole,
@@ -133,6 +138,8 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       method: "PATCH",
       path: "/roles/{id}",
       summary: "Change name, description or permissions of a role; omitted fields stay",
+      description:
+        "The change holds for all members with the role from their next request. A caller must hold the permissions that the role has before and after.",
       needs: need(rolesResource, "write"),
       confirmed: true,
       body: RoleChanges,
@@ -162,6 +169,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       method: "DELETE",
       path: "/roles/{id}",
       summary: "Delete a role that no teammate holds",
+      description: "409 while a teammate or an invitation has the role: give them another one first.",
       needs: need(rolesResource, "write"),
       confirmed: true,
       answer: Deleted,
