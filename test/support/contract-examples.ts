@@ -13,6 +13,7 @@ import { createSecrets } from "#platform/secrets/secrets.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { PasswordHasher } from "#workspace/passwords/hash-password.ts";
 import { createUser } from "#workspace/people/create-user.ts";
 import { type AccountLinkPurpose, insertLink } from "#workspace/people/links-store.ts";
@@ -20,13 +21,12 @@ import { hashToken, newToken } from "#workspace/people/open-session.ts";
 import { readNewPasskey, relyingPartyOf } from "#workspace/second-factors/passkeys.ts";
 import { SecondFactors } from "#workspace/second-factors/second-factors.ts";
 import { insertPasskey } from "#workspace/second-factors/store.ts";
-import { createWorkspace } from "#workspace/create-workspace.ts";
 import { insertInvitation } from "#workspace/team/invitations/store.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 import { writeJobFile } from "./job-files.ts";
-import { SoftwareAuthenticator } from "./software-authenticator.ts";
 import { type SignedInPerson, signInPerson } from "./people.ts";
+import { SoftwareAuthenticator } from "./software-authenticator.ts";
 
 /** A workspace, a key with every permission, and a member who operates the installation. */
 export interface Owner {
@@ -298,6 +298,7 @@ function fileForm(field: string, content: string): FormData {
 
 /** What has to be done before an operation that has neither an id nor a body, by operation id. */
 export const before: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
+  createRecoveryCodes: addedPasskey,
   cancelSubscription: async (owner) => owner.call("POST", "/billing/subscription", await plan(owner)),
 };
 

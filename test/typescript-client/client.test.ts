@@ -131,7 +131,7 @@ describe("a list", () => {
     const id = await newList();
     const conditions = {
       logic: "and" as const,
-      rules: [{ field: "email_domain", operator: "equals", value: "example.com" }],
+      rules: [{ field: "email_domain", operator: "equals" as const, value: "example.com" }],
     };
     for (const name of ["One", "Two", "Three"])
       await client.createSegment({ id, body: { name, conditions } });

@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * Ways to sign in at this installation
-         * @description Ways to sign in at this installation.
+         * @description Says whether passwords, passkeys and single sign-on may be used, so that a sign-in page shows only what works. It tells nothing about accounts.
          *
          *     Needs no authentication.
          */
@@ -34,7 +34,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with address and password; sets the cookie of the session, or asks for the second factor
-         * @description Sign in with address and password; sets the cookie of the session, or asks for the second factor.
+         * @description On success the response sets the session cookie. When the account has a second factor, the answer has `second_factor` with a challenge instead, to be completed with `confirmSecondFactor` within minutes. Unknown addresses, wrong passwords and disabled accounts get the same 401. Too many attempts get 429 with `Retry-After`.
          *
          *     Needs no authentication.
          */
@@ -56,7 +56,7 @@ export interface paths {
         put?: never;
         /**
          * Complete a sign-in with a code, a recovery code or a passkey
-         * @description Complete a sign-in with a code, a recovery code or a passkey.
+         * @description Send the challenge of `signIn` with a code of the authenticator app, a recovery code or the response of a passkey. Each code works once. On success the response sets the session cookie.
          *
          *     Needs no authentication.
          */
@@ -78,7 +78,7 @@ export interface paths {
         put?: never;
         /**
          * Begin a sign-in with a passkey and without a password
-         * @description Begin a sign-in with a passkey and without a password.
+         * @description Answers the options for the browser's `navigator.credentials.get()`. Send its result to `signInWithPasskey`.
          *
          *     Needs no authentication.
          */
@@ -100,7 +100,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in with a passkey alone; the device must have checked its owner
-         * @description Sign in with a passkey alone; the device must have checked its owner.
+         * @description Send what the browser returned for the options of `startPasskeySignIn`. The passkey counts as both factors, so no further step follows. On success the response sets the session cookie.
          *
          *     Needs no authentication.
          */
@@ -120,7 +120,7 @@ export interface paths {
         };
         /**
          * The session: its person, their workspaces with roles and permissions, and until when it is confirmed
-         * @description The session: its person, their workspaces with roles and permissions, and until when it is confirmed.
+         * @description The first request of a page: it answers 401 when no session is valid. Use the permissions of a workspace to show what the person may do there.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -129,7 +129,7 @@ export interface paths {
         post?: never;
         /**
          * Sign out: end the session
-         * @description Sign out: end the session.
+         * @description Ends the session of this cookie at once and removes the cookie. Other sessions stay; `revokeSessions` ends them.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -150,7 +150,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to confirm who you are with a passkey
-         * @description Begin to confirm who you are with a passkey.
+         * @description Answers the options for the browser's `navigator.credentials.get()`, for people who confirm with a passkey. Send its result to `reauthenticate`.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -172,7 +172,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm who you are, for ten minutes; the session gets a new cookie
-         * @description Confirm who you are, for ten minutes; the session gets a new cookie.
+         * @description Operations that cannot be undone answer 403 `REAUTHENTICATION_REQUIRED` unless the person has confirmed within ten minutes. Confirm with the password, a code of the authenticator app or a passkey, then repeat the request.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -192,7 +192,7 @@ export interface paths {
         };
         /**
          * Your sessions, last used first, at most 50
-         * @description Your sessions, last used first, at most 50.
+         * @description Each session has its browser, its network address and the times of its first and last use. The one of this request is marked.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -201,7 +201,7 @@ export interface paths {
         post?: never;
         /**
          * Sign out everywhere: end your other sessions, or all
-         * @description Sign out everywhere: end your other sessions, or all.
+         * @description Use it after a device was lost, or when a session in the list is unknown. By default the session of this request stays.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -223,7 +223,7 @@ export interface paths {
         post?: never;
         /**
          * End one of your sessions
-         * @description End one of your sessions.
+         * @description The session stops working at once on this machine, and within two seconds on others.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -244,7 +244,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for a link to choose a new password; the answer is the same for every address
-         * @description Ask for a link to choose a new password; the answer is the same for every address.
+         * @description Mails a link that works once, for 30 minutes, if the address has an account. The answer and its time do not tell whether it has. In capture mode the mail is in the inbox of the service.
          *
          *     Needs no authentication.
          */
@@ -266,7 +266,7 @@ export interface paths {
         put?: never;
         /**
          * Choose a new password with the token of a link; ends all sessions, second factors stay
-         * @description Choose a new password with the token of a link; ends all sessions, second factors stay.
+         * @description The token is in the link of the mail and works once. All sessions of the person end; second factors stay and are asked for at the next sign-in.
          *
          *     Needs no authentication.
          */
@@ -288,7 +288,7 @@ export interface paths {
         put?: never;
         /**
          * Create the first person: owner of the first workspace and operator of the installation; signs in
-         * @description Create the first person: owner of the first workspace and operator of the installation; signs in.
+         * @description Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong or has expired, and 409 when there is a user already.
          *
          *     Needs no authentication.
          */
@@ -308,7 +308,7 @@ export interface paths {
         };
         /**
          * Your own account
-         * @description Your own account.
+         * @description Name, address, language, time zone, theme and preferences of the signed-in person.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -320,7 +320,7 @@ export interface paths {
         head?: never;
         /**
          * Change your name, language, time zone, theme or preferences; omitted fields stay
-         * @description Change your name, language, time zone, theme or preferences; omitted fields stay.
+         * @description The address is changed by `changeEmail` and the password by `changePassword`.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -337,7 +337,7 @@ export interface paths {
         get?: never;
         /**
          * Change your password, or choose the first one; ends your other sessions
-         * @description Change your password, or choose the first one; ends your other sessions.
+         * @description A password has at least 10 characters and is not one of the commonest. Other sessions end, and this one gets a new cookie.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -360,7 +360,7 @@ export interface paths {
         put?: never;
         /**
          * Ask to sign in with another address; a link is mailed to it
-         * @description Ask to sign in with another address; a link is mailed to it.
+         * @description The present address stays until the link in the mail to the new one is opened. A notice goes to the present address.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -382,7 +382,7 @@ export interface paths {
         put?: never;
         /**
          * Confirm a new address with the token of the mailed link
-         * @description Confirm a new address with the token of the mailed link.
+         * @description The token works once. From then on the person signs in with the new address.
          *
          *     Needs no authentication.
          */
@@ -402,7 +402,7 @@ export interface paths {
         };
         /**
          * Your second factors, and how many recovery codes are left
-         * @description Your second factors, and how many recovery codes are left.
+         * @description Authenticator apps and passkeys with their names and the times of their last use.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -426,7 +426,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to set up an authenticator app; it counts when its first code is confirmed
-         * @description Begin to set up an authenticator app; it counts when its first code is confirmed.
+         * @description Answers the secret, and the `otpauth:` address to show as a QR code. It takes effect when `confirmAuthenticatorApp` gets a code of the app.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -448,7 +448,7 @@ export interface paths {
         put?: never;
         /**
          * Add the authenticator app that is being set up, with its first code
-         * @description Add the authenticator app that is being set up, with its first code.
+         * @description The first second factor comes with ten recovery codes, which are shown only in this answer.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -470,7 +470,7 @@ export interface paths {
         put?: never;
         /**
          * Begin to add a passkey
-         * @description Begin to add a passkey.
+         * @description Answers the options for the browser's `navigator.credentials.create()`. Send its result to `addPasskey`.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -492,7 +492,7 @@ export interface paths {
         put?: never;
         /**
          * Add a passkey that the browser has created
-         * @description Add a passkey that the browser has created.
+         * @description The first second factor comes with ten recovery codes, which are shown only in this answer. Passkeys are bound to the host of PUBLIC_URL.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -515,7 +515,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a second factor; with the last one the recovery codes stop working
-         * @description Remove a second factor; with the last one the recovery codes stop working.
+         * @description A lost device should be removed at once. Workspaces that require a second factor are closed to people without one.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -524,7 +524,7 @@ export interface paths {
         head?: never;
         /**
          * Rename a second factor
-         * @description Rename a second factor.
+         * @description The name helps to tell devices apart, and has no other effect.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -542,7 +542,7 @@ export interface paths {
         put?: never;
         /**
          * Get ten new recovery codes; the earlier ones stop working
-         * @description Get ten new recovery codes; the earlier ones stop working.
+         * @description Each code replaces the second factor once. They are shown only in this answer; a person without a second factor gets 409.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -712,7 +712,7 @@ export interface paths {
         };
         /**
          * Teammates of the workspace, by name
-         * @description Teammates of the workspace, by name.
+         * @description Each teammate has a role and the time of joining.
          *
          *     Needs the permission `team:read`.
          */
@@ -734,7 +734,7 @@ export interface paths {
         };
         /**
          * One teammate
-         * @description One teammate.
+         * @description Role and time of joining of one member of the workspace.
          *
          *     Needs the permission `team:read`.
          */
@@ -743,7 +743,7 @@ export interface paths {
         post?: never;
         /**
          * Remove a teammate from the workspace; what they sent keeps their name
-         * @description Remove a teammate from the workspace; what they sent keeps their name.
+         * @description The person loses the workspace at the next request and keeps the account. The last owner cannot be removed.
          *
          *     Needs the permission `team:write`.
          */
@@ -752,7 +752,7 @@ export interface paths {
         head?: never;
         /**
          * Give a teammate another role
-         * @description Give a teammate another role.
+         * @description A caller gives, changes and takes away only permissions that it holds itself. The last owner keeps the role. The new rights hold from the next request.
          *
          *     Needs the permission `team:write`.
          */
@@ -770,7 +770,7 @@ export interface paths {
         put?: never;
         /**
          * Leave a workspace; its last owner cannot
-         * @description Leave a workspace; its last owner cannot.
+         * @description The person loses the workspace at once and keeps the account.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -790,7 +790,7 @@ export interface paths {
         };
         /**
          * Invitations that are not accepted yet, newest first
-         * @description Invitations that are not accepted yet, newest first.
+         * @description An invitation ends after seven days, when it is accepted, or when it is revoked.
          *
          *     Needs the permission `team:read`.
          */
@@ -798,7 +798,7 @@ export interface paths {
         put?: never;
         /**
          * Invite a person to the workspace by mail, with a role that you may grant
-         * @description Invite a person to the workspace by mail, with a role that you may grant.
+         * @description The mail has a link that works once, for seven days. The answer is the same whether or not the address has an account. 409 if the person is a member already.
          *
          *     Needs the permission `team:write`.
          */
@@ -820,7 +820,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a new link; the old one stops working
-         * @description Mail a new link; the old one stops working.
+         * @description The new link works for seven days from now.
          *
          *     Needs the permission `team:write`.
          */
@@ -843,7 +843,7 @@ export interface paths {
         post?: never;
         /**
          * Revoke an invitation: its link stops working at once
-         * @description Revoke an invitation: its link stops working at once.
+         * @description The invitation disappears from the list, and its link answers 404.
          *
          *     Needs the permission `team:write`.
          */
@@ -864,7 +864,7 @@ export interface paths {
         put?: never;
         /**
          * What an invitation offers, for the page that its link opens
-         * @description What an invitation offers, for the page that its link opens.
+         * @description Answers the workspace, the role and the invited address for the token of a link, so that the page can ask for what is missing.
          *
          *     Needs no authentication.
          */
@@ -886,7 +886,7 @@ export interface paths {
         put?: never;
         /**
          * Join a workspace: signed in with the invited address, or as a new person with name and password
-         * @description Join a workspace: signed in with the invited address, or as a new person with name and password.
+         * @description A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once.
          *
          *     Needs no authentication.
          */
@@ -906,7 +906,7 @@ export interface paths {
         };
         /**
          * Roles: the built-in ones, then those of the workspace by name
-         * @description Roles: the built-in ones, then those of the workspace by name.
+         * @description Built-in roles come with the program and cannot be changed. Each role lists its permissions.
          *
          *     Needs the permission `roles:read`.
          */
@@ -914,7 +914,7 @@ export interface paths {
         put?: never;
         /**
          * Make a role of permissions that you hold
-         * @description Make a role of permissions that you hold.
+         * @description A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.
          *
          *     Needs the permission `roles:write`.
          */
@@ -934,7 +934,7 @@ export interface paths {
         };
         /**
          * One role of the workspace
-         * @description One role of the workspace.
+         * @description Name, description and permissions of a role that the workspace has made.
          *
          *     Needs the permission `roles:read`.
          */
@@ -943,7 +943,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a role that no teammate holds
-         * @description Delete a role that no teammate holds.
+         * @description 409 while a teammate or an invitation has the role: give them another one first.
          *
          *     Needs the permission `roles:write`.
          */
@@ -952,7 +952,7 @@ export interface paths {
         head?: never;
         /**
          * Change name, description or permissions of a role; omitted fields stay
-         * @description Change name, description or permissions of a role; omitted fields stay.
+         * @description The change holds for all members with the role from their next request. A caller must hold the permissions that the role has before and after.
          *
          *     Needs the permission `roles:write`.
          */
@@ -1130,7 +1130,7 @@ export interface paths {
         };
         /**
          * Your workspaces with your role in each, by name; at most 1000
-         * @description Your workspaces with your role in each, by name; at most 1000.
+         * @description The workspaces that the person may name in `X-Workspace`, for a switch between them.
          *
          *     For people who are signed in. API keys cannot call this.
          */
@@ -1138,7 +1138,7 @@ export interface paths {
         put?: never;
         /**
          * Create a workspace, and become its owner (operators)
-         * @description Create a workspace, and become its owner (operators).
+         * @description The workspace begins on the free plan unless another plan is named, without keys and with its creator as owner.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1158,7 +1158,7 @@ export interface paths {
         };
         /**
          * The settings of the workspace
-         * @description The settings of the workspace.
+         * @description Name, time zone, sender, notices, retries, tracking and caps of the workspace.
          *
          *     Needs the permission `workspace:read`.
          */
@@ -1170,7 +1170,7 @@ export interface paths {
         head?: never;
         /**
          * Change settings of the workspace; omitted fields stay
-         * @description Change settings of the workspace; omitted fields stay.
+         * @description Changes hold for messages that are accepted from then on. The hourly cap of the workspace cannot exceed that of the operator.
          *
          *     Needs the permission `workspace:write`.
          */
@@ -1186,7 +1186,7 @@ export interface paths {
         };
         /**
          * All workspaces with their figures, newest first (operators)
-         * @description All workspaces with their figures, newest first (operators).
+         * @description Search by name or id. Figures are those of the present month.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1208,7 +1208,7 @@ export interface paths {
         };
         /**
          * One workspace with its figures (operators)
-         * @description One workspace with its figures (operators).
+         * @description Settings, plan, balance and figures of the present month.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1220,7 +1220,7 @@ export interface paths {
         head?: never;
         /**
          * Change plan or hourly cap of a workspace; omitted fields stay (operators)
-         * @description Change plan or hourly cap of a workspace; omitted fields stay (operators).
+         * @description A new plan applies from now on, and replaces a subscription; earlier usage is charged under the old plan.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1238,7 +1238,7 @@ export interface paths {
         put?: never;
         /**
          * Suspend a workspace: it can read, but not send or change anything (operators)
-         * @description Suspend a workspace: it can read, but not send or change anything (operators).
+         * @description Its queued mail is held, and its keys and members get 403 `SERVICE_SUSPENDED` for all but reading. Suspending twice has no further effect.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1260,7 +1260,7 @@ export interface paths {
         put?: never;
         /**
          * End the suspension of a workspace (operators)
-         * @description End the suspension of a workspace (operators).
+         * @description Held mail is sent again. Resuming twice has no further effect.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1282,7 +1282,7 @@ export interface paths {
         put?: never;
         /**
          * Record a payment: adds to the balance, once for each reference (operators)
-         * @description Record a payment: adds to the balance, once for each reference (operators).
+         * @description The reference, such as the number of a bank transfer, makes a repeated call safe: the same reference is credited once, and answered with 409 if the amount differs.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1302,7 +1302,7 @@ export interface paths {
         };
         /**
          * Users of the installation, newest first (operators)
-         * @description Users of the installation, newest first (operators).
+         * @description Search by name or address. A user may be a member of several workspaces.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1324,7 +1324,7 @@ export interface paths {
         };
         /**
          * One user of the installation (operators)
-         * @description One user of the installation (operators).
+         * @description Account, workspaces and state of one user.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1336,7 +1336,7 @@ export interface paths {
         head?: never;
         /**
          * Disable or enable a user, or make them an operator (operators)
-         * @description Disable or enable a user, or make them an operator (operators).
+         * @description A disabled user is signed out everywhere and cannot sign in. The last operator stays.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1352,7 +1352,7 @@ export interface paths {
         };
         /**
          * Who changed what in the workspace within 365 days, newest first
-         * @description Who changed what in the workspace within 365 days, newest first.
+         * @description Each event has its actor, the operation, the resource, and changed fields before and after; secrets and contents are left out. Filter by actor, operation, resource and time, and continue with `next_cursor`.
          *
          *     Needs the permission `audit:read`.
          */
@@ -1374,7 +1374,7 @@ export interface paths {
         };
         /**
          * Download audit events as CSV, newest first; at most 100,000 rows
-         * @description Download audit events as CSV, newest first; at most 100,000 rows.
+         * @description Takes the filters of `listAuditEvents`.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -1398,7 +1398,7 @@ export interface paths {
         };
         /**
          * Audit events of the installation, or of any workspace, newest first (operators)
-         * @description Audit events of the installation, or of any workspace, newest first (operators).
+         * @description Without `workspace_id` these are events that belong to no workspace, such as sign-ins.
          *
          *     For people who operate the installation. API keys cannot call this.
          */
@@ -1760,7 +1760,7 @@ export interface paths {
         put?: never;
         /**
          * Change many people in the background: all whom a filter finds, or those with the ids given
-         * @description Change many people in the background: all whom a filter finds, or those with the ids given.
+         * @description Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.
          *
          *     Needs the permission `subscribers:write`.
          */
@@ -1918,7 +1918,7 @@ export interface paths {
         };
         /**
          * The fields that rules may use, with their operators, values and limits
-         * @description The fields that rules may use, with their operators, values and limits.
+         * @description Made from the definitions that evaluate segments, so that a rule editor needs no list of its own. With `list_id` it has the custom fields of the list.
          *
          *     Needs the permission `segments:read`.
          */
@@ -2224,7 +2224,7 @@ export interface paths {
         put?: never;
         /**
          * Say of addresses whether they may be mailed, and what keeps mail away from them
-         * @description Say of addresses whether they may be mailed, and what keeps mail away from them.
+         * @description For up to 100 addresses it answers every entry that blocks them with its cause, and their state on each mailing list. It changes nothing.
          *
          *     Needs the permission `suppression_lists:read`.
          */
@@ -2876,7 +2876,7 @@ export interface paths {
         head?: never;
         /**
          * Change some fields of a draft; omitted fields stay as they are
-         * @description Change some fields of a draft; omitted fields stay as they are.
+         * @description Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if somebody else has changed it. Without it the last writer wins. Only drafts can be changed.
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
@@ -3172,7 +3172,7 @@ export interface paths {
         put?: never;
         /**
          * Render a mail as it would be sent to one person, without sending it
-         * @description Render a mail as it would be sent to one person, without sending it.
+         * @description Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
@@ -3196,7 +3196,7 @@ export interface paths {
         };
         /**
          * How far a campaign is: counts by state, rate, ETA and what limits it
-         * @description How far a campaign is: counts by state, rate, ETA and what limits it.
+         * @description Cheap enough to ask for every second; the topic `campaign:<id>` of `streamEvents` has the same counts. `limited_by` says why it is not faster.
          *
          *     Needs the permission `campaigns:read`.
          */
@@ -3354,7 +3354,7 @@ export interface paths {
         put?: never;
         /**
          * Try a waiting message now, without waiting for its next attempt
-         * @description Try a waiting message now, without waiting for its next attempt.
+         * @description The attempt counts like any other. 409 while a worker is sending the message, after it has ended, or while its campaign is paused.
          *
          *     Needs the permission `messages:send`.
          */
@@ -3376,7 +3376,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a waiting message, so that it is not sent any more
-         * @description Cancel a waiting message, so that it is not sent any more.
+         * @description The message ends as failed, and its price is refunded. 409 while a worker is sending it, or after it has ended.
          *
          *     Needs the permission `messages:send`.
          */
@@ -3396,7 +3396,7 @@ export interface paths {
         };
         /**
          * The content of a message as it was sent: HTML, text, headers, attachments
-         * @description The content of a message as it was sent: HTML, text, headers, attachments.
+         * @description `is_rebuilt` says whether the octets were stored or composed again by the code that sends. 410 after the days that the setting MESSAGE_CONTENT_DAYS keeps contents.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -3420,7 +3420,7 @@ export interface paths {
         };
         /**
          * The source of a message as it was sent, a file that mail programs open
-         * @description The source of a message as it was sent, a file that mail programs open.
+         * @description A file in the format of RFC 5322 (.eml). 410 after the days that the setting MESSAGE_CONTENT_DAYS keeps contents.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4266,7 +4266,7 @@ export interface paths {
         };
         /**
          * Live states of campaigns, jobs, messages and domains, as server-sent events
-         * @description Live states of campaigns, jobs, messages and domains, as server-sent events.
+         * @description Each event carries the whole state of its topic, at most once a second. After a lost connection, `Last-Event-ID` continues without a gap. Each topic needs the permission to read its resource. A key or session may have three streams.
          *
          *     Any valid key, and any member of the workspace, may call this.
          */
@@ -4800,6 +4800,7 @@ export interface components {
              * @description Id of the session.
              */
             id: string;
+            /** @description The person who is signed in. */
             person: components["schemas"]["PersonAccount"];
             /** @description The workspaces of the person by name, at most 500. */
             workspaces: components["schemas"]["SessionWorkspace"][];
@@ -4841,7 +4842,9 @@ export interface components {
         SignInResult: {
             /** @description `signed_in`: the cookie of the session is set. `second_factor_required`: send a proof. */
             status: "signed_in" | "second_factor_required";
+            /** @description The session; null while a second factor is missing. */
             session: components["schemas"]["Session"] | null;
+            /** @description What completes the sign-in; null when it is complete. */
             second_factor: components["schemas"]["SecondFactorChallenge"] | null;
         };
         /** @description The credential of `navigator.credentials.get()`, as its `toJSON()` gives it. */
@@ -5077,6 +5080,7 @@ export interface components {
         };
         /** @description `recovery_codes` is null if you had a factor before. */
         NewSecondFactor: {
+            /** @description The factor that was added. */
             factor: components["schemas"]["SecondFactor"];
             /** @description Ten codes that work once each in place of a factor. Only this answer has them. */
             recovery_codes: string[] | null;
@@ -5859,6 +5863,7 @@ export interface components {
             /** @description Whether the account is disabled: the person cannot sign in, and their sessions end. */
             is_disabled?: boolean;
         };
+        /** @description The caller that made the change. */
         AuditActor: {
             /**
              * @description key: an API key; person: a person in a session; system: the command line; visitor: a caller who is not signed in.
@@ -5873,6 +5878,7 @@ export interface components {
             /** @description Their name at that time. */
             name: string;
         };
+        /** @description What was changed. */
         AuditResource: {
             /** @description The noun of its permission, such as `campaigns`. */
             kind: string;
@@ -7014,6 +7020,7 @@ export interface components {
              */
             values_from: "listSegments" | "listMailingLists" | null;
         };
+        /** @description How large the rules of a segment may be. */
         SegmentLimits: {
             /** @description Largest number of conditions of a segment, in all its groups. */
             conditions: number;
@@ -7241,6 +7248,7 @@ export interface components {
              * @description Unique id, a UUID.
              */
             suppression_list_id: string;
+            /** @description Name of the suppression list. */
             suppression_list_name: string;
             /**
              * @description `global`: keeps every message away. `mailing_list`: campaigns and autoresponders for `mailing_list_id`. `segment`: campaigns to `segment_id`.
@@ -7283,6 +7291,7 @@ export interface components {
             created_at: string;
             /** @description Name of the API key or person who added it, or `system`. */
             created_by: string;
+            /** @description The bounce or complaint that added the entry; null for other entries. */
             cause: components["schemas"]["SuppressionCause"] | null;
             /** @description What to consider before the entry is removed; null if nothing. */
             removal_warning: string | null;
@@ -8813,7 +8822,9 @@ export interface components {
             subject: string;
             /** @description The sender, with the name of the list where the mail has none. */
             from: {
+                /** @description Address in From. */
                 email: string;
+                /** @description Display name in From; null for none. */
                 name: string | null;
             };
             /** @description The HTML part with the person's values. Links have their own targets, not tracked ones. */
@@ -8822,6 +8833,7 @@ export interface components {
             text: string;
             /** @description The header fields in their order, without DKIM-Signature. */
             headers: {
+                /** @description Name of the header field. */
                 name: string;
                 /** @description As in the mail: in encoded words, unfolded. */
                 value: string;
@@ -8846,8 +8858,11 @@ export interface components {
                  * @description Null for the made-up person.
                  */
                 subscriber_id: string | null;
+                /** @description Address of the person. */
                 email: string;
+                /** @description First name; null if unknown. */
                 first_name: string | null;
+                /** @description Last name; null if unknown. */
                 last_name: string | null;
             };
             /** @description Merge tags that show nothing. */
@@ -9389,6 +9404,7 @@ export interface components {
             text: string | null;
             /** @description Header fields in the order of the message, with our DKIM-Signature. */
             headers: components["schemas"]["MessageHeader"][];
+            /** @description How the message was authenticated when it was sent. */
             authentication: components["schemas"]["MessageAuthentication"];
             /** @description Attached and embedded files. */
             attachments: components["schemas"]["MessageAttachment"][];
@@ -12745,7 +12761,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the session, a UUID. */
+                /**
+                 * @description Id of the session, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -13398,7 +13417,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the second factor, a UUID. */
+                /**
+                 * @description Id of the second factor, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -13443,7 +13465,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the second factor, a UUID. */
+                /**
+                 * @description Id of the second factor, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14010,7 +14035,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the team, a UUID. */
+                /**
+                 * @description Id of the team, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14055,7 +14083,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the team, a UUID. */
+                /**
+                 * @description Id of the team, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14101,7 +14132,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the team, a UUID. */
+                /**
+                 * @description Id of the team, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14154,7 +14188,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the workspace, a UUID. */
+                /**
+                 * @description Id of the workspace, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14290,7 +14327,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the invitation, a UUID. */
+                /**
+                 * @description Id of the invitation, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14335,7 +14375,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the invitation, a UUID. */
+                /**
+                 * @description Id of the invitation, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14568,7 +14611,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the role, a UUID. */
+                /**
+                 * @description Id of the role, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14613,7 +14659,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the role, a UUID. */
+                /**
+                 * @description Id of the role, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -14659,7 +14708,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the role, a UUID. */
+                /**
+                 * @description Id of the role, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15303,7 +15355,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the workspace, a UUID. */
+                /**
+                 * @description Id of the workspace, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15348,7 +15403,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the workspace, a UUID. */
+                /**
+                 * @description Id of the workspace, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15400,7 +15458,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the workspace, a UUID. */
+                /**
+                 * @description Id of the workspace, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15445,7 +15506,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the workspace, a UUID. */
+                /**
+                 * @description Id of the workspace, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15490,7 +15554,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the workspace, a UUID. */
+                /**
+                 * @description Id of the workspace, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15595,7 +15662,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the user, a UUID. */
+                /**
+                 * @description Id of the user, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -15640,7 +15710,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the user, a UUID. */
+                /**
+                 * @description Id of the user, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -20344,7 +20417,10 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description Id of the campaign, a UUID. */
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21098,7 +21174,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the campaign, a UUID. */
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21578,7 +21657,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the message, a UUID. */
+                /**
+                 * @description Id of the message, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21624,7 +21706,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the message, a UUID. */
+                /**
+                 * @description Id of the message, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21670,7 +21755,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the message, a UUID. */
+                /**
+                 * @description Id of the message, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21717,7 +21805,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the message, a UUID. */
+                /**
+                 * @description Id of the message, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;

@@ -6,7 +6,7 @@ import type { Body, CallOptions, Data, Query } from "./shapes.ts";
 export interface Operations {
   /**
    * Ways to sign in at this installation.
-   * Ways to sign in at this installation.
+   * Says whether passwords, passkeys and single sign-on may be used, so that a sign-in page shows only what works. It tells nothing about accounts.
    *
    * Needs no authentication.
    *
@@ -15,7 +15,7 @@ export interface Operations {
   getSignInOptions(input?: CallOptions): Call<Data<"getSignInOptions">>;
   /**
    * Sign in with address and password; sets the cookie of the session, or asks for the second factor.
-   * Sign in with address and password; sets the cookie of the session, or asks for the second factor.
+   * On success the response sets the session cookie. When the account has a second factor, the answer has `second_factor` with a challenge instead, to be completed with `confirmSecondFactor` within minutes. Unknown addresses, wrong passwords and disabled accounts get the same 401. Too many attempts get 429 with `Retry-After`.
    *
    * Needs no authentication.
    *
@@ -24,7 +24,7 @@ export interface Operations {
   signIn(input: { body: Body<"signIn"> } & CallOptions): Call<Data<"signIn">>;
   /**
    * Complete a sign-in with a code, a recovery code or a passkey.
-   * Complete a sign-in with a code, a recovery code or a passkey.
+   * Send the challenge of `signIn` with a code of the authenticator app, a recovery code or the response of a passkey. Each code works once. On success the response sets the session cookie.
    *
    * Needs no authentication.
    *
@@ -33,7 +33,7 @@ export interface Operations {
   confirmSecondFactor(input: { body: Body<"confirmSecondFactor"> } & CallOptions): Call<Data<"confirmSecondFactor">>;
   /**
    * Begin a sign-in with a passkey and without a password.
-   * Begin a sign-in with a passkey and without a password.
+   * Answers the options for the browser's `navigator.credentials.get()`. Send its result to `signInWithPasskey`.
    *
    * Needs no authentication.
    *
@@ -42,7 +42,7 @@ export interface Operations {
   startPasskeySignIn(input?: CallOptions): Call<Data<"startPasskeySignIn">>;
   /**
    * Sign in with a passkey alone; the device must have checked its owner.
-   * Sign in with a passkey alone; the device must have checked its owner.
+   * Send what the browser returned for the options of `startPasskeySignIn`. The passkey counts as both factors, so no further step follows. On success the response sets the session cookie.
    *
    * Needs no authentication.
    *
@@ -51,7 +51,7 @@ export interface Operations {
   signInWithPasskey(input: { body: Body<"signInWithPasskey"> } & CallOptions): Call<Data<"signInWithPasskey">>;
   /**
    * The session: its person, their workspaces with roles and permissions, and until when it is confirmed.
-   * The session: its person, their workspaces with roles and permissions, and until when it is confirmed.
+   * The first request of a page: it answers 401 when no session is valid. Use the permissions of a workspace to show what the person may do there.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -60,7 +60,7 @@ export interface Operations {
   getSession(input?: CallOptions): Call<Data<"getSession">>;
   /**
    * Sign out: end the session.
-   * Sign out: end the session.
+   * Ends the session of this cookie at once and removes the cookie. Other sessions stay; `revokeSessions` ends them.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -69,7 +69,7 @@ export interface Operations {
   signOut(input?: CallOptions): Call<Data<"signOut">>;
   /**
    * Begin to confirm who you are with a passkey.
-   * Begin to confirm who you are with a passkey.
+   * Answers the options for the browser's `navigator.credentials.get()`, for people who confirm with a passkey. Send its result to `reauthenticate`.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -78,7 +78,7 @@ export interface Operations {
   startConfirmation(input?: CallOptions): Call<Data<"startConfirmation">>;
   /**
    * Confirm who you are, for ten minutes; the session gets a new cookie.
-   * Confirm who you are, for ten minutes; the session gets a new cookie.
+   * Operations that cannot be undone answer 403 `REAUTHENTICATION_REQUIRED` unless the person has confirmed within ten minutes. Confirm with the password, a code of the authenticator app or a passkey, then repeat the request.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -87,7 +87,7 @@ export interface Operations {
   reauthenticate(input: { body: Body<"reauthenticate"> } & CallOptions): Call<Data<"reauthenticate">>;
   /**
    * Your sessions, last used first, at most 50.
-   * Your sessions, last used first, at most 50.
+   * Each session has its browser, its network address and the times of its first and last use. The one of this request is marked.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -96,7 +96,7 @@ export interface Operations {
   listSessions(input?: CallOptions): Call<Data<"listSessions">>;
   /**
    * Sign out everywhere: end your other sessions, or all.
-   * Sign out everywhere: end your other sessions, or all.
+   * Use it after a device was lost, or when a session in the list is unknown. By default the session of this request stays.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -105,7 +105,7 @@ export interface Operations {
   revokeSessions(input?: { query?: Query<"revokeSessions"> } & CallOptions): Call<Data<"revokeSessions">>;
   /**
    * End one of your sessions.
-   * End one of your sessions.
+   * The session stops working at once on this machine, and within two seconds on others.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -114,7 +114,7 @@ export interface Operations {
   revokeSession(input: { id: string } & CallOptions): Call<Data<"revokeSession">>;
   /**
    * Ask for a link to choose a new password; the answer is the same for every address.
-   * Ask for a link to choose a new password; the answer is the same for every address.
+   * Mails a link that works once, for 30 minutes, if the address has an account. The answer and its time do not tell whether it has. In capture mode the mail is in the inbox of the service.
    *
    * Needs no authentication.
    *
@@ -123,7 +123,7 @@ export interface Operations {
   requestPasswordReset(input: { body: Body<"requestPasswordReset"> } & CallOptions): Call<Data<"requestPasswordReset">>;
   /**
    * Choose a new password with the token of a link; ends all sessions, second factors stay.
-   * Choose a new password with the token of a link; ends all sessions, second factors stay.
+   * The token is in the link of the mail and works once. All sessions of the person end; second factors stay and are asked for at the next sign-in.
    *
    * Needs no authentication.
    *
@@ -132,7 +132,7 @@ export interface Operations {
   resetPassword(input: { body: Body<"resetPassword"> } & CallOptions): Call<Data<"resetPassword">>;
   /**
    * Create the first person: owner of the first workspace and operator of the installation; signs in.
-   * Create the first person: owner of the first workspace and operator of the installation; signs in.
+   * Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong or has expired, and 409 when there is a user already.
    *
    * Needs no authentication.
    *
@@ -141,7 +141,7 @@ export interface Operations {
   createFirstOwner(input: { body: Body<"createFirstOwner"> } & CallOptions): Call<Data<"createFirstOwner">>;
   /**
    * Your own account.
-   * Your own account.
+   * Name, address, language, time zone, theme and preferences of the signed-in person.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -150,7 +150,7 @@ export interface Operations {
   getMe(input?: CallOptions): Call<Data<"getMe">>;
   /**
    * Change your name, language, time zone, theme or preferences; omitted fields stay.
-   * Change your name, language, time zone, theme or preferences; omitted fields stay.
+   * The address is changed by `changeEmail` and the password by `changePassword`.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -159,7 +159,7 @@ export interface Operations {
   updateMe(input: { body: Body<"updateMe"> } & CallOptions): Call<Data<"updateMe">>;
   /**
    * Change your password, or choose the first one; ends your other sessions.
-   * Change your password, or choose the first one; ends your other sessions.
+   * A password has at least 10 characters and is not one of the commonest. Other sessions end, and this one gets a new cookie.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -168,7 +168,7 @@ export interface Operations {
   changePassword(input: { body: Body<"changePassword"> } & CallOptions): Call<Data<"changePassword">>;
   /**
    * Ask to sign in with another address; a link is mailed to it.
-   * Ask to sign in with another address; a link is mailed to it.
+   * The present address stays until the link in the mail to the new one is opened. A notice goes to the present address.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -177,7 +177,7 @@ export interface Operations {
   changeEmail(input: { body: Body<"changeEmail"> } & CallOptions): Call<Data<"changeEmail">>;
   /**
    * Confirm a new address with the token of the mailed link.
-   * Confirm a new address with the token of the mailed link.
+   * The token works once. From then on the person signs in with the new address.
    *
    * Needs no authentication.
    *
@@ -186,7 +186,7 @@ export interface Operations {
   confirmEmailChange(input: { body: Body<"confirmEmailChange"> } & CallOptions): Call<Data<"confirmEmailChange">>;
   /**
    * Your second factors, and how many recovery codes are left.
-   * Your second factors, and how many recovery codes are left.
+   * Authenticator apps and passkeys with their names and the times of their last use.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -195,7 +195,7 @@ export interface Operations {
   listSecondFactors(input?: CallOptions): Call<Data<"listSecondFactors">>;
   /**
    * Begin to set up an authenticator app; it counts when its first code is confirmed.
-   * Begin to set up an authenticator app; it counts when its first code is confirmed.
+   * Answers the secret, and the `otpauth:` address to show as a QR code. It takes effect when `confirmAuthenticatorApp` gets a code of the app.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -204,7 +204,7 @@ export interface Operations {
   startAuthenticatorApp(input: { body: Body<"startAuthenticatorApp"> } & CallOptions): Call<Data<"startAuthenticatorApp">>;
   /**
    * Add the authenticator app that is being set up, with its first code.
-   * Add the authenticator app that is being set up, with its first code.
+   * The first second factor comes with ten recovery codes, which are shown only in this answer.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -213,7 +213,7 @@ export interface Operations {
   confirmAuthenticatorApp(input: { body: Body<"confirmAuthenticatorApp"> } & CallOptions): Call<Data<"confirmAuthenticatorApp">>;
   /**
    * Begin to add a passkey.
-   * Begin to add a passkey.
+   * Answers the options for the browser's `navigator.credentials.create()`. Send its result to `addPasskey`.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -222,7 +222,7 @@ export interface Operations {
   startPasskey(input?: CallOptions): Call<Data<"startPasskey">>;
   /**
    * Add a passkey that the browser has created.
-   * Add a passkey that the browser has created.
+   * The first second factor comes with ten recovery codes, which are shown only in this answer. Passkeys are bound to the host of PUBLIC_URL.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -231,7 +231,7 @@ export interface Operations {
   addPasskey(input: { body: Body<"addPasskey"> } & CallOptions): Call<Data<"addPasskey">>;
   /**
    * Rename a second factor.
-   * Rename a second factor.
+   * The name helps to tell devices apart, and has no other effect.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -240,7 +240,7 @@ export interface Operations {
   renameSecondFactor(input: { id: string; body: Body<"renameSecondFactor"> } & CallOptions): Call<Data<"renameSecondFactor">>;
   /**
    * Remove a second factor; with the last one the recovery codes stop working.
-   * Remove a second factor; with the last one the recovery codes stop working.
+   * A lost device should be removed at once. Workspaces that require a second factor are closed to people without one.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -249,7 +249,7 @@ export interface Operations {
   removeSecondFactor(input: { id: string } & CallOptions): Call<Data<"removeSecondFactor">>;
   /**
    * Get ten new recovery codes; the earlier ones stop working.
-   * Get ten new recovery codes; the earlier ones stop working.
+   * Each code replaces the second factor once. They are shown only in this answer; a person without a second factor gets 409.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -339,7 +339,7 @@ export interface Operations {
   deleteApiKey(input: { id: string } & CallOptions): Call<Data<"deleteApiKey">>;
   /**
    * Teammates of the workspace, by name.
-   * Teammates of the workspace, by name.
+   * Each teammate has a role and the time of joining.
    *
    * Needs the permission `team:read`.
    *
@@ -348,7 +348,7 @@ export interface Operations {
   listTeammates(input?: CallOptions): Call<Data<"listTeammates">>;
   /**
    * One teammate.
-   * One teammate.
+   * Role and time of joining of one member of the workspace.
    *
    * Needs the permission `team:read`.
    *
@@ -357,7 +357,7 @@ export interface Operations {
   getTeammate(input: { id: string } & CallOptions): Call<Data<"getTeammate">>;
   /**
    * Give a teammate another role.
-   * Give a teammate another role.
+   * A caller gives, changes and takes away only permissions that it holds itself. The last owner keeps the role. The new rights hold from the next request.
    *
    * Needs the permission `team:write`.
    *
@@ -366,7 +366,7 @@ export interface Operations {
   updateTeammate(input: { id: string; body: Body<"updateTeammate"> } & CallOptions): Call<Data<"updateTeammate">>;
   /**
    * Remove a teammate from the workspace; what they sent keeps their name.
-   * Remove a teammate from the workspace; what they sent keeps their name.
+   * The person loses the workspace at the next request and keeps the account. The last owner cannot be removed.
    *
    * Needs the permission `team:write`.
    *
@@ -375,7 +375,7 @@ export interface Operations {
   removeTeammate(input: { id: string } & CallOptions): Call<Data<"removeTeammate">>;
   /**
    * Leave a workspace; its last owner cannot.
-   * Leave a workspace; its last owner cannot.
+   * The person loses the workspace at once and keeps the account.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -384,7 +384,7 @@ export interface Operations {
   leaveWorkspace(input: { id: string } & CallOptions): Call<Data<"leaveWorkspace">>;
   /**
    * Invitations that are not accepted yet, newest first.
-   * Invitations that are not accepted yet, newest first.
+   * An invitation ends after seven days, when it is accepted, or when it is revoked.
    *
    * Needs the permission `team:read`.
    *
@@ -393,7 +393,7 @@ export interface Operations {
   listInvitations(input?: CallOptions): Call<Data<"listInvitations">>;
   /**
    * Invite a person to the workspace by mail, with a role that you may grant.
-   * Invite a person to the workspace by mail, with a role that you may grant.
+   * The mail has a link that works once, for seven days. The answer is the same whether or not the address has an account. 409 if the person is a member already.
    *
    * Needs the permission `team:write`.
    *
@@ -402,7 +402,7 @@ export interface Operations {
   inviteTeammate(input: { body: Body<"inviteTeammate"> } & CallOptions): Call<Data<"inviteTeammate">>;
   /**
    * Mail a new link; the old one stops working.
-   * Mail a new link; the old one stops working.
+   * The new link works for seven days from now.
    *
    * Needs the permission `team:write`.
    *
@@ -411,7 +411,7 @@ export interface Operations {
   resendInvitation(input: { id: string } & CallOptions): Call<Data<"resendInvitation">>;
   /**
    * Revoke an invitation: its link stops working at once.
-   * Revoke an invitation: its link stops working at once.
+   * The invitation disappears from the list, and its link answers 404.
    *
    * Needs the permission `team:write`.
    *
@@ -420,7 +420,7 @@ export interface Operations {
   revokeInvitation(input: { id: string } & CallOptions): Call<Data<"revokeInvitation">>;
   /**
    * What an invitation offers, for the page that its link opens.
-   * What an invitation offers, for the page that its link opens.
+   * Answers the workspace, the role and the invited address for the token of a link, so that the page can ask for what is missing.
    *
    * Needs no authentication.
    *
@@ -429,7 +429,7 @@ export interface Operations {
   previewInvitation(input: { body: Body<"previewInvitation"> } & CallOptions): Call<Data<"previewInvitation">>;
   /**
    * Join a workspace: signed in with the invited address, or as a new person with name and password.
-   * Join a workspace: signed in with the invited address, or as a new person with name and password.
+   * A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once.
    *
    * Needs no authentication.
    *
@@ -438,7 +438,7 @@ export interface Operations {
   acceptInvitation(input: { body: Body<"acceptInvitation"> } & CallOptions): Call<Data<"acceptInvitation">>;
   /**
    * Roles: the built-in ones, then those of the workspace by name.
-   * Roles: the built-in ones, then those of the workspace by name.
+   * Built-in roles come with the program and cannot be changed. Each role lists its permissions.
    *
    * Needs the permission `roles:read`.
    *
@@ -447,7 +447,7 @@ export interface Operations {
   listRoles(input?: CallOptions): Call<Data<"listRoles">>;
   /**
    * Make a role of permissions that you hold.
-   * Make a role of permissions that you hold.
+   * A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.
    *
    * Needs the permission `roles:write`.
    *
@@ -456,7 +456,7 @@ export interface Operations {
   createRole(input: { body: Body<"createRole"> } & CallOptions): Call<Data<"createRole">>;
   /**
    * One role of the workspace.
-   * One role of the workspace.
+   * Name, description and permissions of a role that the workspace has made.
    *
    * Needs the permission `roles:read`.
    *
@@ -465,7 +465,7 @@ export interface Operations {
   getRole(input: { id: string } & CallOptions): Call<Data<"getRole">>;
   /**
    * Change name, description or permissions of a role; omitted fields stay.
-   * Change name, description or permissions of a role; omitted fields stay.
+   * The change holds for all members with the role from their next request. A caller must hold the permissions that the role has before and after.
    *
    * Needs the permission `roles:write`.
    *
@@ -474,7 +474,7 @@ export interface Operations {
   updateRole(input: { id: string; body: Body<"updateRole"> } & CallOptions): Call<Data<"updateRole">>;
   /**
    * Delete a role that no teammate holds.
-   * Delete a role that no teammate holds.
+   * 409 while a teammate or an invitation has the role: give them another one first.
    *
    * Needs the permission `roles:write`.
    *
@@ -557,7 +557,7 @@ export interface Operations {
   exportTransactions(input?: { query?: Query<"exportTransactions"> } & CallOptions): Call<Data<"exportTransactions">>;
   /**
    * Your workspaces with your role in each, by name; at most 1000.
-   * Your workspaces with your role in each, by name; at most 1000.
+   * The workspaces that the person may name in `X-Workspace`, for a switch between them.
    *
    * For people who are signed in. API keys cannot call this.
    *
@@ -566,7 +566,7 @@ export interface Operations {
   listWorkspaces(input?: CallOptions): Call<Data<"listWorkspaces">>;
   /**
    * Create a workspace, and become its owner (operators).
-   * Create a workspace, and become its owner (operators).
+   * The workspace begins on the free plan unless another plan is named, without keys and with its creator as owner.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -575,7 +575,7 @@ export interface Operations {
   createWorkspace(input: { body: Body<"createWorkspace"> } & CallOptions): Call<Data<"createWorkspace">>;
   /**
    * The settings of the workspace.
-   * The settings of the workspace.
+   * Name, time zone, sender, notices, retries, tracking and caps of the workspace.
    *
    * Needs the permission `workspace:read`.
    *
@@ -584,7 +584,7 @@ export interface Operations {
   getWorkspace(input?: CallOptions): Call<Data<"getWorkspace">>;
   /**
    * Change settings of the workspace; omitted fields stay.
-   * Change settings of the workspace; omitted fields stay.
+   * Changes hold for messages that are accepted from then on. The hourly cap of the workspace cannot exceed that of the operator.
    *
    * Needs the permission `workspace:write`.
    *
@@ -593,7 +593,7 @@ export interface Operations {
   updateWorkspace(input: { body: Body<"updateWorkspace"> } & CallOptions): Call<Data<"updateWorkspace">>;
   /**
    * All workspaces with their figures, newest first (operators).
-   * All workspaces with their figures, newest first (operators).
+   * Search by name or id. Figures are those of the present month.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -602,7 +602,7 @@ export interface Operations {
   listOperatedWorkspaces(input?: { query?: Query<"listOperatedWorkspaces"> } & CallOptions): PagedCall<Data<"listOperatedWorkspaces">, "workspaces">;
   /**
    * One workspace with its figures (operators).
-   * One workspace with its figures (operators).
+   * Settings, plan, balance and figures of the present month.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -611,7 +611,7 @@ export interface Operations {
   getOperatedWorkspace(input: { id: string } & CallOptions): Call<Data<"getOperatedWorkspace">>;
   /**
    * Change plan or hourly cap of a workspace; omitted fields stay (operators).
-   * Change plan or hourly cap of a workspace; omitted fields stay (operators).
+   * A new plan applies from now on, and replaces a subscription; earlier usage is charged under the old plan.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -620,7 +620,7 @@ export interface Operations {
   updateOperatedWorkspace(input: { id: string; body: Body<"updateOperatedWorkspace"> } & CallOptions): Call<Data<"updateOperatedWorkspace">>;
   /**
    * Suspend a workspace: it can read, but not send or change anything (operators).
-   * Suspend a workspace: it can read, but not send or change anything (operators).
+   * Its queued mail is held, and its keys and members get 403 `SERVICE_SUSPENDED` for all but reading. Suspending twice has no further effect.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -629,7 +629,7 @@ export interface Operations {
   suspendWorkspace(input: { id: string } & CallOptions): Call<Data<"suspendWorkspace">>;
   /**
    * End the suspension of a workspace (operators).
-   * End the suspension of a workspace (operators).
+   * Held mail is sent again. Resuming twice has no further effect.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -638,7 +638,7 @@ export interface Operations {
   resumeWorkspace(input: { id: string } & CallOptions): Call<Data<"resumeWorkspace">>;
   /**
    * Record a payment: adds to the balance, once for each reference (operators).
-   * Record a payment: adds to the balance, once for each reference (operators).
+   * The reference, such as the number of a bank transfer, makes a repeated call safe: the same reference is credited once, and answered with 409 if the amount differs.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -647,7 +647,7 @@ export interface Operations {
   creditWorkspace(input: { id: string; body: Body<"creditWorkspace"> } & CallOptions): Call<Data<"creditWorkspace">>;
   /**
    * Users of the installation, newest first (operators).
-   * Users of the installation, newest first (operators).
+   * Search by name or address. A user may be a member of several workspaces.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -656,7 +656,7 @@ export interface Operations {
   listInstallationUsers(input?: { query?: Query<"listInstallationUsers"> } & CallOptions): PagedCall<Data<"listInstallationUsers">, "users">;
   /**
    * One user of the installation (operators).
-   * One user of the installation (operators).
+   * Account, workspaces and state of one user.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -665,7 +665,7 @@ export interface Operations {
   getInstallationUser(input: { id: string } & CallOptions): Call<Data<"getInstallationUser">>;
   /**
    * Disable or enable a user, or make them an operator (operators).
-   * Disable or enable a user, or make them an operator (operators).
+   * A disabled user is signed out everywhere and cannot sign in. The last operator stays.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -674,7 +674,7 @@ export interface Operations {
   updateInstallationUser(input: { id: string; body: Body<"updateInstallationUser"> } & CallOptions): Call<Data<"updateInstallationUser">>;
   /**
    * Who changed what in the workspace within 365 days, newest first.
-   * Who changed what in the workspace within 365 days, newest first.
+   * Each event has its actor, the operation, the resource, and changed fields before and after; secrets and contents are left out. Filter by actor, operation, resource and time, and continue with `next_cursor`.
    *
    * Needs the permission `audit:read`.
    *
@@ -683,7 +683,7 @@ export interface Operations {
   listAuditEvents(input?: { query?: Query<"listAuditEvents"> } & CallOptions): PagedCall<Data<"listAuditEvents">, "data">;
   /**
    * Download audit events as CSV, newest first; at most 100,000 rows.
-   * Download audit events as CSV, newest first; at most 100,000 rows.
+   * Takes the filters of `listAuditEvents`.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -694,7 +694,7 @@ export interface Operations {
   exportAuditEvents(input?: { query?: Query<"exportAuditEvents"> } & CallOptions): Call<Data<"exportAuditEvents">>;
   /**
    * Audit events of the installation, or of any workspace, newest first (operators).
-   * Audit events of the installation, or of any workspace, newest first (operators).
+   * Without `workspace_id` these are events that belong to no workspace, such as sign-ins.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -890,7 +890,7 @@ export interface Operations {
   exportSubscribers(input: { id: string; body?: Body<"exportSubscribers"> } & CallOptions): Call<Data<"exportSubscribers">>;
   /**
    * Change many people in the background: all whom a filter finds, or those with the ids given.
-   * Change many people in the background: all whom a filter finds, or those with the ids given.
+   * Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.
    *
    * Needs the permission `subscribers:write`.
    *
@@ -984,7 +984,7 @@ export interface Operations {
   listSegments(input?: { query?: Query<"listSegments"> } & CallOptions): PagedCall<Data<"listSegments">, "segments">;
   /**
    * The fields that rules may use, with their operators, values and limits.
-   * The fields that rules may use, with their operators, values and limits.
+   * Made from the definitions that evaluate segments, so that a rule editor needs no list of its own. With `list_id` it has the custom fields of the list.
    *
    * Needs the permission `segments:read`.
    *
@@ -1166,7 +1166,7 @@ export interface Operations {
   deleteSuppressionEntry(input: { id: string; entry_id: string } & CallOptions): Call<Data<"deleteSuppressionEntry">>;
   /**
    * Say of addresses whether they may be mailed, and what keeps mail away from them.
-   * Say of addresses whether they may be mailed, and what keeps mail away from them.
+   * For up to 100 addresses it answers every entry that blocks them with its cause, and their state on each mailing list. It changes nothing.
    *
    * Needs the permission `suppression_lists:read`.
    *
@@ -1526,7 +1526,7 @@ export interface Operations {
   getCampaign(input: { id: string; query?: Query<"getCampaign"> } & CallOptions): Call<Data<"getCampaign">>;
   /**
    * Change some fields of a draft; omitted fields stay as they are.
-   * Change some fields of a draft; omitted fields stay as they are.
+   * Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if somebody else has changed it. Without it the last writer wins. Only drafts can be changed.
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
@@ -1681,7 +1681,7 @@ export interface Operations {
   listCampaignLinks(input: { id: string } & CallOptions): Call<Data<"listCampaignLinks">>;
   /**
    * Render a mail as it would be sent to one person, without sending it.
-   * Render a mail as it would be sent to one person, without sending it.
+   * Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
@@ -1694,7 +1694,7 @@ export interface Operations {
   renderContent(input: { body: Body<"renderContent"> } & CallOptions): Call<Data<"renderContent">>;
   /**
    * How far a campaign is: counts by state, rate, ETA and what limits it.
-   * How far a campaign is: counts by state, rate, ETA and what limits it.
+   * Cheap enough to ask for every second; the topic `campaign:<id>` of `streamEvents` has the same counts. `limited_by` says why it is not faster.
    *
    * Needs the permission `campaigns:read`.
    *
@@ -1781,7 +1781,7 @@ export interface Operations {
   sendEmail(input: { body: Body<"sendEmail">; query?: Query<"sendEmail"> } & CallOptions): Call<Data<"sendEmail">>;
   /**
    * Try a waiting message now, without waiting for its next attempt.
-   * Try a waiting message now, without waiting for its next attempt.
+   * The attempt counts like any other. 409 while a worker is sending the message, after it has ended, or while its campaign is paused.
    *
    * Needs the permission `messages:send`.
    *
@@ -1790,7 +1790,7 @@ export interface Operations {
   retryMessage(input: { id: string } & CallOptions): Call<Data<"retryMessage">>;
   /**
    * Cancel a waiting message, so that it is not sent any more.
-   * Cancel a waiting message, so that it is not sent any more.
+   * The message ends as failed, and its price is refunded. 409 while a worker is sending it, or after it has ended.
    *
    * Needs the permission `messages:send`.
    *
@@ -1799,7 +1799,7 @@ export interface Operations {
   cancelMessage(input: { id: string } & CallOptions): Call<Data<"cancelMessage">>;
   /**
    * The content of a message as it was sent: HTML, text, headers, attachments.
-   * The content of a message as it was sent: HTML, text, headers, attachments.
+   * `is_rebuilt` says whether the octets were stored or composed again by the code that sends. 410 after the days that the setting MESSAGE_CONTENT_DAYS keeps contents.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1810,7 +1810,7 @@ export interface Operations {
   getMessageContent(input: { id: string } & CallOptions): Call<Data<"getMessageContent">>;
   /**
    * The source of a message as it was sent, a file that mail programs open.
-   * The source of a message as it was sent, a file that mail programs open.
+   * A file in the format of RFC 5322 (.eml). 410 after the days that the setting MESSAGE_CONTENT_DAYS keeps contents.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2219,7 +2219,7 @@ export interface Operations {
   replayWebhookDelivery(input: { id: string; delivery_id: string } & CallOptions): Call<Data<"replayWebhookDelivery">>;
   /**
    * Live states of campaigns, jobs, messages and domains, as server-sent events.
-   * Live states of campaigns, jobs, messages and domains, as server-sent events.
+   * Each event carries the whole state of its topic, at most once a second. After a lost connection, `Last-Event-ID` continues without a gap. Each topic needs the permission to read its resource. A key or session may have three streams.
    *
    * Any valid key, and any member of the workspace, may call this.
    *

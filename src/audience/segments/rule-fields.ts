@@ -98,7 +98,7 @@ export const RuleFields = Type.Object(
         ),
         reference_depth: count("How many levels of segments may refer to each other."),
       },
-      { $id: "SegmentLimits" },
+      { $id: "SegmentLimits", description: "How large the rules of a segment may be." },
     ),
   },
   { $id: "SegmentFields" },

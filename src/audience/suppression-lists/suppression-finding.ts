@@ -1,7 +1,7 @@
 /** Shapes of the answer to "may these addresses be mailed, and if not, why". */
 import { type Static, Type } from "typebox";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { entryTypes } from "./entry-value.ts";
 import { suppressionReasons } from "./suppression-check.ts";
 import { suppressionScopes } from "./suppression-list.ts";
@@ -44,7 +44,7 @@ export type SuppressionCause = Static<typeof SuppressionCause>;
 const SuppressionBlock = Type.Object(
   {
     suppression_list_id: Id,
-    suppression_list_name: Type.String(),
+    suppression_list_name: Type.String({ description: "Name of the suppression list." }),
     suppression_scope: Type.Enum([...suppressionScopes], {
       description:
         "`global`: keeps every message away. `mailing_list`: campaigns and autoresponders for `mailing_list_id`. `segment`: campaigns to `segment_id`.",
@@ -65,7 +65,9 @@ const SuppressionBlock = Type.Object(
     reason: Type.Enum([...suppressionReasons], { description: "Why the entry is on the list." }),
     created_at: Type.Unsafe<Date>({ ...Timestamp, description: "Since when it has held." }),
     created_by: Type.String({ description: "Name of the API key or person who added it, or `system`." }),
-    cause: nullable(SuppressionCause),
+    cause: nullable(
+      described(SuppressionCause, "The bounce or complaint that added the entry; null for other entries."),
+    ),
     removal_warning: nullable(
       Type.String({ description: "What to consider before the entry is removed; null if nothing." }),
     ),

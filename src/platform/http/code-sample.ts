@@ -10,8 +10,8 @@ export interface RecordedExample {
   readonly ids: readonly string[];
   /** A JSON body, or the fields of a form. */
   readonly body?: object;
-  /** The whole answer: an envelope, or the text of a file. */
-  readonly answer: unknown;
+  /** The whole answer: an envelope, or the text of a file. Absent for a stream of events. */
+  readonly answer?: unknown;
 }
 
 /** By operation id. */

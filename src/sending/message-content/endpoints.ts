@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import { domainOf } from "#mail/address.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
-import { Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
+import { described, Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
 import type { ParsedMessage, ParseSentMessage } from "./parse-sent-message.ts";
 import { readSentMessage, type SentMessageDeps, type ShownMessage } from "./read-sent-message.ts";
 
@@ -74,7 +74,7 @@ const MessageContent = Type.Object(
     headers: Type.Array(HeaderLine, {
       description: "Header fields in the order of the message, with our DKIM-Signature.",
     }),
-    authentication: Authentication,
+    authentication: described(Authentication, "How the message was authenticated when it was sent."),
     attachments: Type.Array(ContentAttachment, { description: "Attached and embedded files." }),
     size: Type.Integer({ description: "Octets of the whole message." }),
     expires_at: Type.Unsafe<Date | null>({

@@ -43,7 +43,10 @@ export const RenderedMail = Type.Object(
   {
     subject: Type.String({ description: "The subject with the person's values." }),
     from: Type.Object(
-      { email: Type.String(), name: nullable(Type.String()) },
+      {
+        email: Type.String({ description: "Address in From." }),
+        name: nullable(Type.String({ description: "Display name in From; null for none." })),
+      },
       { description: "The sender, with the name of the list where the mail has none." },
     ),
     html: Type.String({
@@ -52,7 +55,7 @@ export const RenderedMail = Type.Object(
     text: Type.String({ description: "The text part with the person's values." }),
     headers: Type.Array(
       Type.Object({
-        name: Type.String(),
+        name: Type.String({ description: "Name of the header field." }),
         value: Type.String({ description: "As in the mail: in encoded words, unfolded." }),
       }),
       { description: "The header fields in their order, without DKIM-Signature." },
@@ -76,9 +79,9 @@ export const RenderedMail = Type.Object(
     person: Type.Object(
       {
         subscriber_id: nullable(Type.Unsafe<string>({ ...Id, description: "Null for the made-up person." })),
-        email: Type.String(),
-        first_name: nullable(Type.String()),
-        last_name: nullable(Type.String()),
+        email: Type.String({ description: "Address of the person." }),
+        first_name: nullable(Type.String({ description: "First name; null if unknown." })),
+        last_name: nullable(Type.String({ description: "Last name; null if unknown." })),
       },
       { description: "As whom the mail was rendered." },
     ),

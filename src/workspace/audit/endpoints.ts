@@ -33,7 +33,7 @@ const AuditEventShape = Type.Object(
         id: nullable({ ...Id, description: "Id of the key or person; null for the others." }),
         name: Type.String({ description: "Their name at that time." }),
       },
-      { $id: "AuditActor" },
+      { $id: "AuditActor", description: "The caller that made the change." },
     ),
     operation: Type.String({ description: "Operation id, such as `updateCampaign`." }),
     resource: Type.Object(
@@ -42,7 +42,7 @@ const AuditEventShape = Type.Object(
         id: nullable({ ...Id, description: "Its id; null if it has none." }),
         name: text("Its name at that time; null for people of the audience."),
       },
-      { $id: "AuditResource" },
+      { $id: "AuditResource", description: "What was changed." },
     ),
     result: Type.Enum(["done", "refused"], {
       description: "refused: the caller lacked the right, or a sign-in failed.",

@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
+import { Deleted, described, Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { accountNotice } from "#workspace/people/account-mails.ts";
 import { renewSession } from "#workspace/people/open-session.ts";
 import { updateSessionsWithoutFactor } from "#workspace/people/sessions-store.ts";
@@ -62,7 +62,7 @@ const recoveryCodes = Type.Array(Type.String(), {
 
 const NewSecondFactor = Type.Object(
   {
-    factor: SecondFactor,
+    factor: described(SecondFactor, "The factor that was added."),
     recovery_codes: nullable(Type.Unsafe<string[]>(recoveryCodes)),
   },
   { $id: "NewSecondFactor", description: "`recovery_codes` is null if you had a factor before." },

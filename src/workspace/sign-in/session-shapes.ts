@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { CONFIRMED_MS } from "#platform/http/authenticate.ts";
-import { Id, nullable, Timestamp } from "#platform/shapes.ts";
+import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { builtInRoles } from "#workspace/people/built-in-roles.ts";
 import { findSessionRow } from "#workspace/people/sessions-store.ts";
 import { findUser, listMembershipsOf, type User } from "#workspace/people/users-store.ts";
@@ -82,7 +82,7 @@ const SessionWorkspace = Type.Object(
 export const Session = Type.Object(
   {
     id: Type.Unsafe<string>({ ...Id, description: "Id of the session." }),
-    person: PersonAccount,
+    person: described(PersonAccount, "The person who is signed in."),
     workspaces: Type.Array(SessionWorkspace, {
       description: `The workspaces of the person by name, at most ${MOST_WORKSPACES}.`,
     }),
@@ -131,8 +131,10 @@ export const SignInResult = Type.Object(
     status: Type.Union([Type.Literal("signed_in"), Type.Literal("second_factor_required")], {
       description: "`signed_in`: the cookie of the session is set. `second_factor_required`: send a proof.",
     }),
-    session: nullable(Session),
-    second_factor: nullable(SecondFactorChallenge),
+    session: nullable(described(Session, "The session; null while a second factor is missing.")),
+    second_factor: nullable(
+      described(SecondFactorChallenge, "What completes the sign-in; null when it is complete."),
+    ),
   },
   { $id: "SignInResult" },
 );
