@@ -5,7 +5,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
@@ -42,9 +42,8 @@ import {
   WebhookInput,
   WebhookUpdate,
   WebhookWithSecret,
+  webhooksResource,
 } from "./webhook.ts";
-
-const webhooks: Resource = { name: "webhooks", label: "Webhooks", group: "Account" };
 
 /** How long the previous secret signs, too, after a rotation. */
 const ROTATION_MS = DAY_MS;
@@ -75,7 +74,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "GET",
       path: "/webhooks",
       summary: "List the webhooks, newest first",
-      needs: need(webhooks, "read"),
+      needs: need(webhooksResource, "read"),
       answer: Type.Array(Webhook),
       message: "Webhooks",
       handle: ({ caller }) => listWebhooks(db, caller.workspaceId),
@@ -85,7 +84,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "POST",
       path: "/webhooks",
       summary: "Create a webhook; its secret is shown only in this answer",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       body: WebhookInput,
       answer: WebhookWithSecret,
       status: 201,
@@ -113,7 +112,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "GET",
       path: "/webhooks/{id}",
       summary: "Get a webhook",
-      needs: need(webhooks, "read"),
+      needs: need(webhooksResource, "read"),
       answer: Webhook,
       message: "Webhook",
       handle: ({ caller, params }) => found(caller.workspaceId, params.id),
@@ -123,7 +122,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "PATCH",
       path: "/webhooks/{id}",
       summary: "Change a webhook, or switch it on or off; omitted fields stay unchanged",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       body: WebhookUpdate,
       answer: Webhook,
       message: "Webhook updated",
@@ -142,7 +141,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "DELETE",
       path: "/webhooks/{id}",
       summary: "Delete a webhook with all of its deliveries",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       answer: Deleted,
       message: "Webhook deleted",
       async handle({ caller: { workspaceId }, params: { id } }) {
@@ -155,7 +154,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "POST",
       path: "/webhooks/{id}/rotate-secret",
       summary: "Rotate the secret of a webhook; for 24 hours the old one signs, too",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       confirmed: true,
       answer: WebhookWithSecret,
       message: "Secret rotated: keep the new one, it is not shown again",
@@ -177,7 +176,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       path: "/webhooks/{id}/test",
       mayTakeLong: "asking others",
       summary: "Send a webhook.test event to a webhook, at most ten times a minute",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       answer: WebhookDelivery,
       status: 201,
       errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
@@ -212,7 +211,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "GET",
       path: "/webhooks/{id}/deliveries",
       summary: "List the deliveries of a webhook, newest first, up to 10,000",
-      needs: need(webhooks, "read"),
+      needs: need(webhooksResource, "read"),
       query: {
         ...cursorFields(),
         status: choiceField(deliveryStatuses, "Only deliveries with this status."),
@@ -236,7 +235,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       method: "POST",
       path: "/webhooks/{id}/deliveries/{delivery_id}/replay",
       summary: "Deliver again now, with the same webhook-id and all retries",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       answer: WebhookDelivery,
       errors: ["CONFLICT"],
       message: "The delivery is queued",

@@ -6,7 +6,7 @@ import { listMembers } from "#audience/subscribers/store.ts";
 import { Member } from "#audience/subscribers/subscriber-shapes.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, idField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
@@ -34,10 +34,9 @@ import {
   SegmentOfSubscriber,
   SegmentPreview,
   SegmentPreviewInput,
+  segmentsResource,
 } from "./segment.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
-
-const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };
 
 const MOST_PREVIEW_MS = 5_000;
 
@@ -60,7 +59,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/segments",
       summary: "Segments of all lists, newest first",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       query: {
         ...pageFields(),
         search: textField(200, "A part of the name."),
@@ -79,7 +78,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/segments/fields",
       summary: "The fields that rules may use, with their operators, values and limits",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       query: {
         list_id: idField(
           "Also the custom fields of this mailing list; without it, only the global ones that all lists have.",
@@ -98,7 +97,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: ofList,
       summary: "The segments of a list, newest first",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       query: { ...pageFields(), search: textField(200, "A part of the name.") },
       answer: pageOf("segments", Segment),
       message: "Segments",
@@ -113,7 +112,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: ofList,
       mayTakeLong: "reading",
       summary: "Save conditions as a segment of a list",
-      needs: need(segments, "write"),
+      needs: need(segmentsResource, "write"),
       body: NewSegment,
       answer: Segment,
       status: 201,
@@ -127,7 +126,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: "/mailing-lists/{id}/segments/preview",
       mayTakeLong: "reading",
       summary: "Count the people who meet conditions, without saving them",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       unaudited: "only reads",
       body: SegmentPreviewInput,
       answer: SegmentPreview,
@@ -150,7 +149,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: one,
       summary: "One segment",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       answer: Segment,
       message: "Segment",
       async handle({ caller, params }) {
@@ -165,7 +164,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: one,
       mayTakeLong: "reading",
       summary: "Change a segment; omitted fields stay",
-      needs: need(segments, "write"),
+      needs: need(segmentsResource, "write"),
       body: SegmentChanges,
       answer: Segment,
       message: "Segment updated",
@@ -176,7 +175,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "DELETE",
       path: one,
       summary: "Delete a segment; its members do not change",
-      needs: need(segments, "write"),
+      needs: need(segmentsResource, "write"),
       answer: Deleted,
       message: "Segment deleted",
       errors: ["CONFLICT"],
@@ -214,7 +213,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: "/subscribers/{id}/segments",
       mayTakeLong: "reading",
       summary: "The segments that a person is in now",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       answer: Type.Array(SegmentOfSubscriber),
       message: "Segments",
       errors: ["BAD_REQUEST"],

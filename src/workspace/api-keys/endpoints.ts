@@ -5,20 +5,18 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { flagField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
-import { ApiKey, IssuedKey } from "./api-key.ts";
+import { ApiKey, apiKeysResource, IssuedKey } from "./api-key.ts";
 import { lockCaller, lockForChange, requireChangeable } from "./escalation.ts";
 import { issueKey } from "./issue.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./permission-catalogue.ts";
 import { readExpiry } from "./read-expiry.ts";
 import { newSecret, prefixOf } from "./secret.ts";
 import { apiKeyRoom, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
-
-const apiKeys: Resource = { name: "api_keys", label: "API keys", group: "Account" };
 
 const NewApiKey = Type.Object(
   {
@@ -65,7 +63,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "GET",
       path: "/api-keys",
       summary: "API keys of the workspace, newest first",
-      needs: need(apiKeys, "read"),
+      needs: need(apiKeysResource, "read"),
       query: { show_inactive: flagField(false, "Lists deactivated keys as well.") },
       answer: Type.Array(ApiKey),
       message: "API keys",
@@ -86,7 +84,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "GET",
       path: "/api-keys/{id}",
       summary: "One API key, active or not",
-      needs: need(apiKeys, "read"),
+      needs: need(apiKeysResource, "read"),
       answer: ApiKey,
       message: "API key",
       async handle({ caller, params }) {
@@ -100,7 +98,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "POST",
       path: "/api-keys",
       summary: "Create an API key; only this answer has the secret",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       body: NewApiKey,
       answer: IssuedKey,
@@ -126,7 +124,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "PUT",
       path: "/api-keys/{id}",
       summary: "Change name, permissions or expiry; omitted fields stay",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       body: ApiKeyChanges,
       answer: ApiKey,
@@ -152,7 +150,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "POST",
       path: "/api-keys/{id}/regenerate",
       summary: "Give an active key a new secret; the old one stops working at once",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       answer: IssuedKey,
       errors: ["CONFLICT"],
@@ -175,7 +173,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "DELETE",
       path: "/api-keys/{id}",
       summary: "Deactivate a key; it can be reactivated",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       answer: ApiKey,
       message: "API key deactivated",
@@ -195,7 +193,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "POST",
       path: "/api-keys/{id}/reactivate",
       summary: "Reactivate a key, with its old secret",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       answer: ApiKey,
       message: "API key reactivated",
@@ -214,7 +212,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       method: "DELETE",
       path: "/api-keys/{id}/permanent",
       summary: "Delete a key permanently, active or not",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       answer: Deleted,
       message: "API key deleted",
