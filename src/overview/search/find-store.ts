@@ -29,6 +29,27 @@ export interface FoundRow {
 
 export type Find = (db: Queryable, workspaceId: WorkspaceId, term: SearchTerm) => Promise<FoundRow[]>;
 
+/** SQLSTATE query_canceled (by statement_timeout) and lock_not_available. */
+const TOO_LATE = new Set<unknown>(["57014", "55P03"]);
+
+/**
+ * The result of a look-up; undefined if its statement was cancelled because it took too long. The savepoint keeps the
+ * transaction usable then.
+ */
+export async function lookInTime<Result>(
+  tx: Queryable,
+  look: () => Promise<Result>,
+): Promise<Result | undefined> {
+  await tx.run(sql`savepoint look_up`);
+  try {
+    return await look();
+  } catch (fault) {
+    if (!(fault instanceof Error && "code" in fault && TOO_LATE.has(fault.code))) throw fault;
+    await tx.run(sql`rollback to savepoint look_up`);
+    return undefined;
+  }
+}
+
 interface NamedTable {
   readonly table: Sql;
   /** Expressions of the row `r`. */
@@ -142,18 +163,16 @@ export const findPeople: Find = (db, workspaceId, { id, text, address }) => {
       ? [...(address === null ? [] : [sql`s.email = ${address}`]), ...searchConditions(text)]
       : [sql`s.id = ${id}`];
   if (conditions.length === 0) return Promise.resolve([]);
+  // Each branch reads all columns: a join with the ids that were found was planned as a walk over all people.
   const branches = conditions.map(
     (condition) => sql`(
-      select s.id from subscribers s where s.workspace_id = ${workspaceId} and ${condition} limit ${MOST_PEOPLE})`,
+      select s.id, s.email, s.status, s.first_name, s.last_name from subscribers s
+      where s.workspace_id = ${workspaceId} and ${condition} limit ${MOST_PEOPLE})`,
   );
   return db.rows(sql`
-    with found as materialized (${join(branches, " union ")})
-    select id, null::uuid as parent_id, email as title, subtitle, status, is_exact
-    from (
-      select s.id, s.email, s.status, nullif(concat_ws(' ', s.first_name, s.last_name), '') as subtitle,
-        s.id::text = ${id} or s.email = ${address} as is_match
-      from found f join subscribers s on s.workspace_id = ${workspaceId} and s.id = f.id) s,
-      lateral (select coalesce(is_match, false) as is_exact) m
+    select id, null::uuid as parent_id, email as title, nullif(concat_ws(' ', first_name, last_name), '') as subtitle,
+      status, coalesce(id::text = ${id} or email = ${address}, false) as is_exact
+    from (${join(branches, " union ")}) found
     order by is_exact desc, id desc limit ${MOST_OF_KIND}`);
 };
 

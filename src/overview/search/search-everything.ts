@@ -1,7 +1,7 @@
 /** Searches all kinds of resources that a caller may read, each for a limited time. */
-import sql from "sql-template-tag";
 import { mailingLists } from "#audience/mailing-lists/permission.ts";
 import { segmentsResource } from "#audience/segments/segment.ts";
+import { limitStatements } from "#audience/subscribers/filtered-people-store.ts";
 import { subscribers } from "#audience/subscribers/permission.ts";
 import { suppressionLists } from "#audience/suppression-lists/permission.ts";
 import { sendingDomains } from "#identity/sending-domains/permission.ts";
@@ -84,9 +84,6 @@ const searchOrder: readonly SearchKind[] = [
 /** The time of one kind, and of all of them together. */
 const KIND_MS = 200;
 const WHOLE_MS = 1_000;
-/** SQLSTATE query_canceled (by statement_timeout) and lock_not_available. */
-const TOO_LATE = new Set<unknown>(["57014", "55P03"]);
-
 export interface SearchResult {
   readonly kind: SearchKind;
   readonly id: string;
@@ -143,7 +140,7 @@ export class EverythingSearch {
   }
 }
 
-/** The results of each kind that was searched in time. A savepoint keeps the transaction after a statement that was not. */
+/** The results of each kind that was searched in time. */
 async function findAll(
   tx: Transaction,
   workspaceId: WorkspaceId,
@@ -152,22 +149,20 @@ async function findAll(
 ): Promise<ReadonlyMap<SearchKind, readonly SearchResult[]>> {
   const found = new Map<SearchKind, readonly SearchResult[]>();
   const end = performance.now() + WHOLE_MS;
-  await tx.run(sql`select set_config('statement_timeout', ${String(KIND_MS)}, true)`);
+  await limitStatements(tx, KIND_MS);
   for (const kind of kinds) {
     if (performance.now() > end) break;
-    const { find, pathOf } = searched[kind];
-    await tx.run(sql`savepoint kind`);
-    try {
-      const rows = await find(tx, workspaceId, term);
-      const shown = rows.map((row): SearchResult => {
-        const { id, title, subtitle, status, is_exact } = row;
-        return { kind, id, title, subtitle, status, path: `/api/v1/${pathOf(row)}`, is_exact };
-      });
-      found.set(kind, shown);
-    } catch (fault) {
-      if (!(fault instanceof Error && "code" in fault && TOO_LATE.has(fault.code))) throw fault;
-      await tx.run(sql`rollback to savepoint kind`);
-    }
+    const rows = await find.lookInTime(tx, () => searched[kind].find(tx, workspaceId, term));
+    if (rows !== undefined)
+      found.set(
+        kind,
+        rows.map((row) => resultOf(kind, row)),
+      );
   }
   return found;
+}
+
+function resultOf(kind: SearchKind, row: find.FoundRow): SearchResult {
+  const { id, title, subtitle, status, is_exact } = row;
+  return { kind, id, title, subtitle, status, path: `/api/v1/${searched[kind].pathOf(row)}`, is_exact };
 }
