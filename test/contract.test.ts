@@ -103,7 +103,7 @@ const reports =
   /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
 /** Any caller may use these; what it gets depends on its permissions. */
-const forAnyone = new Set(["GET /api-keys/permissions", "GET /events"]);
+const forAnyone = new Set(["GET /api-keys/permissions", "GET /events", "GET /search"]);
 
 /** POST calls that change nothing. */
 const readingPosts = new Set([

@@ -2,6 +2,8 @@
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint, Resource } from "#platform/http/endpoint.ts";
 import { limits } from "#platform/limits/limits.ts";
+import { searchEndpoints } from "./search/endpoints.ts";
+import { EverythingSearch } from "./search/search-everything.ts";
 import { streamEndpoints } from "./stream/endpoints.ts";
 import { LiveStreams, type ReadAccess } from "./stream/live-streams.ts";
 import { topicSources } from "./stream/topic-sources.ts";
@@ -22,5 +24,8 @@ export function overviewEndpoints(
   const rights = new TopicRights(jobResources);
   const sources = topicSources({ db, clock });
   const streams = new LiveStreams({ sources, rights, readAccess, limits, log });
-  return [...streamEndpoints({ db, clock, rights, streams })];
+  return [
+    ...streamEndpoints({ db, clock, rights, streams }),
+    ...searchEndpoints({ search: new EverythingSearch(db) }),
+  ];
 }

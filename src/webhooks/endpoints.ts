@@ -5,7 +5,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { lockRowLimit, requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, required } from "#platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
@@ -42,9 +42,8 @@ import {
   WebhookInput,
   WebhookUpdate,
   WebhookWithSecret,
+  webhooksResource,
 } from "./webhook.ts";
-
-const webhooks: Resource = { name: "webhooks", label: "Webhooks", group: "Account" };
 
 /** How long the previous secret signs, too, after a rotation. */
 const ROTATION_MS = DAY_MS;
@@ -77,7 +76,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       summary: "List the webhooks, newest first",
       description:
         "The webhooks of the workspace, without their secrets. `disabled_reason` tells why the service has switched one off.",
-      needs: need(webhooks, "read"),
+      needs: need(webhooksResource, "read"),
       answer: Type.Array(Webhook),
       message: "Webhooks",
       handle: ({ caller }) => listWebhooks(db, caller.workspaceId),
@@ -89,7 +88,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       summary: "Create a webhook; its secret is shown only in this answer",
       description:
         "From now on the events are POSTed to the address, signed as Standard Webhooks define. Check signatures with the `secret` of the answer. A workspace has at most 20 webhooks. The section Events of this document has the payloads.",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       body: WebhookInput,
       answer: WebhookWithSecret,
       status: 201,
@@ -118,7 +117,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       path: "/webhooks/{id}",
       summary: "Get a webhook",
       description: "The webhook without its secret.",
-      needs: need(webhooks, "read"),
+      needs: need(webhooksResource, "read"),
       answer: Webhook,
       message: "Webhook",
       handle: ({ caller, params }) => found(caller.workspaceId, params.id),
@@ -130,7 +129,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       summary: "Change a webhook, or switch it on or off; omitted fields stay unchanged",
       description:
         "Switching it on also clears `disabled_reason` and the count of failures, and waiting deliveries are sent.",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       body: WebhookUpdate,
       answer: Webhook,
       message: "Webhook updated",
@@ -150,7 +149,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       path: "/webhooks/{id}",
       summary: "Delete a webhook with all of its deliveries",
       description: "Nothing more is sent, waiting deliveries included.",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       answer: Deleted,
       message: "Webhook deleted",
       async handle({ caller: { workspaceId }, params: { id } }) {
@@ -165,7 +164,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       summary: "Rotate the secret of a webhook; for 24 hours the old one signs, too",
       description:
         "The answer has the new secret. Both secrets sign for 24 hours, so that receivers can be changed without a gap.",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       confirmed: true,
       answer: WebhookWithSecret,
       message: "Secret rotated: keep the new one, it is not shown again",
@@ -188,7 +187,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       mayTakeLong: "asking others",
       summary: "Send a webhook.test event to a webhook, at most ten times a minute",
       description: "Use it to try a receiver; `GET /webhooks/{id}/deliveries` shows the answer that it gave.",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       answer: WebhookDelivery,
       status: 201,
       errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
@@ -225,7 +224,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       summary: "List the deliveries of a webhook, newest first, up to 10,000",
       description:
         "The deliveries of the last 14 days with the body, the number of attempts and the last error. Use it to find out what a receiver has missed.",
-      needs: need(webhooks, "read"),
+      needs: need(webhooksResource, "read"),
       query: {
         ...cursorFields(),
         status: choiceField(deliveryStatuses, "Only deliveries with this status."),
@@ -251,7 +250,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: WebhookDe
       summary: "Deliver again now, with the same webhook-id and all retries",
       description:
         "Use it after a receiver was repaired. Receivers recognise an event that they have already by its `webhook-id`.",
-      needs: need(webhooks, "write"),
+      needs: need(webhooksResource, "write"),
       answer: WebhookDelivery,
       errors: ["CONFLICT"],
       message: "The delivery is queued",

@@ -471,4 +471,5 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
 /** The query of endpoints with required parameters. */
 export const queries: Readonly<Record<string, string>> = {
   streamEvents: "?topics=jobs",
+  searchEverything: "?q=anna",
 };

@@ -6,7 +6,7 @@ import { listMembers } from "#audience/subscribers/store.ts";
 import { Member } from "#audience/subscribers/subscriber-shapes.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, idField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
@@ -34,10 +34,9 @@ import {
   SegmentOfSubscriber,
   SegmentPreview,
   SegmentPreviewInput,
+  segmentsResource,
 } from "./segment.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
-
-const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };
 
 const MOST_PREVIEW_MS = 5_000;
 
@@ -62,7 +61,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Segments of all lists, newest first",
       description:
         "The segments of all mailing lists, for pages that choose one. Counts may be some minutes old; `counted_at` says when.",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       query: {
         ...pageFields(),
         search: textField(200, "A part of the name."),
@@ -83,7 +82,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "The fields that rules may use, with their operators, values and limits",
       description:
         "Made from the definitions that evaluate segments, so that a rule editor needs no list of its own. With `list_id` it has the custom fields of the list.",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       query: {
         list_id: idField(
           "Also the custom fields of this mailing list; without it, only the global ones that all lists have.",
@@ -104,7 +103,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "The segments of a list, newest first",
       description:
         "The segments that select people of this list. Counts may be some minutes old; `counted_at` says when.",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       query: { ...pageFields(), search: textField(200, "A part of the name.") },
       answer: pageOf("segments", Segment),
       message: "Segments",
@@ -121,7 +120,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Save conditions as a segment of a list",
       description:
         "A segment stores conditions, not people: people who meet them at the time of a campaign get it. Only active members count, unless a rule names `status`. Try conditions with `POST /mailing-lists/{id}/segments/preview` first.",
-      needs: need(segments, "write"),
+      needs: need(segmentsResource, "write"),
       body: NewSegment,
       answer: Segment,
       status: 201,
@@ -137,7 +136,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Count the people who meet conditions, without saving them",
       description:
         "Counts now and saves nothing. Use it on a page that edits conditions. A count that takes longer than five seconds is answered 400.",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       unaudited: "only reads",
       body: SegmentPreviewInput,
       answer: SegmentPreview,
@@ -161,7 +160,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       path: one,
       summary: "One segment",
       description: "The segment with its conditions and a fresh count.",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       answer: Segment,
       message: "Segment",
       async handle({ caller, params }) {
@@ -178,7 +177,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Change a segment; omitted fields stay",
       description:
         "New conditions hold for everything that uses the segment and has not chosen its recipients yet. A campaign that is being sent keeps its recipients.",
-      needs: need(segments, "write"),
+      needs: need(segmentsResource, "write"),
       body: SegmentChanges,
       answer: Segment,
       message: "Segment updated",
@@ -191,7 +190,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Delete a segment; its members do not change",
       description:
         "Refused (409) while something else, such as an unfinished campaign or another segment, uses it; the error names what does.",
-      needs: need(segments, "write"),
+      needs: need(segmentsResource, "write"),
       answer: Deleted,
       message: "Segment deleted",
       errors: ["CONFLICT"],
@@ -232,7 +231,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "The segments that a person is in now",
       description:
         "Evaluates every segment of the workspace for this one person. Use it to explain why a person gets a campaign.",
-      needs: need(segments, "read"),
+      needs: need(segmentsResource, "read"),
       answer: Type.Array(SegmentOfSubscriber),
       message: "Segments",
       errors: ["BAD_REQUEST"],

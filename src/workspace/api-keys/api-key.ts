@@ -1,6 +1,10 @@
 /** The shapes of an API key in answers. */
+
 import { type Static, Type } from "typebox";
 import { CreatedAt, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
+import type { Resource } from "#platform/http/endpoint.ts";
+
+export const apiKeysResource: Resource = { name: "api_keys", label: "API keys", group: "Account" };
 
 export const ApiKey = Type.Object(
   {

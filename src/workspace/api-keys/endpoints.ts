@@ -5,20 +5,18 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { flagField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Deleted, nullable } from "#platform/shapes.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
-import { ApiKey, IssuedKey } from "./api-key.ts";
+import { ApiKey, apiKeysResource, IssuedKey } from "./api-key.ts";
 import { lockCaller, lockForChange, requireChangeable } from "./escalation.ts";
 import { issueKey } from "./issue.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./permission-catalogue.ts";
 import { readExpiry } from "./read-expiry.ts";
 import { newSecret, prefixOf } from "./secret.ts";
 import { apiKeyRoom, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
-
-const apiKeys: Resource = { name: "api_keys", label: "API keys", group: "Account" };
 
 const NewApiKey = Type.Object(
   {
@@ -67,7 +65,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       summary: "API keys of the workspace, newest first",
       description:
         "All keys of the workspace, active or not, without their secrets. `key_prefix` tells them apart.",
-      needs: need(apiKeys, "read"),
+      needs: need(apiKeysResource, "read"),
       query: { show_inactive: flagField(false, "Lists deactivated keys as well.") },
       answer: Type.Array(ApiKey),
       message: "API keys",
@@ -91,7 +89,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       path: "/api-keys/{id}",
       summary: "One API key, active or not",
       description: "A key without its secret. `last_used_at` helps to find keys that are no longer used.",
-      needs: need(apiKeys, "read"),
+      needs: need(apiKeysResource, "read"),
       answer: ApiKey,
       message: "API key",
       async handle({ caller, params }) {
@@ -107,7 +105,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       summary: "Create an API key; only this answer has the secret",
       description:
         "The answer has the secret (`efk_…`), which is stored only as a hash and never shown again. A key cannot create a key with more permissions than its own. A workspace has at most 1,000 keys.",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       body: NewApiKey,
       answer: IssuedKey,
@@ -135,7 +133,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       summary: "Change name, permissions or expiry; omitted fields stay",
       description:
         "The secret does not change. It works on a key that is active; a key cannot change a key with more permissions than its own (403), and the last active key with every permission cannot lose any (409).",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       body: ApiKeyChanges,
       answer: ApiKey,
@@ -163,7 +161,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       summary: "Give an active key a new secret; the old one stops working at once",
       description:
         "Use it after a secret may have leaked. The old secret stops working within two seconds on every machine. To rotate without a gap, create a second key, deploy it, then deactivate the first.",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       answer: IssuedKey,
       errors: ["CONFLICT"],
@@ -188,7 +186,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       summary: "Deactivate a key; it can be reactivated",
       description:
         "Requests with the key are answered 401 within two seconds. Messages that were accepted with it are still sent. The last active key with every permission is refused (409).",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       answer: ApiKey,
       message: "API key deactivated",
@@ -210,7 +208,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       summary: "Reactivate a key, with its old secret",
       description:
         "The key works again with the secret that it had. An expired key needs a later expiry first.",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       answer: ApiKey,
       message: "API key reactivated",
@@ -231,7 +229,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       summary: "Delete a key permanently, active or not",
       description:
         "The key stops working and leaves the list; its name stays in reports and in the message log. The last active key with every permission is refused (409).",
-      needs: need(apiKeys, "write"),
+      needs: need(apiKeysResource, "write"),
       confirmed: true,
       answer: Deleted,
       message: "API key deleted",
