@@ -22,8 +22,34 @@ const random: readonly (readonly [RegExp, string])[] = [
   [/posthaste-verification=[0-9a-f]{32}/g, "posthaste-verification=3f7c1e9a5b8d2f604c1e9a5b8d2f6047"],
   [/d-[0-9a-f]{32}@/g, "d-3f7c1e9a5b8d2f604c1e9a5b8d2f6047@"],
   [/\/s\/[\w-]{30,}/g, "/s/AaIWZvhdd1-CLKmi137JGQGiFmb4enGluCsG"],
+  [/\bp[0-9a-f]{12}@example\.com/g, "ada@example.com"],
+  [/\/previews\/[\w.-]{20,}/g, "/previews/AaIWZvhdd1-CLKmi137JGQGiFmb4enGluCsG"],
+  [
+    /\bt=\d{10}; h=[^;]*;\s*bh=[^;]*;\s*b=[\w+/=\s]*?(?=\r\n\S|$)/g,
+    "t=1773653400; h=From:To:Subject:Date; bh=…; b=…",
+  ],
+  [/\bb\.[0-9a-v]{30,}@/g, "b.01k8bb81o9eeeohahu4nb9ieufc9tcjg31a99o1teb@"],
+  [/^[0-9a-z]{4}(-[0-9a-z]{4}){3}$/g, "7h2k-m4pq-9xw3-c6td"],
+  [/http:\/\/(127\.0\.0\.1|localhost)(?=:\d+)/g, "http://127.0.0.1"],
   [/http:\/\/127\.0\.0\.1:\d+/g, "https://mail.example.com"],
 ];
+
+/** Fields whose values are random: of WebAuthn, of authenticator apps. */
+const randomFields: ReadonlySet<string> = new Set([
+  "attestationObject",
+  "authenticatorData",
+  "challenge",
+  "clientDataJSON",
+  "publicKey",
+  "rawId",
+  "secret",
+  "signature",
+  "uri",
+  "userHandle",
+]);
+/** Ids that are no UUIDs: of passkeys. */
+const keyId = /^[\w-]{16,86}$/;
+const codeOfApp = /^\d{6}$/;
 
 /** More items of an array show nothing new. */
 const MOST_ITEMS = 3;
@@ -46,6 +72,9 @@ export class StableValues {
     if (typeof value !== "string") return value;
     if (name === "next_cursor" || name === "after") return "AZyMfo0tP3cRmNIMKbHk4wQ1r7Zs";
     if (name.endsWith("token")) return "3f7c1e9a5b8d2f604c1e9a5b8d2f6047";
+    if (randomFields.has(name) && value !== "") return "AaIWZvhdd1-CLKmi137JGQGiFmb4enGluCsG";
+    if (name === "id" && keyId.test(value) && value.search(uuid) < 0) return "kcoLcUtcIyNVOPfNfHBPPA";
+    if (name === "code" && codeOfApp.test(value)) return "492039";
     return this.#text(value);
   }
 
