@@ -1,7 +1,13 @@
 /** Assembles the overview wing: what people see of all other wings at once. */
+import { subscribers } from "#audience/subscribers/permission.ts";
+import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
+import type { OnMoved } from "#messages/message/outcome.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint, Resource } from "#platform/http/endpoint.ts";
+import type { JobHandlers } from "#platform/jobs/runner.ts";
 import { limits } from "#platform/limits/limits.ts";
+import { personEndpoints } from "./person/endpoints.ts";
+import { ERASURE_JOB, erasureHandler } from "./person/erasure-job.ts";
 import { streamEndpoints } from "./stream/endpoints.ts";
 import { LiveStreams, type ReadAccess } from "./stream/live-streams.ts";
 import { topicSources } from "./stream/topic-sources.ts";
@@ -11,16 +17,27 @@ interface OverviewHooks {
   /** The nouns that have jobs. */
   readonly jobResources: readonly Resource[];
   readonly readAccess: ReadAccess;
+  readonly historyOf: HistoryOf;
 }
 
 /** @param context `database` is that of requests */
 export function overviewEndpoints(
   context: ProcessContext,
-  { jobResources, readAccess }: OverviewHooks,
+  { jobResources, readAccess, historyOf }: OverviewHooks,
 ): Endpoint[] {
   const { database: db, clock, log } = context;
   const rights = new TopicRights(jobResources);
   const sources = topicSources({ db, clock });
   const streams = new LiveStreams({ sources, rights, readAccess, limits, log });
-  return [...streamEndpoints({ db, clock, rights, streams })];
+  return [...streamEndpoints({ db, clock, rights, streams }), ...personEndpoints({ db, clock, historyOf })];
+}
+
+/** The nouns that this wing's jobs belong to, by job type. */
+export const overviewJobs = { [ERASURE_JOB]: subscribers };
+
+export function overviewHandlers(
+  { database: db, clock }: Pick<ProcessContext, "database" | "clock">,
+  onMoved: OnMoved,
+): JobHandlers {
+  return { [ERASURE_JOB]: erasureHandler({ db, clock, onMoved }) };
 }
