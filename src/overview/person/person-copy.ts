@@ -11,8 +11,10 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { listMessageIdsOf, listPersonActivities, MOST_MESSAGES_READ } from "./activities-store.ts";
 import { shownActivity } from "./activity.ts";
 
-/** Rows that are read at a time. */
-const PAGE = 500;
+/** Messages that are read at a time. */
+const MESSAGES = 500;
+/** Activities that are read at a time: each page reads all messages, so that few pages are faster. */
+const ACTIVITIES = 5_000;
 
 interface Dependencies {
   readonly db: Queryable;
@@ -33,17 +35,17 @@ export async function* personLines(
   yield `,\n"validations":${JSON.stringify(await listValidationsOf(db, workspaceId, email))}`;
   yield ',\n"messages":[';
   const ids = await listMessageIdsOf(db, workspaceId, person, MOST_MESSAGES_READ);
-  for (let from = 0; from < ids.length; from += PAGE) {
-    const rows = await listMessages(db, workspaceId, ids.slice(from, from + PAGE));
+  for (let from = 0; from < ids.length; from += MESSAGES) {
+    const rows = await listMessages(db, workspaceId, ids.slice(from, from + MESSAGES));
     yield `${from === 0 ? "" : ","}\n${rows.map((row) => JSON.stringify(row)).join(",\n")}`;
   }
   yield '],\n"activities":[';
   for (let after: { readonly id: string; readonly place: string } | undefined; ; ) {
-    const rows = await listPersonActivities(db, workspaceId, person, [], { limit: PAGE, after });
+    const rows = await listPersonActivities(db, workspaceId, person, [], { limit: ACTIVITIES, after });
     const comma = after === undefined || rows.length === 0 ? "" : ",";
     yield `${comma}\n${rows.map((row) => JSON.stringify(shownActivity(row))).join(",\n")}`;
     after = rows.at(-1);
-    if (rows.length < PAGE) break;
+    if (rows.length < ACTIVITIES) break;
   }
   yield "]}\n";
 }
