@@ -1,9 +1,15 @@
 /** Assembles the overview wing: what people see of all other wings at once. */
+import { subscribers } from "#audience/subscribers/permission.ts";
+import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
+import type { OnMoved } from "#messages/message/outcome.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Endpoint, Resource } from "#platform/http/endpoint.ts";
+import type { JobHandlers } from "#platform/jobs/runner.ts";
 import { limits } from "#platform/limits/limits.ts";
 import { searchEndpoints } from "./search/endpoints.ts";
 import { EverythingSearch } from "./search/search-everything.ts";
+import { personEndpoints } from "./person/endpoints.ts";
+import { ERASURE_JOB, erasureHandler } from "./person/erasure-job.ts";
 import { streamEndpoints } from "./stream/endpoints.ts";
 import { LiveStreams, type ReadAccess } from "./stream/live-streams.ts";
 import { topicSources } from "./stream/topic-sources.ts";
@@ -13,12 +19,13 @@ interface OverviewHooks {
   /** The nouns that have jobs. */
   readonly jobResources: readonly Resource[];
   readonly readAccess: ReadAccess;
+  readonly historyOf: HistoryOf;
 }
 
 /** @param context `database` is that of requests */
 export function overviewEndpoints(
   context: ProcessContext,
-  { jobResources, readAccess }: OverviewHooks,
+  { jobResources, readAccess, historyOf }: OverviewHooks,
 ): Endpoint[] {
   const { database: db, clock, log } = context;
   const rights = new TopicRights(jobResources);
@@ -27,5 +34,16 @@ export function overviewEndpoints(
   return [
     ...streamEndpoints({ db, clock, rights, streams }),
     ...searchEndpoints({ search: new EverythingSearch(db) }),
+    ...personEndpoints({ db, clock, historyOf }),
   ];
+}
+
+/** The nouns that this wing's jobs belong to, by job type. */
+export const overviewJobs = { [ERASURE_JOB]: subscribers };
+
+export function overviewHandlers(
+  { database: db, clock }: Pick<ProcessContext, "database" | "clock">,
+  onMoved: OnMoved,
+): JobHandlers {
+  return { [ERASURE_JOB]: erasureHandler({ db, clock, onMoved }) };
 }

@@ -11,7 +11,7 @@ import { inboundEndpoints } from "#inbound/assembly.ts";
 import { removeReports } from "#inbound/retention.ts";
 import { messagesEndpoints } from "#messages/assembly.ts";
 import { insertOriginName } from "#messages/deleted-origins-store.ts";
-import { overviewEndpoints } from "#overview/assembly.ts";
+import { overviewEndpoints, overviewJobs } from "#overview/assembly.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
@@ -44,7 +44,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const assemblyThread = openAssemblyThread(new URL("assembly-thread.ts", import.meta.url));
   const sendPlatformMail = createPlatformMail(config.PLATFORM_SENDER, clock);
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
-  const jobTypes = { ...audienceJobs, ...hygieneJobs };
+  const jobTypes = { ...audienceJobs, ...hygieneJobs, ...overviewJobs };
   const sendAccountMail = createAccountMailer(sendPlatformMail, clock);
   const endpoints: Endpoint[] = [
     ...workspaceEndpoints(
@@ -89,6 +89,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...webhooksEndpoints(parts),
     ...overviewEndpoints(parts, {
       jobResources: Object.values(jobTypes),
+      historyOf: usesOfAudience.historyOf,
       async readAccess(watchers) {
         const now = clock.now();
         const keys = watchers.flatMap(({ workspaceId, holder: id, userId }) =>

@@ -8,6 +8,7 @@ import { proberFor } from "#hygiene/probe/prober.ts";
 import { identityRecurring } from "#identity/assembly.ts";
 import { inboundRecurring } from "#inbound/assembly.ts";
 import { messagesRecurring } from "#messages/assembly.ts";
+import { overviewHandlers } from "#overview/assembly.ts";
 import type { ProcessContext } from "#platform/context/process-context.ts";
 import { cleanUp } from "#platform/jobs/remove-expired-data.ts";
 import { type JobRunner, startRunner } from "#platform/jobs/runner.ts";
@@ -26,6 +27,7 @@ import { workspaceRecurring } from "#workspace/assembly.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { removeDroppedMonths } from "#workspace/billing/storage-store.ts";
+import { createReactions } from "./reactions.ts";
 
 export async function startJobs(context: ProcessContext): Promise<JobRunner> {
   const { database, config, clock, log } = context;
@@ -36,7 +38,11 @@ export async function startJobs(context: ProcessContext): Promise<JobRunner> {
     database,
     dataDir: config.DATA_DIR,
     log,
-    handlers: { ...audienceHandlers(parts, announceSubscribers), ...hygieneHandlers(parts) },
+    handlers: {
+      ...audienceHandlers(parts, announceSubscribers),
+      ...hygieneHandlers(parts),
+      ...overviewHandlers(parts, createReactions(clock)),
+    },
     uninterrupted: uninterruptedJobs,
     recurring: [
       ...cleanUp(database, clock),

@@ -431,6 +431,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   updateMember: () => ({ first_name: "Ada", status: "unsubscribed" }),
   setMemberStatus: () => ({ status: "bounced" }),
   runBulkAction: () => ({ action: "delete", filter: { search: unique() }, dry_run: true }),
+  eraseSubscriber: () => ({ suppress: true }),
   createSegment: segment,
   updateSegment: () => ({ is_active: true }),
   previewSegment: () => ({ conditions }),

@@ -107,3 +107,23 @@ export async function markConfirmed(
 export async function removeLapsedRequests(db: Queryable, before: Date): Promise<void> {
   await db.run(sql`delete from signup_requests where requested_at <= ${before}`);
 }
+
+/** The sign-up requests with a normalised address, newest first; at most 1,000. */
+export function listSignupRequestsOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  email: string,
+): Promise<SignupRequest[]> {
+  return db.rows(sql`
+    select id, mailing_list_id, email, first_name, last_name, requested_at, confirmed_at from signup_requests
+    where workspace_id = ${workspaceId} and email = ${email} order by id desc limit 1000`);
+}
+
+/** Deletes the sign-up requests with a normalised address. @returns how many */
+export function removeSignupRequestsOf(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  email: string,
+): Promise<number> {
+  return tx.run(sql`delete from signup_requests where workspace_id = ${workspaceId} and email = ${email}`);
+}

@@ -67,3 +67,14 @@ export function removeOldCaptured(db: Queryable, keep: number): Promise<number> 
     delete from captured_messages where message_id <= (
       select message_id from captured_messages order by message_id desc offset ${keep} limit 1)`);
 }
+
+/** Deletes the copies of these messages. */
+export async function removeCapturedOf(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  messageIds: readonly string[],
+): Promise<void> {
+  await tx.run(sql`
+    delete from captured_messages
+    where workspace_id = ${workspaceId} and message_id = any (${[...messageIds]}::uuid[])`);
+}

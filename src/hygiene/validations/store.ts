@@ -1,5 +1,6 @@
 /** SQL of validations: the history, and the counts of results by day. */
 import sql from "sql-template-tag";
+import { ERASED } from "#messages/erase-recipient-store.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
@@ -96,4 +97,22 @@ export function removeOldValidations(db: Queryable, before: Date, most: number):
   return db.run(sql`
     delete from validations where (workspace_id, id) in (
       select workspace_id, id from validations where created_at < ${before} limit ${most})`);
+}
+
+/** The validations of an address, newest first; at most 1,000. */
+export function listValidationsOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  email: string,
+): Promise<HistoryRow[]> {
+  return db.rows(sql`
+    select email, status, risk_score, cost, created_at from validations
+    where workspace_id = ${workspaceId} and lower(email) = lower(${email}) order by id desc limit 1000`);
+}
+
+/** Erases an address from the history, whose rows stay: they say what was charged. @returns how many */
+export function eraseAddress(tx: Queryable, workspaceId: WorkspaceId, email: string): Promise<number> {
+  return tx.run(sql`
+    update validations set email = ${ERASED}
+    where workspace_id = ${workspaceId} and lower(email) = lower(${email})`);
 }

@@ -179,3 +179,12 @@ async function removeRows(tx: Queryable, rows: readonly AddressOutcomes[]): Prom
     delete from soft_bounces where (workspace_id, address) in (
       select * from unnest(${rows.map((row) => row.workspaceId)}::uuid[], ${rows.map((row) => row.address)}::text[]))`);
 }
+
+/** Forgets the count of a normalised address. */
+export async function removeSoftBounces(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  address: string,
+): Promise<void> {
+  await tx.run(sql`delete from soft_bounces where workspace_id = ${workspaceId} and address = ${address}`);
+}

@@ -257,7 +257,7 @@ function send(reply: FastifyReply, answer: Versioned): FastifyReply {
 function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): FastifyReply {
   return reply
     .headers({
-      "Content-Type": mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType,
+      "Content-Type": /^text|json$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType,
       "Content-Disposition": dispositionOf(file.name),
       "X-Content-Type-Options": "nosniff",
       "Cache-Control": "private, no-store",

@@ -1,0 +1,116 @@
+/** Everything about one person, of all wings: their history, a copy of their data, and its erasure. */
+import { Readable } from "node:stream";
+import { Type } from "typebox";
+import { subscribers } from "#audience/subscribers/permission.ts";
+import { findSubscriber, type SubscriberRow } from "#audience/subscribers/store.ts";
+import type { HistoryOf } from "#audience/subscribers/subscriber-detail.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { required } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { cursorFields, textField } from "#platform/http/request/query.ts";
+import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
+import { Continued } from "#platform/http/route-handler.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { activityKinds, MOST_MESSAGES_READ } from "./activities-store.ts";
+import { activityPage, PersonActivity } from "./activity.ts";
+import { ERASURE_JOB, type ErasureInput } from "./erasure-job.ts";
+import { personLines } from "./person-copy.ts";
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly historyOf: HistoryOf;
+}
+
+const ErasureRequest = Type.Object(
+  {
+    suppress: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          "Whether the address goes on the list of bounces and complaints, so that no mail reaches it again. The entry holds the address. Entries that exist stay in either case.",
+      }),
+    ),
+  },
+  { $id: "SubscriberErasure" },
+);
+
+export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoint[] {
+  const writes = need(subscribers, "write");
+  const { limit, after } = cursorFields();
+  const personOf = async (workspaceId: WorkspaceId, id: string): Promise<SubscriberRow> =>
+    required(await findSubscriber(db, workspaceId, id), "Subscriber");
+  return [
+    endpoint({
+      id: "listSubscriberActivities",
+      method: "GET",
+      path: "/subscribers/{id}/activities",
+      mayTakeLong: "reading",
+      summary: "What a person did, and what happened to the mail for them, newest first",
+      needs: need(subscribers, "read"),
+      query: {
+        limit,
+        after,
+        kinds: textField(
+          200,
+          `Only activities of these kinds, separated by commas: ${activityKinds.join(", ")}. All kinds when omitted. Covers the person's ${MOST_MESSAGES_READ.toLocaleString("en")} newest messages.`,
+        ),
+      },
+      answer: Type.Array(PersonActivity),
+      isContinued: true,
+      message: "Activities",
+      async handle({ caller: { workspaceId }, params, query }) {
+        const person = await personOf(workspaceId, params.id);
+        const { activities, next } = await activityPage(db, workspaceId, person, query);
+        return new Continued(activities, next);
+      },
+    }),
+    endpoint({
+      id: "exportSubscriberData",
+      method: "GET",
+      path: "/subscribers/{id}/export",
+      mayTakeLong: "reading",
+      summary: "Download everything that is stored about one person, as JSON",
+      needs: need(subscribers, "read"),
+      answer: fileShape(
+        "application/json",
+        "An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`.",
+      ),
+      async handle({ caller: { workspaceId }, params }) {
+        const person = await personOf(workspaceId, params.id);
+        const lines = personLines({ db, clock, historyOf }, workspaceId, person);
+        return new FileAnswer(`subscriber-${person.id}.json`, Readable.from(lines));
+      },
+    }),
+    endpoint({
+      id: "eraseSubscriber",
+      method: "POST",
+      path: "/subscribers/{id}/erase",
+      summary:
+        "Erase the personal data of one person, in the background; counts and messages stay without it",
+      needs: writes,
+      confirmed: true,
+      body: ErasureRequest,
+      bodyMayBeAbsent: true,
+      answer: JobStarted,
+      status: 202,
+      message: "The erasure has started",
+      idempotent: true,
+      errors: ["CONFLICT"],
+      async handle({ caller: { workspaceId, actor }, params, body }) {
+        const { id } = await personOf(workspaceId, params.id);
+        const input: ErasureInput = {
+          subscriber_id: id,
+          suppress: body.suppress ?? true,
+          started_by: actor.name,
+        };
+        return db.transaction(async (tx) => {
+          await requirePlace(tx, workspaceId, ERASURE_JOB, "erasures");
+          return startJob(tx, workspaceId, { type: ERASURE_JOB, needs: writes, input });
+        });
+      },
+    }),
+  ];
+}
