@@ -11,7 +11,7 @@ const maybe = <Shape extends TSchema>(shape: Shape, description: string) => ({
 export const severities = ["error", "warning", "info"] as const;
 export type Severity = (typeof severities)[number];
 
-export const Finding = Type.Object(
+export const CheckFinding = Type.Object(
   {
     severity: Type.Enum([...severities], {
       description:
@@ -40,7 +40,7 @@ export const Finding = Type.Object(
   },
   { $id: "CheckFinding" },
 );
-export type Finding = Static<typeof Finding>;
+export type CheckFinding = Static<typeof CheckFinding>;
 
 const uncheckedParts = ["audience"] as const;
 
@@ -101,7 +101,7 @@ export type CampaignDuration = Static<typeof CampaignDuration>;
 
 export const CampaignCheck = Type.Object(
   {
-    findings: Type.Array(Finding, {
+    findings: Type.Array(CheckFinding, {
       description: "The most severe first, then in the order of the content; at most 200.",
     }),
     counts: Type.Object(

@@ -2,18 +2,19 @@
  * Checks the content of a mail without asking anyone: rendered by the function that sends, and read as its author wrote it,
  * so that findings have a line and a column. It runs in a thread (check-thread.ts), because 2 MB of HTML take seconds.
  */
+import { findUnsupported } from "#mail/client-support/find-unsupported.ts";
 import { plainText } from "#mail/html/html-to-text.ts";
 import { type HtmlMap, mapHtml } from "#mail/html/tag-positions.ts";
 import { htmlTemplate } from "#mail/merge-tags/html-template.ts";
 import { readTemplate } from "#mail/merge-tags/read-template.ts";
 import { visibleText } from "#mail/merge-tags/visible-text.ts";
 import { type MailToRender, type RenderedPreview, renderMail } from "#sending/preview/render-mail.ts";
-import type { Finding, Severity } from "./campaign-check.ts";
+import type { CheckFinding, Severity } from "./campaign-check.ts";
 import { checkMarkup, type MarkupReading, type OutsideTarget } from "./check-markup.ts";
-import { faultFinding, htmlFindings, wholeFinding } from "./findings.ts";
+import { faultFinding, htmlFindings, type PlacedFinding, wholeFinding } from "./findings.ts";
 
 export interface MailCheck {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckFinding[];
   /** Links and images whose servers may be asked. */
   readonly targets: readonly OutsideTarget[];
   readonly subject: string;
@@ -32,6 +33,9 @@ const LONG_SUBJECT = 70;
 const PREVIEW_LENGTH = 150;
 const SHORT_PREVIEW = 30;
 const FEW_WORDS = 40;
+/** Of some forty mail programs. */
+const MANY_PROGRAMS = 15;
+const leading = /^(?:Gmail|Apple Mail)/;
 const nothing: MarkupReading = { findings: [], targets: [], images: 0 };
 
 export async function checkMail(mail: MailToRender): Promise<MailCheck> {
@@ -40,7 +44,8 @@ export async function checkMail(mail: MailToRender): Promise<MailCheck> {
   const map = html === "" ? null : mapOf(html);
   const contentIds = new Set(files.flatMap(({ content_id }) => (content_id ? [content_id] : [])));
   const markup = map === null ? nothing : checkMarkup(html, map, contentIds);
-  const found = htmlFindings(html, markup.findings);
+  const support = map === null ? [] : supportFindings(html, map);
+  const found = htmlFindings(html, [...markup.findings, ...support]);
   const rendered = await renderMail(mail);
   if (!rendered.ok) {
     const faults = rendered.faults.map((fault) => faultFinding("error", "content_invalid", fault));
@@ -66,7 +71,22 @@ function mapOf(html: string): HtmlMap | null {
   return reading.ok ? (htmlTemplate(reading.template)?.map ?? null) : mapHtml(html);
 }
 
-function subjectFindings(subject: string): Finding[] {
+/** A warning where Gmail or Apple Mail ignore a feature, or a third of all mail programs do. */
+function supportFindings(html: string, map: HtmlMap): PlacedFinding[] {
+  return findUnsupported(html, map).map(({ slug, title, at, times, ignoring }) => ({
+    severity:
+      ignoring.length >= MANY_PROGRAMS || ignoring.some((name) => leading.test(name)) ? "warning" : "info",
+    code: "client_support",
+    at,
+    times,
+    message: `${ignoring.slice(0, 3).join(", ")}${ignoring.length > 3 ? ` and ${ignoring.length - 3} more` : ""} ignore ${title}.`,
+    fix: "See that the mail is readable without it.",
+    url: `https://www.caniemail.com/features/${slug}/`,
+    mailPrograms: ignoring,
+  }));
+}
+
+function subjectFindings(subject: string): CheckFinding[] {
   const text = subject.trim();
   const found = (severity: Severity, code: string, message: string, fix: string) =>
     wholeFinding(severity, code, "subject", message, fix);
@@ -111,7 +131,7 @@ function previewOf(html: string): string {
   return [...text.trim()].slice(0, PREVIEW_LENGTH).join("");
 }
 
-function previewFindings(preview: string): Finding[] {
+function previewFindings(preview: string): CheckFinding[] {
   const found = (severity: Severity, message: string) =>
     wholeFinding(
       severity,
@@ -132,7 +152,7 @@ function previewFindings(preview: string): Finding[] {
     : [];
 }
 
-function partFindings({ derived, text, html }: RenderedPreview, images: number): Finding[] {
+function partFindings({ derived, text, html }: RenderedPreview, images: number): CheckFinding[] {
   const words = visibleText(html).replaceAll(/https?:\/\/\S+|\s+/g, "").length;
   return [
     ...(derived.text
@@ -174,7 +194,7 @@ function partFindings({ derived, text, html }: RenderedPreview, images: number):
   ];
 }
 
-function sizeFindings({ htmlBytes, sizeBytes }: RenderedPreview): Finding[] {
+function sizeFindings({ htmlBytes, sizeBytes }: RenderedPreview): CheckFinding[] {
   const kilobytes = Math.round(htmlBytes / 1024);
   const about = (severity: Severity, message: string) =>
     wholeFinding(

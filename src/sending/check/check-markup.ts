@@ -144,7 +144,7 @@ function textFault(html: string, tag: HtmlTag, href: string): Fault | null {
     return {
       severity: "warning",
       code: "link_without_text",
-      message: "A link has no text, so nobody can see or use it.",
+      message: "A link has no text, so readers cannot see or use it.",
       fix: "Give it a text, or remove it.",
     };
   }
@@ -191,7 +191,7 @@ function imageFault(src: string | undefined, contentIds: ReadonlySet<string>): F
     };
   }
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    const message = `The image "${url.slice(0, 100)}" has no complete address, so nobody sees it.`;
+    const message = `The image "${url.slice(0, 100)}" has no complete address, so no reader sees it.`;
     return {
       severity: "error",
       code: "image_incomplete",

@@ -13,7 +13,7 @@ import {
   requireTrackingDomain,
 } from "#sending/campaigns/lifecycle/read-campaign-body.ts";
 import { trackingWarnings } from "#sending/content/resolve-tracking-setting.ts";
-import type { Finding } from "./campaign-check.ts";
+import type { CheckFinding } from "./campaign-check.ts";
 import { faultFinding, wholeFinding } from "./findings.ts";
 
 export async function checkSettings(
@@ -21,7 +21,7 @@ export async function checkSettings(
   workspaceId: WorkspaceId,
   campaign: Campaign,
   reader: Pick<CampaignReader, "hasTrackingDomain">,
-): Promise<Finding[]> {
+): Promise<CheckFinding[]> {
   const { from_email, bounce_email, sender_email } = campaign;
   const used = await Promise.all([
     faultOf(requireTrackingDomain(db, workspaceId, campaign, reader)),
@@ -41,7 +41,7 @@ export async function checkSettings(
 }
 
 /** What a check that throws would refuse. */
-async function faultOf(check: Promise<unknown>): Promise<Finding[]> {
+async function faultOf(check: Promise<unknown>): Promise<CheckFinding[]> {
   try {
     await check;
     return [];
@@ -59,7 +59,7 @@ async function senderFinding(
   workspaceId: WorkspaceId,
   field: "from_email" | "bounce_email",
   address: string,
-): Promise<Finding[]> {
+): Promise<CheckFinding[]> {
   if ((await maySendAs(db, workspaceId, address)).allowed) return [];
   const message = `${address} is not verified, so the campaign cannot be sent.`;
   const fix = "Verify its domain or the address.";
@@ -67,7 +67,11 @@ async function senderFinding(
 }
 
 /** The state of the sender's domain, as its last check found it. */
-async function domainFindings(db: Queryable, workspaceId: WorkspaceId, from: string): Promise<Finding[]> {
+async function domainFindings(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  from: string,
+): Promise<CheckFinding[]> {
   const name = domainOf(from);
   const domain = await findSendingDomainByName(db, workspaceId, name);
   const found = (code: string, message: string, fix: string) =>

@@ -3,10 +3,10 @@ import { Big } from "big.js";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { HOUR_MS } from "#platform/time-units.ts";
+import { findSendingSpeed } from "#sending/campaigns/progress/store.ts";
 import { type MeterReading, quotaOf } from "#workspace/billing/derive-meter-reading.ts";
 import { capacityOf, chargedOf, remainingOf } from "#workspace/billing/meter-arithmetic.ts";
 import type { CampaignCost, CampaignDuration } from "./campaign-check.ts";
-import { findSendingSpeed } from "./store.ts";
 
 /** @param messages that the campaign would have */
 export function costOf(reading: MeterReading, messages: number): CampaignCost {

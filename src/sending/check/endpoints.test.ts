@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
-import type { CampaignCheck, Finding } from "./campaign-check.ts";
+import type { CampaignCheck, CheckFinding } from "./campaign-check.ts";
 
 const service = await startService();
 const { call, database, workspaceId } = service;
@@ -42,8 +42,8 @@ async function check(id: string): Promise<CampaignCheck> {
 
 const checkHtml = async (html_content: string, change: object = {}) =>
   (await check(await draft({ html_content, ...change }))).findings;
-const codes = (findings: readonly Finding[]) => findings.map(({ code }) => code);
-const found = (findings: readonly Finding[], code: string) =>
+const codes = (findings: readonly CheckFinding[]) => findings.map(({ code }) => code);
+const found = (findings: readonly CheckFinding[], code: string) =>
   findings.find((finding) => finding.code === code) ?? expect.fail(`no ${code} in ${codes(findings)}`);
 
 describe("the content", () => {
@@ -84,6 +84,19 @@ describe("the content", () => {
     const column = part.startsWith("{{ first_nmae") ? 6 : 3;
     expect(finding).toMatchObject({ severity, field: "html_content", line: 2 });
     if (!code.startsWith("content_")) expect(finding.column).toBe(column);
+  });
+
+  test("with CSS that mail programs ignore names them, at line and column", async () => {
+    const finding = found(
+      await checkHtml('<p>Hello</p>\n<p style="color:red;border-radius:4px">x</p>'),
+      "client_support",
+    );
+    expect(finding).toMatchObject({
+      line: 2,
+      column: 21,
+      url: "https://www.caniemail.com/features/css-border-radius/",
+    });
+    expect(finding.mail_programs).toContain("Outlook (Windows)");
   });
 
   test("joins equal findings, and counts them", async () => {
@@ -197,9 +210,9 @@ describe("the audience", () => {
       many,
       Array.from({ length: 7 }, (_, at) => ({ email: `${at}@capped.test` })),
     );
-    await database.run(sql`update accounts set hourly_cap = 3 where workspace_id = ${workspaceId}`);
+    await database.run(sql`update workspaces set hourly_cap = 3 where id = ${workspaceId}`);
     const capped = (await check(await draft({ mailing_list_id: many }))).duration;
-    await database.run(sql`update accounts set hourly_cap = null where workspace_id = ${workspaceId}`);
+    await database.run(sql`update workspaces set hourly_cap = null where id = ${workspaceId}`);
     // Three now, three in the next hour, the last one an hour later.
     const untilNextHour = 3_600 - ((service.clock.now().getTime() / 1_000) % 3_600);
     expect(capped?.limited_by).toBe("hourly_cap");

@@ -17,19 +17,19 @@ import {
   type AudienceBeforeSending,
   CampaignCheck,
   type CampaignCost,
-  type Finding,
+  type CheckFinding,
 } from "./campaign-check.ts";
 import type { MailCheck } from "./check-mail.ts";
 import { checkSettings } from "./check-settings.ts";
 import { costOf, durationOf } from "./cost-and-duration.ts";
 import { sortFindings, wholeFinding } from "./findings.ts";
 
-export interface CheckDeps extends MailComposing, Pick<CampaignReader, "hasTrackingDomain"> {
+export interface CampaignCheckDeps extends MailComposing, Pick<CampaignReader, "hasTrackingDomain"> {
   readonly clock: Clock;
   readonly plans: Plans;
 }
 
-export function campaignCheckEndpoints(deps: CheckDeps): Endpoint[] {
+export function campaignCheckEndpoints(deps: CampaignCheckDeps): Endpoint[] {
   const { db, clock } = deps;
   const check = createMailThread<MailCheck>(new URL("check-thread.ts", import.meta.url));
   return [
@@ -77,7 +77,7 @@ export function campaignCheckEndpoints(deps: CheckDeps): Endpoint[] {
 }
 
 async function priceAndTime(
-  { db, plans }: CheckDeps,
+  { db, plans }: CampaignCheckDeps,
   workspaceId: WorkspaceId,
   audience: AudienceBeforeSending | null,
   now: Date,
@@ -88,7 +88,7 @@ async function priceAndTime(
   return { cost: costOf(reading, audience.will_send), duration };
 }
 
-function audienceFindings(counted: AudienceCount): Finding[] {
+function audienceFindings(counted: AudienceCount): CheckFinding[] {
   const found = (code: string, message: string, fix: string) =>
     wholeFinding("error", code, "recipient_type", message, fix);
   if (counted.outcome === "missing") {
@@ -96,11 +96,11 @@ function audienceFindings(counted: AudienceCount): Finding[] {
     return [found("audience_missing", message, "Choose a mailing list, a segment or conditions.")];
   }
   if (counted.outcome === "failed" || counted.audience.will_send > 0) return [];
-  const message = "Nobody in the audience can get the mail: it is empty, or all are inactive or suppressed.";
+  const message = "No one in the audience can get the mail: it is empty, or all are inactive or suppressed.";
   return [found("audience_empty", message, "Choose another audience, or add people to it.")];
 }
 
-function costFindings(cost: CampaignCost | null): Finding[] {
+function costFindings(cost: CampaignCost | null): CheckFinding[] {
   if (cost === null || cost.uncovered === 0) return [];
   const message = `Plan and balance do not cover ${cost.uncovered} of the messages: the campaign would pause before them.`;
   const fix = "Top up the balance, change the plan, or send to fewer people.";

@@ -1,6 +1,6 @@
 /** Findings of a check: made at offsets of a field, joined by what they are about, and sorted for people. */
 import type { ContentFault } from "#sending/content/parse-content.ts";
-import { type Finding, type Severity, severities } from "./campaign-check.ts";
+import { type CheckFinding, type Severity, severities } from "./campaign-check.ts";
 
 /** The answer has at most so many. */
 const MOST_FINDINGS = 200;
@@ -14,6 +14,8 @@ export interface PlacedFinding {
   readonly fix: string | null;
   readonly url?: string;
   readonly mailPrograms?: readonly string[];
+  /** How often it occurs; default: once. */
+  readonly times?: number;
 }
 
 /** A finding about a field as a whole, or about the campaign when it is null. */
@@ -23,7 +25,7 @@ export function wholeFinding(
   field: string | null,
   message: string,
   fix: string | null,
-): Finding {
+): CheckFinding {
   const nowhere = { line: null, column: null, occurrences: 1, url: null, mail_programs: null };
   return { severity, code, field, message, fix, ...nowhere };
 }
@@ -33,18 +35,18 @@ export function faultFinding(
   severity: Severity,
   code: string,
   fault: Partial<ContentFault> & Pick<ContentFault, "message">,
-): Finding {
+): CheckFinding {
   const { field = null, line = null, column = null, message } = fault;
   return { ...wholeFinding(severity, code, field, message, null), line, column };
 }
 
 /** Findings in `html_content` with line and column; equal ones are joined into one with the position of the first. */
-export function htmlFindings(html: string, placed: readonly PlacedFinding[]): Finding[] {
+export function htmlFindings(html: string, placed: readonly PlacedFinding[]): CheckFinding[] {
   const joined = new Map<string, { readonly first: PlacedFinding; times: number }>();
   for (const finding of placed) {
     const key = `${finding.code} ${finding.message}`;
     const known = joined.get(key);
-    if (known === undefined) joined.set(key, { first: finding, times: 1 });
+    if (known === undefined) joined.set(key, { first: finding, times: finding.times ?? 1 });
     else known.times += 1;
   }
   const lines = lineStarts(html);
@@ -74,11 +76,11 @@ function positionOf(starts: readonly number[], at: number): { line: number; colu
 }
 
 /** The first findings by severity and position, and how many there are of each severity. */
-export function sortFindings(findings: readonly Finding[]): {
-  readonly findings: Finding[];
+export function sortFindings(findings: readonly CheckFinding[]): {
+  readonly findings: CheckFinding[];
   readonly counts: Record<Severity, number>;
 } {
-  const rank = ({ severity }: Finding) => severities.indexOf(severity);
+  const rank = ({ severity }: CheckFinding) => severities.indexOf(severity);
   const sorted = findings.toSorted(
     (one, other) =>
       rank(one) - rank(other) ||
