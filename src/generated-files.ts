@@ -13,6 +13,7 @@ import { sendingDomainRoom } from "./identity/sending-domains/store.ts";
 import { sendingIpRoom } from "./identity/sending-ips/store.ts";
 import { trackingDomainRoom } from "./identity/tracking-domains/store.ts";
 import { verifiedSenderRoom } from "./identity/verified-senders/store.ts";
+import { compactSupport } from "./mail/client-support/compact-support-data.ts";
 import { settings } from "./platform/config/settings.ts";
 import type { WorkspaceRowLimit } from "./platform/database/row-limit-store.ts";
 import { type ErrorCode, errorTable } from "./platform/errors.ts";
@@ -29,6 +30,9 @@ import { webhookRoom } from "./webhooks/store.ts";
 import { catalogueOf } from "./workspace/api-keys/permission-catalogue.ts";
 import { apiKeyRoom } from "./workspace/api-keys/store.ts";
 
+/** A development package, of which the service needs only the data. */
+const canIEmail = new URL("../node_modules/caniemail/data/caniemail.json", import.meta.url);
+
 /** Texts of the files by path, relative to the root of the repository. */
 export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
@@ -40,6 +44,10 @@ export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<stri
     ["docs/errors.md", errorsPage(endpoints)],
     ["docs/limits.md", limitsPage()],
     ["docs/permissions.md", permissionsPage(endpoints)],
+    [
+      "src/mail/client-support/client-support.json",
+      compactSupport(JSON.parse(readFileSync(canIEmail, "utf8"))),
+    ],
   ]);
 }
 

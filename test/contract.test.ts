@@ -110,6 +110,7 @@ const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
   "POST /suppression-lists/{id}/test",
   "POST /render",
+  "POST /campaigns/{id}/check",
   "POST /suppressions/find",
 ]);
 const sends = new Set([

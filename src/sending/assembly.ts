@@ -46,6 +46,7 @@ import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
 import { campaignProgressEndpoints } from "./campaigns/progress/endpoints.ts";
 import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
 import { listLastCampaigns } from "./campaigns/store.ts";
+import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
 import { fieldUses, findAutoresponderOfList } from "./in-use-store.ts";
 import { createWebView, ofCampaigns, type SentMails } from "./mail/web-view.ts";
@@ -77,6 +78,13 @@ export function sendingEndpoints(
   { onCampaignEvents, onMoved, ...composition }: CampaignHooks & MailComposition & { onMoved: OnMoved },
 ): Endpoint[] {
   const { database: db, clock, config, log, plans, acceptor, publicUrl, hasSmsGateway, onLimit } = parts;
+  const mailComposing = {
+    db,
+    publicUrl,
+    findIdentity: composition.composing.findIdentity,
+    linkBase: composition.linkBase,
+    bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
+  };
   return [
     ...campaignEndpoints({
       db,
@@ -92,15 +100,8 @@ export function sendingEndpoints(
       requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db }),
-    ...previewEndpoints({
-      db,
-      clock,
-      publicUrl,
-      findIdentity: composition.composing.findIdentity,
-      linkBase: composition.linkBase,
-      bounceDomain: config.INBOUND_PORT === null ? null : config.BOUNCE_DOMAIN,
-      keys: previewKeys(parts.secrets),
-    }),
+    ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
+    ...campaignCheckEndpoints({ ...mailComposing, clock, plans, hasTrackingDomain: lockTrackingDomain }),
     ...campaignProgressEndpoints({ db, clock }),
     ...autoresponderEndpoints({ db, clock, plans, notifyWorkers }),
     ...emailEndpoints({ acceptor, clock, platformFrom: config.DEFAULT_SENDER }),

@@ -11,14 +11,17 @@ const LIMITS: WorkerThreadLimits = { deadlineMs: 20_000, heapMb: 512 };
 /** One mail of a workspace at a time: an editor that asks again while the last mail is rendered waits for it. */
 const BOUNDS = { concurrency: 1, maxWaiting: 20, maxWaitMs: 10_000 };
 
-export type RenderAside = (workspaceId: WorkspaceId, mail: MailToRender) => Promise<RenderAnswer>;
+/** Asks a thread about a mail. @throws ApiError RATE_LIMIT_EXCEEDED, BAD_REQUEST for a mail that takes too long */
+export type AskAside<Answer> = (workspaceId: WorkspaceId, mail: MailToRender) => Promise<Answer>;
+export type RenderAside = AskAside<RenderAnswer>;
 
-/** @throws ApiError RATE_LIMIT_EXCEEDED, BAD_REQUEST for a mail that takes too long */
-export function createRenderer(limits = LIMITS): RenderAside {
-  const thread = createWorkerThread<MailToRender, RenderAnswer>(
-    new URL("render-thread.ts", import.meta.url),
-    limits,
-  );
+export function createRenderer(): RenderAside {
+  return createMailThread(new URL("render-thread.ts", import.meta.url));
+}
+
+/** @param module a thread that answers each MailToRender with one message */
+export function createMailThread<Answer>(module: URL, limits = LIMITS): AskAside<Answer> {
+  const thread = createWorkerThread<MailToRender, Answer>(module, limits);
   const takeTurn = createWorkspaceLimiter(
     BOUNDS,
     "Too many mails of this workspace are being rendered: send fewer requests at a time",

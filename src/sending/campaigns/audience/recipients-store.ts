@@ -63,6 +63,33 @@ export async function countMailable(
   return row?.count ?? 0;
 }
 
+/** How many people of an audience there are in a sample, and how many of them get no mail, by reason. */
+export interface AudienceSample extends Excluded {
+  readonly looked: number;
+}
+
+/**
+ * Counts the people of an audience who would get no mail now, over all of them or over a random part.
+ * @param share the part, above 0; from 1 on all people are looked at
+ */
+export async function countExclusions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  people: Sql,
+  { share, ...terms }: EligibilityTerms & { readonly share: number },
+): Promise<AudienceSample> {
+  const part = share >= 1 ? people : sql`(select id from ${people} a where random() < ${share})`;
+  const row = await db.row<AudienceSample>(
+    bounded(sql`
+      with asked as materialized (${candidatesSql(eachOf(workspaceId, part), terms)})
+      select count(*)::int as looked, count(*) filter (where cause = 'suppressed')::int as suppressed,
+        count(*) filter (where cause = 'unsubscribed')::int as unsubscribed,
+        count(*) filter (where cause = 'invalid')::int as invalid
+      from ${exclusionsSql(sql`asked`)} checked`),
+  );
+  return row ?? { looked: 0, suppressed: 0, unsubscribed: 0, invalid: 0 };
+}
+
 /** Whether an audience has a person who may get mail. True without proof when there are more people than `most`. */
 export async function hasReachable(
   db: Queryable,

@@ -1,0 +1,207 @@
+/** Links and images of a mail as its author wrote it: missing, unreachable for readers, misleading, or not described. */
+import { getDomain } from "tldts";
+import { decodeEntities } from "#mail/html/entities.ts";
+import type { HtmlMap, HtmlTag } from "#mail/html/tag-positions.ts";
+import type { PlacedFinding } from "./findings.ts";
+
+/** Text of a link that is compared with its target. */
+const LONGEST_LINK_TEXT = 300;
+const templateMark = /\{\{|\{%/;
+/** Hosts of examples (RFC 2606, RFC 6761), and what authors write until they know the address. */
+const exampleHost = /(?:^|\.)(?:example|test|invalid|localhost|local|example\.(?:com|net|org))$/;
+const placeholderWords = /your-?(?:domain|site|link|url|company)|placeholder|lorem-?ipsum|\btodo\b|\bxxx+\b/i;
+const looksLikeAddress = /^(?:https?:\/\/)?(?:[\p{L}\p{N}-]+\.)+[\p{L}]{2,}(?:[/?#]\S*)?$/u;
+const shorteners: ReadonlySet<string> = new Set(
+  "bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly rebrand.ly cutt.ly tiny.cc shorturl.at".split(" "),
+);
+
+/** A link or image with an absolute http(s) address, for checks that ask its server. */
+export interface OutsideTarget {
+  readonly kind: "link" | "image";
+  readonly url: string;
+  /** Offset in the HTML. */
+  readonly at: number;
+}
+
+export interface MarkupReading {
+  readonly findings: readonly PlacedFinding[];
+  readonly targets: readonly OutsideTarget[];
+  readonly images: number;
+}
+
+/** @param contentIds ids of the mail's inline files, without angle brackets */
+export function checkMarkup(html: string, { tags }: HtmlMap, contentIds: ReadonlySet<string>): MarkupReading {
+  const findings: PlacedFinding[] = [];
+  const targets: OutsideTarget[] = [];
+  let images = 0;
+  for (const tag of tags) {
+    if (tag.isInComment) continue;
+    const value = (name: string) => attributeOf(html, tag, name);
+    if (tag.element === "a" || tag.element === "area") {
+      const href = value("href");
+      if (href === undefined) continue;
+      const fault = linkFault(href) ?? (tag.element === "a" ? textFault(html, tag, href) : null);
+      if (fault !== null) findings.push({ ...fault, at: tag.start, url: href.slice(0, 2_000) });
+      if (isOutside(href)) targets.push({ kind: "link", url: href.trim(), at: tag.start });
+    } else if (tag.element === "img") {
+      images += 1;
+      const src = value("src");
+      const fault = imageFault(src, contentIds);
+      if (fault !== null) findings.push({ ...fault, at: tag.start, ...shownUrl(src) });
+      if (value("alt") === undefined) findings.push({ ...withoutAlt, at: tag.start, ...shownUrl(src) });
+      if (src !== undefined && isOutside(src))
+        targets.push({ kind: "image", url: src.trim(), at: tag.start });
+    } else if (tag.element === "script") findings.push({ ...script, at: tag.start });
+  }
+  return { findings, targets, images };
+}
+
+type Fault = Omit<PlacedFinding, "at" | "url">;
+
+const withoutAlt: Fault = {
+  severity: "warning",
+  code: "image_without_alt",
+  message:
+    "An image has no alt text: people who do not load images, or who have the mail read to them, miss it.",
+  fix: 'Add alt="…" with what the image says, or alt="" if it only decorates.',
+};
+const script: Fault = {
+  severity: "warning",
+  code: "script_removed",
+  message: "Mail programs remove scripts, and filters distrust mail that has one.",
+  fix: "Remove the script element.",
+};
+
+function attributeOf(html: string, { attributes }: HtmlTag, name: string): string | undefined {
+  const found = attributes.find((attribute) => attribute.name === name);
+  return found && decodeEntities(html.slice(found.start, found.end));
+}
+
+const shownUrl = (url: string | undefined) =>
+  url === undefined || url.startsWith("data:") ? {} : { url: url.slice(0, 2_000) };
+
+const isOutside = (url: string) =>
+  !templateMark.test(url) && /^\s*https?:\/\//i.test(url) && URL.canParse(url.trim());
+
+function linkFault(href: string): Fault | null {
+  const url = href.trim();
+  if (templateMark.test(url)) return null;
+  if (url === "" || url === "#") {
+    return {
+      severity: "error",
+      code: "link_empty",
+      message: "A link leads nowhere.",
+      fix: "Give its address, or remove the link.",
+    };
+  }
+  if (url.startsWith("#") || /^(?:mailto|tel|sms):/i.test(url)) return null;
+  if (/^(?:javascript|data|file|vbscript):/i.test(url)) {
+    const message = "Mail programs do not open a link with this scheme.";
+    return { severity: "error", code: "link_scheme", message, fix: "Use an https address." };
+  }
+  const parsed = URL.canParse(url) ? new URL(url) : null;
+  if (parsed === null || parsed.host === "") {
+    return {
+      severity: "error",
+      code: "link_incomplete",
+      message: `The link "${url.slice(0, 100)}" is no complete address, so it does not work in a mail.`,
+      fix: "Write the whole address, beginning with https://.",
+    };
+  }
+  const { hostname, protocol } = parsed;
+  if (exampleHost.test(hostname) || placeholderWords.test(url)) {
+    return {
+      severity: "warning",
+      code: "link_placeholder",
+      message: `The link to ${hostname} looks like a placeholder.`,
+      fix: "Give the real address.",
+    };
+  }
+  if (/^[\d.]+$/.test(hostname) || hostname.startsWith("[")) {
+    const message = "A link to an IP address looks like spam to filters.";
+    return { severity: "warning", code: "link_to_ip_address", message, fix: "Use a host name." };
+  }
+  if (shorteners.has(hostname)) {
+    const message = `Filters distrust links through the shortener ${hostname}.`;
+    return { severity: "warning", code: "link_shortened", message, fix: "Link to the target itself." };
+  }
+  if (protocol === "http:") {
+    const message = `The link to ${hostname} is not encrypted.`;
+    return { severity: "info", code: "link_http", message, fix: "Use https if the site supports it." };
+  }
+  return null;
+}
+
+/** A link without text, or whose text is an address of another site than its target. */
+function textFault(html: string, tag: HtmlTag, href: string): Fault | null {
+  const following = html.slice(tag.end, tag.end + LONGEST_LINK_TEXT);
+  const end = following.search(/<\/a/i);
+  if (end === -1) return null;
+  const inner = following.slice(0, end);
+  if (/<img|<svg|<picture/i.test(inner) || templateMark.test(inner)) return null;
+  const text = decodeEntities(inner.replaceAll(/<[^>]*>/g, "")).trim();
+  if (text === "") {
+    return {
+      severity: "warning",
+      code: "link_without_text",
+      message: "A link has no text, so readers cannot see or use it.",
+      fix: "Give it a text, or remove it.",
+    };
+  }
+  if (!isOutside(href) || !looksLikeAddress.test(text)) return null;
+  const [shown, target] = [getDomain(text), getDomain(href)];
+  if (shown === null || target === null || shown === target) return null;
+  return {
+    severity: "warning",
+    code: "link_misleading",
+    message: `A link shows ${shown} and leads to ${target}: filters and readers take this for phishing.`,
+    fix: "Show words in place of the address, or the address that the link leads to.",
+  };
+}
+
+function imageFault(src: string | undefined, contentIds: ReadonlySet<string>): Fault | null {
+  const url = src?.trim() ?? "";
+  if (templateMark.test(url)) return null;
+  if (url === "") {
+    const message = "An image has no address.";
+    return {
+      severity: "error",
+      code: "image_without_source",
+      message,
+      fix: "Give src, or remove the image.",
+    };
+  }
+  if (/^cid:/i.test(url)) {
+    const id = url.slice("cid:".length);
+    if (contentIds.has(id)) return null;
+    const message = `No attachment has the content_id "${id.slice(0, 100)}" that an image refers to.`;
+    return {
+      severity: "error",
+      code: "image_missing",
+      message,
+      fix: "Attach the image with this content_id.",
+    };
+  }
+  if (/^data:/i.test(url)) {
+    return {
+      severity: "warning",
+      code: "image_embedded",
+      message: "Gmail and Outlook do not show images that are embedded as data: addresses.",
+      fix: "Attach the image with a content_id, or link to it on a web server.",
+    };
+  }
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    const message = `The image "${url.slice(0, 100)}" has no complete address, so no reader sees it.`;
+    return {
+      severity: "error",
+      code: "image_incomplete",
+      message,
+      fix: "Write the whole address, beginning with https://.",
+    };
+  }
+  if (/^http:/i.test(url)) {
+    const message = "Some mail programs do not load an image over http.";
+    return { severity: "warning", code: "image_http", message, fix: "Use https." };
+  }
+  return null;
+}
