@@ -25,7 +25,7 @@ export const errorTable = {
   METHOD_NOT_ALLOWED: { status: 405, text: "This path does not take that method" },
   CONFLICT: { status: 409, text: "The request conflicts with existing data" },
   PRECONDITION_FAILED: { status: 412, text: "The resource was changed since the version in If-Match" },
-  GONE: { status: 410, text: "The resource was kept for a time, which is over" },
+  GONE: { status: 410, text: "The resource is no longer kept" },
   PAYLOAD_TOO_LARGE: { status: 413, text: "The request body is too large" },
   RATE_LIMIT_EXCEEDED: { status: 429, text: "Too many requests; slow down and retry" },
   INTERNAL_ERROR: { status: 500, text: "Something failed on our side; retry shortly" },

@@ -83,6 +83,32 @@ export async function removeQueueEntries(
     where q.workspace_id = ended.workspace_id and q.message_id = ended.message_id`);
 }
 
+/** Whether a message waits, is leased by a worker, or is no longer in the queue. */
+export type QueuePlace = "waiting" | "leased" | "ended";
+
+/**
+ * Locks the queue row of a message, so that no worker leases or settles it before the transaction ends. Lock the queue
+ * before the log: delivery workers do so.
+ */
+export async function lockInQueue(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  messageId: string,
+): Promise<QueuePlace> {
+  const row = await tx.row<{ is_leased: boolean }>(sql`
+    select leased_by is not null as is_leased from delivery_queue
+    where workspace_id = ${workspaceId} and message_id = ${messageId} for update`);
+  if (row === undefined) return "ended";
+  return row.is_leased ? "leased" : "waiting";
+}
+
+/** Makes a locked, waiting message due now. Its attempts and its end of retries stay. */
+export async function makeDue(tx: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<void> {
+  await tx.run(sql`
+    update delivery_queue set due_at = now()
+    where workspace_id = ${workspaceId} and message_id = ${messageId} and leased_by is null`);
+}
+
 /**
  * Makes messages due that wait for a source address without an attempt, because their workspace's routing has changed: up to
  * `limit` of them, by id after `after`.

@@ -103,7 +103,8 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
     const envelope: Success = {
       success: true,
       data,
-      ...(isContinued && { next_cursor: given.nextCursor, total: given.total }),
+      ...(isContinued && { next_cursor: given.nextCursor }),
+      ...(isContinued && given.total !== undefined && { total: given.total }),
       message: typeof message === "string" ? message : message(data as never),
       ...(ignored.length > 0 && { warnings: ignored.slice(0, MOST_IGNORED) }),
     };

@@ -2,12 +2,18 @@
 import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import { domainOf } from "#mail/address.ts";
-import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
 import type { ParsedMessage, ParseSentMessage } from "./parse-sent-message.ts";
-import { messageContent } from "./permission.ts";
-import { readSentMessage, type SentMessage, type SentMessageDeps } from "./read-sent-message.ts";
+import { readSentMessage, type SentMessageDeps, type ShownMessage } from "./read-sent-message.ts";
+
+/** Its own permission, because contents may hold what only their recipients should read. */
+const messageContent: Resource = {
+  name: "message_content",
+  label: "Contents of sent messages",
+  group: "Reporting",
+};
 
 const HeaderLine = Type.Object(
   {
@@ -123,7 +129,7 @@ export function messageContentEndpoints(deps: MessageContentDeps): Endpoint[] {
 
 function describe(
   id: string,
-  { raw, isRebuilt, mailFrom, expiresAt }: SentMessage,
+  { raw, isRebuilt, mailFrom, expiresAt }: ShownMessage,
   parsed: ParsedMessage,
 ): Static<typeof MessageContent> {
   return {

@@ -25,7 +25,7 @@ export interface SentMessageDeps extends CampaignMailDeps {
   readonly bulkMails: BulkMails;
 }
 
-export interface SentMessage {
+export interface ShownMessage {
   readonly raw: Buffer;
   readonly isRebuilt: boolean;
   /** The envelope sender. */
@@ -45,7 +45,7 @@ export async function readSentMessage(
   deps: SentMessageDeps,
   workspaceId: WorkspaceId,
   messageId: string,
-): Promise<SentMessage> {
+): Promise<ShownMessage> {
   return takeTurnOf(workspaceId, async () => {
     const message = await findKeptMessage(deps.db, workspaceId, messageId);
     if (message === undefined) throw notFound("Message");

@@ -1,7 +1,6 @@
 /** One waiting message: try it now, or cancel it. */
 import { Type } from "typebox";
-import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
-import { lockInQueue, makeDue, type QueuePlace } from "#delivery/queue/waiting-messages-store.ts";
+import { lockInQueue, makeDue, type QueuePlace, removeQueueEntries } from "#delivery/queue/queue-store.ts";
 import { type OnMoved, unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { findMessage, type MessageRow, updateNextAttempt } from "#messages/store.ts";
@@ -11,7 +10,7 @@ import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, Timestamp } from "#platform/shapes.ts";
-import { isHeldByOrigin } from "./store.ts";
+import { isHeldByOrigin } from "#sending/bulk-origin-tables-store.ts";
 
 const messages: Resource = { name: "messages", label: "Messages in the queue", group: "Sending" };
 
@@ -116,8 +115,7 @@ async function requireWaiting(tx: Queryable, workspaceId: WorkspaceId, id: strin
 }
 
 function reasonFor(place: Exclude<QueuePlace, "waiting">, { status }: MessageRow): string {
-  if (place === "leased")
-    return "The message is being sent at this moment: ask again when the attempt has ended";
+  if (place === "leased") return "The message is being sent: ask again when the attempt has ended";
   if (status === "deferred") return "The message was handed over and awaits its delivery receipt";
   return `The message does not wait any more: it is ${status}`;
 }

@@ -8,7 +8,10 @@ import { shows, storedAs } from "#messages/log-filter-store.ts";
 import type { MessageStatus } from "#messages/message/status.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { nilId, type WorkspaceId } from "#platform/ids.ts";
+
+/** Greater than every id of version 7. */
+const LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** A call reads this many recipients. */
 export const MOST_RECIPIENTS_READ = 10_000;
@@ -75,10 +78,12 @@ export async function scanRecipients(
   ].filter((condition) => condition !== false);
   const found = await db.row<ScannedRecipients>(sql`
     with looked as materialized (
+      -- Row comparisons are served by the primary key alone. With separate conditions the planner may read the index of
+      -- all campaigns' recipients, and pass over those of the others one by one.
       select subscriber_id, message_id, first_opened_at, first_clicked_at from campaign_recipients
-      where workspace_id = ${workspaceId} and campaign_id = ${campaignId}
-        ${after === undefined ? empty : sql`and subscriber_id < ${after}`}
-      order by subscriber_id desc limit ${MOST_RECIPIENTS_READ}
+      where (workspace_id, campaign_id, subscriber_id) >= (${workspaceId}, ${campaignId}, ${nilId})
+        and (workspace_id, campaign_id, subscriber_id) < (${workspaceId}, ${campaignId}, ${after ?? LAST_ID})
+      order by workspace_id desc, campaign_id desc, subscriber_id desc limit ${MOST_RECIPIENTS_READ}
     ), stopped as materialized (
       select subscriber_id, message_id from (
         select subscriber_id, message_id, count(*) over () as read from looked order by subscriber_id limit 1) last
