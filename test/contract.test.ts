@@ -124,14 +124,8 @@ const governing: Readonly<Record<string, string>> = {
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
-<<<<<<< HEAD
   render: "campaigns",
-  messages: "messages",
-||||||| acd99ba3
-  messages: "messages",
-=======
   retry: "messages",
->>>>>>> w-messages
   segments: "segments",
   subscribers: "subscribers",
   validations: "validations",
