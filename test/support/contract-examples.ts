@@ -236,6 +236,13 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),
   updateCampaign: () => ({ subject: "Hello again" }),
   sendCampaign: () => ({ send_now: true }),
+  exportCampaignRecipients: () => ({ opened: true, domain: "example.com" }),
+  createSegmentFromCampaign: async (owner) => ({
+    name: unique(),
+    list_id: await newList(owner),
+    opened: true,
+    clicked: false,
+  }),
   testCampaign: () => ({ emails: ["ada@example.net"] }),
   createAutoresponder: autoresponder,
   replaceAutoresponder: autoresponder,

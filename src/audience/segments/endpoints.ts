@@ -6,7 +6,7 @@ import { listMembers } from "#audience/subscribers/store.ts";
 import { Member } from "#audience/subscribers/subscriber-shapes.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, idField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
@@ -34,10 +34,9 @@ import {
   SegmentOfSubscriber,
   SegmentPreview,
   SegmentPreviewInput,
+  segments,
 } from "./segment.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
-
-const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };
 
 const MOST_PREVIEW_MS = 5_000;
 
