@@ -15,7 +15,13 @@ import { overviewEndpoints, overviewJobs } from "#overview/assembly.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
-import { type SendingParts, sendingEndpoints, usesOfAudience, usesOfIdentity } from "#sending/assembly.ts";
+import {
+  type SendingParts,
+  sendingEndpoints,
+  sendingJobs,
+  usesOfAudience,
+  usesOfIdentity,
+} from "#sending/assembly.ts";
 import { findIdSpan } from "#sending/campaigns/analytics/store.ts";
 import { createAccountMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
@@ -44,7 +50,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
   const assemblyThread = openAssemblyThread(new URL("assembly-thread.ts", import.meta.url));
   const sendPlatformMail = createPlatformMail(config.PLATFORM_SENDER, clock);
   const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
-  const jobTypes = { ...audienceJobs, ...hygieneJobs, ...overviewJobs };
+  const jobTypes = { ...audienceJobs, ...sendingJobs, ...hygieneJobs, ...overviewJobs };
   const sendAccountMail = createAccountMailer(sendPlatformMail, clock);
   const endpoints: Endpoint[] = [
     ...workspaceEndpoints(

@@ -13,7 +13,7 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import { cleanUp } from "#platform/jobs/remove-expired-data.ts";
 import { type JobRunner, startRunner } from "#platform/jobs/runner.ts";
 import { reportingRecurring } from "#reporting/assembly.ts";
-import { sendingRecurring } from "#sending/assembly.ts";
+import { sendingHandlers, sendingRecurring, uninterruptedExports } from "#sending/assembly.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { startWebhooks, webhooksRecurring } from "#webhooks/assembly.ts";
 import {
@@ -40,10 +40,11 @@ export async function startJobs(context: ProcessContext): Promise<JobRunner> {
     log,
     handlers: {
       ...audienceHandlers(parts, announceSubscribers),
+      ...sendingHandlers(parts),
       ...hygieneHandlers(parts),
       ...overviewHandlers(parts, createReactions(clock)),
     },
-    uninterrupted: uninterruptedJobs,
+    uninterrupted: [...uninterruptedJobs, ...uninterruptedExports],
     recurring: [
       ...cleanUp(database, clock),
       ...workspaceRecurring(parts),

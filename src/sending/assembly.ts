@@ -16,6 +16,7 @@ import type { ProcessContext } from "#platform/context/process-context.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { JobHandlers } from "#platform/jobs/runner.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
 import { DAY_SECONDS } from "#platform/time-units.ts";
 import type { RenderMail } from "#tracking/tracking-deps.ts";
@@ -30,6 +31,7 @@ import { autoresponderPurge } from "./autoresponders/purge.ts";
 import { campaignAnalyticsEndpoints } from "./campaigns/analytics/endpoints.ts";
 import { subscriberHistory } from "./campaigns/analytics/subscriber-history-store.ts";
 import { forgetRemovedPeople } from "./campaigns/audience/purge-removal-records.ts";
+import { campaigns } from "./campaigns/campaign.ts";
 import { refreshEngagementScores } from "./campaigns/counters/refresh-engagement-scores.ts";
 import { campaignEndpoints } from "./campaigns/endpoints.ts";
 import {
@@ -45,6 +47,8 @@ import { advanceCampaigns } from "./campaigns/lifecycle/advance.ts";
 import { autoPauseLimitsOf } from "./campaigns/lifecycle/auto-pause.ts";
 import { campaignProgressEndpoints } from "./campaigns/progress/endpoints.ts";
 import { purgeDeletedCampaigns } from "./campaigns/purge-deleted-store.ts";
+import { campaignRecipientEndpoints } from "./campaigns/recipients/endpoints.ts";
+import { RECIPIENT_EXPORT_JOB, recipientExportHandler } from "./campaigns/recipients/recipient-export-job.ts";
 import { listLastCampaigns } from "./campaigns/store.ts";
 import { campaignCheckEndpoints } from "./check/endpoints.ts";
 import { emailEndpoints } from "./emails/endpoints.ts";
@@ -100,6 +104,7 @@ export function sendingEndpoints(
       requireAllowance: (workspaceId) => requireOneMore(db, plans, workspaceId, clock.now(), onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db }),
+    ...campaignRecipientEndpoints({ db, clock, plans }),
     ...previewEndpoints({ ...mailComposing, clock, keys: previewKeys(parts.secrets) }),
     ...campaignCheckEndpoints({ ...mailComposing, clock, plans, hasTrackingDomain: lockTrackingDomain }),
     ...campaignProgressEndpoints({ db, clock }),
@@ -116,6 +121,19 @@ export function sendingEndpoints(
       parse: sentMessageParser(),
     }),
   ];
+}
+
+/** The nouns that this wing's jobs belong to, by job type. */
+export const sendingJobs = { [RECIPIENT_EXPORT_JOB]: campaigns };
+
+/** Types of this wing's jobs that run to their end without giving their slot to a waiting job. */
+export const uninterruptedExports: readonly string[] = [RECIPIENT_EXPORT_JOB];
+
+export function sendingHandlers({
+  database: db,
+  clock,
+}: Pick<SendingParts, "database" | "clock">): JobHandlers {
+  return { [RECIPIENT_EXPORT_JOB]: recipientExportHandler({ db, clock }) };
 }
 
 type SendingJobs = Pick<SendingParts, "database" | "clock" | "config" | "plans" | "onLimit">;

@@ -172,6 +172,13 @@ export const resources: Readonly<
   "/mailing-lists/{id}/segments/{segment_id}": (owner, [list]) =>
     create(owner, `/mailing-lists/${list}/segments`, segment()),
   "/campaigns/{id}": (owner) => campaignIn()(owner),
+  "/campaigns/{id}/links/activity": async (owner) => {
+    const id = await campaignIn("sent")(owner);
+    await owner.database.run(sql`
+      insert into campaign_links (workspace_id, campaign_id, index, url, is_personal)
+      select workspace_id, id, 0, 'https://shop.example.com/sale', false from campaigns where id = ${id}`);
+    return id;
+  },
   "/campaigns/{id}/pause": (owner) => campaignIn("sending")(owner),
   "/campaigns/{id}/resume": (owner) => campaignIn("paused")(owner),
   "/campaigns/{id}/cancel": (owner) => campaignIn("sending")(owner),
@@ -419,6 +426,13 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),
   updateCampaign: () => ({ subject: "Hello again" }),
   sendCampaign: () => ({ send_now: true }),
+  exportCampaignRecipients: () => ({ opened: true, domain: "example.com" }),
+  createSegmentFromCampaign: async (owner) => ({
+    name: unique(),
+    list_id: await newList(owner),
+    opened: true,
+    clicked: false,
+  }),
   testCampaign: () => ({ emails: ["ada@example.net"] }),
   createAutoresponder: autoresponder,
   replaceAutoresponder: autoresponder,

@@ -2,11 +2,11 @@
 
 import sql from "sql-template-tag";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
-import type { Membership, Person } from "#audience/segments/conditions/person.ts";
+import type { Membership, Person, Receipt } from "#audience/segments/conditions/person.ts";
 import { updateStatuses } from "#audience/subscribers/memberships/membership-changes.ts";
 import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { DAY_MS } from "#platform/time-units.ts";
 import { addPeople, newList } from "./audience.ts";
 
@@ -93,6 +93,8 @@ function customFieldsOf(roll: (below: number) => number): Record<string, unknown
 export interface SegmentPeople {
   readonly lists: readonly string[];
   readonly people: ReadonlyMap<string, Person>;
+  /** Campaigns that half of the people got. */
+  readonly campaigns: readonly string[];
 }
 
 /** Inserts the people. Each list has about two thirds of them. */
@@ -124,7 +126,31 @@ export async function insertSegmentPeople(
   }
   await scatterStatuses(db, workspaceId, lists, roll, now);
   await scatterHistory(db, workspaceId, roll, now);
-  return { lists, people: await readPeople(db, workspaceId) };
+  const campaigns = await scatterReceipts(db, workspaceId, now);
+  return { lists, campaigns, people: await readPeople(db, workspaceId) };
+}
+
+/** Two campaigns with some of the people as recipients, of whom some opened, clicked, and clicked a link. */
+async function scatterReceipts(db: Database, workspaceId: WorkspaceId, now: Date): Promise<string[]> {
+  const ids = [newId(), newId()];
+  for (const [at, id] of ids.entries()) {
+    await db.run(sql`
+      insert into campaigns (workspace_id, id, name, subject, from_email, message_type, recipient_type,
+        use_custom_headers, status, created_at, updated_at)
+      values (${workspaceId}, ${id}, 'Spring', 'Hello', 'a@b.test', 'email', 'mailing_list', false, 'sent', ${now}, ${now})`);
+    await db.run(sql`
+      insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id, first_opened_at, first_clicked_at)
+      select workspace_id, ${id}, id, gen_random_uuid(), case when number % 3 > 0 then ${now}::timestamptz end,
+        case when number % 3 = 2 then ${now}::timestamptz end
+      from (select *, row_number() over (order by email) + ${at} as number from subscribers
+        where workspace_id = ${workspaceId}) numbered
+      where number % 2 = ${at}`);
+    await db.run(sql`
+      insert into campaign_link_clicks (workspace_id, campaign_id, index, message_id)
+      select workspace_id, campaign_id, 1, message_id from campaign_recipients
+      where campaign_id = ${id} and first_clicked_at is not null and get_byte(uuid_send(message_id), 0) % 2 = 0`);
+  }
+  return ids;
 }
 
 /** Sets some people to unsubscribed, bounced or complained, and some of these to active again on one list. */
@@ -181,16 +207,33 @@ export async function readPeople(
   db: Queryable,
   workspaceId: WorkspaceId,
 ): Promise<ReadonlyMap<string, Person>> {
-  const rows = await db.rows<Omit<Person, "memberships"> & { readonly id: string }>(sql`
+  const rows = await db.rows<Omit<Person, "memberships" | "campaigns"> & { readonly id: string }>(sql`
     select * from subscribers where workspace_id = ${workspaceId} order by email`);
   const memberships = await db.rows<
     Membership & { readonly mailing_list_id: string; readonly subscriber_id: string }
   >(sql`select * from memberships where workspace_id = ${workspaceId}`);
+  const receipts = await db.rows<
+    Receipt & { campaign_id: string; subscriber_id: string; clicked: number[] }
+  >(sql`
+    select campaign_id, subscriber_id, first_opened_at is not null as "hasOpened",
+      first_clicked_at is not null as "hasClicked", array(
+        select index from campaign_link_clicks c
+        where c.campaign_id = r.campaign_id and c.message_id = r.message_id) as clicked
+    from campaign_recipients r where workspace_id = ${workspaceId}`);
+  const receiptsByPerson = Map.groupBy(receipts, (receipt) => receipt.subscriber_id);
+  const campaignsOf = (id: string) =>
+    new Map(
+      (receiptsByPerson.get(id) ?? []).map(({ campaign_id, clicked, ...did }) => [
+        campaign_id,
+        { ...did, links: new Set(clicked) },
+      ]),
+    );
   const byPerson = Map.groupBy(memberships, (membership) => membership.subscriber_id);
   return new Map(
     rows.map((row) => {
       const own = byPerson.get(row.id) ?? [];
-      return [row.id, { ...row, memberships: new Map(own.map((each) => [each.mailing_list_id, each])) }];
+      const lists = new Map(own.map((each) => [each.mailing_list_id, each]));
+      return [row.id, { ...row, memberships: lists, campaigns: campaignsOf(row.id) }];
     }),
   );
 }

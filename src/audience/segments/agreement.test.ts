@@ -39,8 +39,10 @@ const now = new Date("2026-11-01T12:00:00.000Z");
 const db = await testDatabase();
 const settings = { name: "Test", timezone: timeZone, plan: "enterprise" } as const;
 const workspaceId = (await createWorkspace(db, settings, systemClock)).workspace.id;
-const { lists, people } = await insertSegmentPeople(db, workspaceId, PEOPLE, now);
+const { lists, people, campaigns } = await insertSegmentPeople(db, workspaceId, PEOPLE, now);
 const [, , elsewhere = ""] = lists;
+
+const known = new Set(campaigns);
 
 const options = ["red", "Green", "GREEN", "blue"];
 const definitions: (FieldDefinition & { mailing_list_id: string | null })[] = [
@@ -99,6 +101,8 @@ const values: unknown[] = [
   ...times,
   ...ids,
   ...lists,
+  ...campaigns,
+  ...[...campaigns, newId()].flatMap((id) => [0, 1].map((link) => ({ campaign_id: id, link }))),
   null,
   true,
   false,
@@ -114,7 +118,14 @@ const values: unknown[] = [
 
 /** The values that an operator of a field takes on a list. */
 function acceptedValues(list: string, field: string, operator: string): unknown[] {
-  const binder = createBinder({ now, timeZone, stored: [], definitions, sparseLists: new Set() });
+  const binder = createBinder({
+    now,
+    timeZone,
+    stored: [],
+    definitions,
+    sparseLists: new Set(),
+    campaigns: known,
+  });
   return values.filter((value) => {
     let isRefused = false;
     const conditions: Conditions = { logic: "and", rules: [{ field, operator, value }] };
@@ -220,7 +231,7 @@ test("the SQL and the TypeScript form of conditions match the same people", {
     async (targets) => {
       // Either statement, in turn.
       const sparseLists = new Set(run++ % 2 === 0 ? lists : []);
-      const binder = createBinder({ now, timeZone, stored, definitions, sparseLists });
+      const binder = createBinder({ now, timeZone, stored, definitions, sparseLists, campaigns: known });
       const segments = targets.map((each) => binder.bind(each));
       for (const [tree, found] of (await askStatements(segments)).entries()) {
         expect(found, JSON.stringify(targets[tree])).toEqual(askEvaluator(segments[tree] as Segmentation));

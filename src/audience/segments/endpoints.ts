@@ -35,6 +35,7 @@ import {
   SegmentPreview,
   SegmentPreviewInput,
   segmentsResource,
+  segments,
 } from "./segment.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
 

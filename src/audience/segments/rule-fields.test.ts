@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { all, segmentService } from "#test/support/segments.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
 
 interface Value {
   readonly type: string;
@@ -27,6 +28,11 @@ interface Field {
 }
 
 const { service, lists, saved, preview, get, fill } = await segmentService();
+
+const { campaignId } = await sentCampaign(service.database, service.workspaceId, {
+  base: service.url,
+  deliveredAt: new Date(),
+});
 
 const types = ["text", "textarea", "email", "url", "number", "date", "boolean", "select", "multiselect"];
 const options = ["S", { label: "Medium", value: "M" }];
@@ -77,6 +83,16 @@ function valuesFor(
       return { good: [segmentId], bad: [newId(), "x"] };
     case "mailing_list":
       return { good: [lists.news], bad: [newId(), "x"] };
+    case "campaign":
+      return { good: [campaignId], bad: [newId(), "x", { campaign_id: campaignId }] };
+    case "campaign_link": {
+      const links = (...indexes: (number | null)[]) =>
+        indexes.map((link) => ({ campaign_id: campaignId, link }));
+      return {
+        good: links(minimum, maximum),
+        bad: [...links((minimum ?? 0) - 1, (maximum ?? 0) + 1, 0.5), campaignId, null],
+      };
+    }
     default:
       throw new Error(`the test knows no value of the type ${type}`);
   }

@@ -26,7 +26,7 @@ const RuleValue = Type.Object(
   {
     type: Type.Enum([...valueTypes], {
       description:
-        "`none`: leave `value` out. `date`: ISO 8601, or a day `YYYY-MM-DD`. `days`: a whole number. `segment`, `mailing_list`: an id.",
+        "`none`: leave `value` out. `date`: ISO 8601, or a day `YYYY-MM-DD`. `days`: a whole number. `segment`, `mailing_list`, `campaign`: an id. `campaign_link`: an object with `campaign_id` and `link`, the index of a link (listCampaignLinks).",
     }),
     is_array: Type.Boolean({ description: "Whether `value` is an array of 1 to `max_items` of the type." }),
     max_length: bound("Largest number of characters of a text; null for other types."),
@@ -73,7 +73,7 @@ const RuleField = Type.Object(
       ),
     ),
     values_from: nullable(
-      Type.Enum(["listSegments", "listMailingLists"], {
+      Type.Enum(["listSegments", "listMailingLists", "listCampaigns"], {
         description: "The operation whose rows have the ids that a rule names; null for other types.",
       }),
     ),
@@ -158,16 +158,21 @@ function valuesOf({ type }: Field): RuleField["values"] {
   return subscriberStatuses.map((status) => ({ value: status, label: status }));
 }
 
+const sources: ReadonlyMap<Field["type"], RuleField["values_from"]> = new Map([
+  ["segment", "listSegments"],
+  ["mailing_list", "listMailingLists"],
+  ["campaign", "listCampaigns"],
+]);
+
 function described(
   { type, operators }: Field,
   own: Pick<RuleField, "name" | "label" | "is_custom" | "values">,
 ): RuleField {
-  const sources = { segment: "listSegments", mailing_list: "listMailingLists" } as const;
   return {
     ...own,
     type,
     operators: operators.map(({ name, alias_of, takes }) => ({ name, alias_of, value: shown(takes) })),
-    values_from: type === "segment" || type === "mailing_list" ? sources[type] : null,
+    values_from: sources.get(type) ?? null,
   };
 }
 

@@ -9,6 +9,8 @@ import { conditionsReference, documentedConditions } from "./conditions/document
 
 export const segmentsResource: Resource = { name: "segments", label: "Segments", group: "Audience" };
 
+export const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };
+
 /**
  * A rule or group: only the names of its fields, to the deepest level. conditions.ts checks the values and reports
  * their paths.

@@ -341,3 +341,16 @@ export async function listLastCampaigns(
     where l.workspace_id = ${workspaceId}`);
   return new Map(rows.map(({ list_id, ...campaign }) => [list_id, campaign]));
 }
+
+/** The list that a campaign was sent to, or will be; undefined without one, or when it was deleted. */
+export async function findAudienceList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+): Promise<string | undefined> {
+  const row = await db.row<{ id: string }>(sql`
+    select l.id from campaigns c join mailing_lists l
+      on l.workspace_id = c.workspace_id and l.id = coalesce(c.audience_list_id, c.mailing_list_id)
+    where c.workspace_id = ${workspaceId} and c.id = ${campaignId} and not l.is_going`);
+  return row?.id;
+}

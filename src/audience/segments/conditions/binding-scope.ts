@@ -14,4 +14,6 @@ export interface BindingScope extends Moment {
   customField(name: string): FieldDefinition | undefined;
   /** A segment of the workspace, bound on its own list; undefined when it was deleted. */
   segment(id: string): Segmentation | undefined;
+  /** Whether it is a campaign of the workspace that was not deleted. */
+  hasCampaign(id: string): boolean;
 }

@@ -6,6 +6,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { domainInALabels } from "#mail/address.ts";
 import type { BindingScope } from "./binding-scope.ts";
 import type { EvaluatedMember, StatementContext } from "./bound-rule.ts";
+import { campaignKind } from "./campaign-kind.ts";
 import { columnDates, dateKind } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { columnNumbers, numberKind } from "./number-kind.ts";
@@ -59,6 +60,7 @@ const fields = {
     { reads: ["person"], effort: 1, source: place, held: candidate },
     asItIs,
   ),
+  campaign: field(campaignKind, { reads: ["person"], effort: 10, source: place, held: candidate }, asItIs),
 };
 
 export const builtInFields: ReadonlyMap<string, Field> = new Map(Object.entries(fields));
@@ -83,6 +85,7 @@ export const builtInLabels: Readonly<Record<keyof typeof fields, string>> = {
   engagement_score: "Engagement score",
   segment: "Segment",
   mailing_list: "Mailing list",
+  campaign: "Campaign",
 };
 
 /** Text stored in a normal form. */

@@ -10,7 +10,7 @@ import { builtInFields } from "./built-in-fields.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
 import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-elsewhere-store.ts";
 import { type ListConditions, openBinder, referencesIn } from "./load-and-bind.ts";
-import { listNameable, listReferences, type Reference } from "./load-references-store.ts";
+import { listCampaignIds, listNameable, listReferences, type Reference } from "./load-references-store.ts";
 import { referenceFault } from "./reference-limits.ts";
 
 /** Limit of faults in one answer. */
@@ -65,12 +65,20 @@ async function unknownReferences(
   const segments = referencesIn(conditions, "segment");
   const lists = referencesIn(conditions, "mailing_list");
   const ids = [...segments, ...lists].map(({ id }) => id);
-  const known = ids.length === 0 ? new Set() : await listNameable(db, workspaceId, mailing_list_id, ids);
+  const known = new Set(ids.length === 0 ? [] : await listNameable(db, workspaceId, mailing_list_id, ids));
+  const campaigns = referencesIn(conditions, "campaign");
+  const sent = campaigns.map(({ id }) => id);
+  const existing = sent.length === 0 ? [] : await listCampaignIds(db, workspaceId, sent);
+  for (const id of existing) known.add(id);
   const faultsOf = (named: typeof segments, what: string) =>
     named
       .filter(({ id }) => !known.has(id))
       .map(({ path }) => ruleFault(path, `value is no ${what} of this workspace`));
-  return [...faultsOf(segments, "segment"), ...faultsOf(lists, "mailing list")];
+  return [
+    ...faultsOf(segments, "segment"),
+    ...faultsOf(lists, "mailing list"),
+    ...faultsOf(campaigns, "campaign"),
+  ];
 }
 
 /** A name is looked for among this many people first: one that is in use is found there. */

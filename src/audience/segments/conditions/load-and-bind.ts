@@ -7,9 +7,15 @@ import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { bind, type OnFault } from "./bind-conditions.ts";
 import type { BindingScope, FieldDefinition } from "./binding-scope.ts";
 import type { Segmentation } from "./bound-rule.ts";
+import { readCampaignId } from "./campaign-kind.ts";
 import { type Conditions, eachCondition } from "./conditions.ts";
 import { listSparse } from "./list-sizes-store.ts";
-import { listConditionsOf, listDefinitions, type StoredConditions } from "./load-references-store.ts";
+import {
+  listCampaignIds,
+  listConditionsOf,
+  listDefinitions,
+  type StoredConditions,
+} from "./load-references-store.ts";
 import { readIdValue } from "./reference-kinds.ts";
 
 /** Maximum depth of references. Saving enforces it; here it stops a circle. */
@@ -36,18 +42,30 @@ export async function openBinder(
   const listIds = new Set([...targets, ...stored].map((target) => target.mailing_list_id));
   const definitions = await listDefinitions(db, workspaceId, [...listIds]);
   const timeZone = (await findWorkspace(db, workspaceId))?.timezone ?? "UTC";
+  const campaigns = [...targets, ...stored].flatMap(({ conditions }) =>
+    referencesIn(conditions, "campaign").map(({ id }) => id),
+  );
+  const knownCampaigns = campaigns.length === 0 ? [] : await listCampaignIds(db, workspaceId, campaigns);
   const lists = targets.map((target) => target.mailing_list_id);
   const sparseLists = await listSparse(db, workspaceId, [...new Set(lists)]);
-  return createBinder({ now, timeZone, stored, definitions, sparseLists });
+  return createBinder({
+    now,
+    timeZone,
+    stored,
+    definitions,
+    sparseLists,
+    campaigns: new Set(knownCampaigns),
+  });
 }
 
 /** The ids that rules on a field refer to, each with its path; an id named twice is returned twice. */
 export function referencesIn(
   conditions: Conditions,
-  field: "segment" | "mailing_list",
+  field: "segment" | "mailing_list" | "campaign",
 ): { readonly id: string; readonly path: string }[] {
+  const read = field === "campaign" ? readCampaignId : readIdValue;
   return Array.from(eachCondition(conditions)).flatMap(([path, condition]) => {
-    const id = condition.field === field ? readIdValue(condition.value) : undefined;
+    const id = condition.field === field ? read(condition.value) : undefined;
     return id === undefined ? [] : { id, path };
   });
 }
@@ -60,9 +78,11 @@ interface Known {
   readonly definitions: readonly (FieldDefinition & { readonly mailing_list_id: string | null })[];
   /** Lists of the targets with few members (list-sizes-store.ts). */
   readonly sparseLists: ReadonlySet<string>;
+  /** Campaigns that exist. */
+  readonly campaigns: ReadonlySet<string>;
 }
 
-export function createBinder({ now, timeZone, stored, definitions, sparseLists }: Known): Binder {
+export function createBinder({ now, timeZone, stored, definitions, sparseLists, campaigns }: Known): Binder {
   const segments = new Map(stored.map((segment) => [segment.id, segment]));
   const bound = new Map<string, Segmentation>();
 
@@ -82,6 +102,7 @@ export function createBinder({ now, timeZone, stored, definitions, sparseLists }
       fieldNames: [...fields.keys()],
       customField: (name) => fields.get(name),
       segment: (id) => segmentOf(id, depth + 1),
+      hasCampaign: (id) => campaigns.has(id),
     };
   };
 

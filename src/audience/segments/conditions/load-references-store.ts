@@ -57,6 +57,18 @@ export async function findDefinition(
   return definitions.findLast(({ field_name }) => field_name === name);
 }
 
+/** Those of these campaigns that exist. The audience reads what sending writes, and never changes it. */
+export async function listCampaignIds(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from campaigns
+    where workspace_id = ${workspaceId} and id = any(${ids}::uuid[]) and deleted_at is null`);
+  return rows.map(({ id }) => id);
+}
+
 /** What a segment refers to. */
 export interface Reference {
   readonly id: string;

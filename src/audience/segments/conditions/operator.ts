@@ -53,6 +53,7 @@ export const kindNames = [
   "status",
   "segment",
   "mailing_list",
+  "campaign",
 ] as const;
 export type KindName = (typeof kindNames)[number];
 

@@ -7,6 +7,15 @@ export interface Membership {
   readonly unsubscribed_at: Date | null;
 }
 
+/** What a person did with the mail of a campaign. */
+export interface Receipt {
+  /** A click counts as an opening. */
+  readonly hasOpened: boolean;
+  readonly hasClicked: boolean;
+  /** Indexes of the links that the person clicked. */
+  readonly links: ReadonlySet<number>;
+}
+
 export interface Person {
   readonly email: string;
   readonly email_domain: string;
@@ -27,4 +36,6 @@ export interface Person {
   readonly engagement_score: number;
   /** By mailing list id. */
   readonly memberships: ReadonlyMap<string, Membership>;
+  /** The campaigns that the person is a recipient of, by id. */
+  readonly campaigns: ReadonlyMap<string, Receipt>;
 }

@@ -12,6 +12,8 @@ export const valueTypes = [
   "days",
   "segment",
   "mailing_list",
+  "campaign",
+  "campaign_link",
 ] as const;
 
 /** What an operator takes as the value of a rule, as GET /segments/fields says it. */

@@ -5,7 +5,7 @@ import { recipientField, SearchedSince } from "#messages/find-messages.ts";
 import { messageStatuses } from "#messages/message/status.ts";
 import { listMessages } from "#messages/store.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { invalid } from "#platform/errors.ts";
+import { invalid, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import {
@@ -29,6 +29,7 @@ import {
   type ActivityRow,
   countActivities,
   countDomains,
+  findLinkActivity,
   listActivities,
   listDomains,
   listHours,
@@ -108,6 +109,34 @@ const CampaignLink = Type.Object(
   { $id: "CampaignLink" },
 );
 
+/** Thirty days. */
+const MOST_LINK_HOURS = 720;
+
+const CampaignLinkActivity = Type.Object(
+  {
+    ...CampaignLink.properties,
+    first_clicked_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description: "When a person first clicked the link; null without a click in the message log.",
+    }),
+    last_clicked_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description: "When a person last clicked the link; null without a click in the message log.",
+    }),
+    hours: Type.Array(
+      Type.Object(
+        {
+          time: Type.Unsafe<Date>({ ...Timestamp, description: "The beginning of the hour, in UTC." }),
+          clicks: Type.Integer({ description: "Clicks by people in this hour." }),
+        },
+        { $id: "CampaignLinkHour" },
+      ),
+      { description: "The hours with clicks in the 30 days after the first one, oldest first." },
+    ),
+  },
+  { $id: "CampaignLinkActivity", description: "A tracked link with the times of its clicks." },
+);
+
 const read = `Searched in ${MOST_RECIPIENTS_READ.toLocaleString("en-US")} recipients a call: next_cursor continues the search.`;
 
 const linkField: QueryField<number | undefined> = {
@@ -122,6 +151,16 @@ const linkField: QueryField<number | undefined> = {
     if (index <= 32_767) return index;
     throw invalid({ field: name, message: `${name} must be the index of a link, such as 0` });
   },
+};
+
+const linkIndexField: QueryField<number> = {
+  schema: Type.Integer({
+    minimum: 0,
+    maximum: 32_767,
+    default: 0,
+    description: "The `index` of the link among the campaign's links; 0 when absent.",
+  }),
+  read: (text, name) => linkField.read(text, name) ?? 0,
 };
 
 /** Filters by what the recipients did. */
@@ -261,6 +300,26 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       async handle({ caller: { workspaceId }, params }) {
         await requireCampaignState(db, workspaceId, params.id);
         return listLinks(db, workspaceId, params.id);
+      },
+    }),
+    endpoint({
+      id: "getCampaignLinkActivity",
+      method: "GET",
+      path: "/campaigns/{id}/links/activity",
+      mayTakeLong: "reading",
+      summary: "When a link of a campaign was clicked, hour by hour",
+      needs: need(campaigns, "read"),
+      query: { link: linkIndexField },
+      answer: CampaignLinkActivity,
+      message: "Clicks of the link",
+      errors: ["NOT_FOUND"],
+      async handle({ caller: { workspaceId }, params, query }) {
+        await requireCampaignState(db, workspaceId, params.id);
+        const { link: index } = query;
+        return required(
+          await findLinkActivity(db, workspaceId, params.id, index, MOST_LINK_HOURS),
+          "Link of this campaign",
+        );
       },
     }),
   ];

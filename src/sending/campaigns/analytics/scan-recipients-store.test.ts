@@ -115,6 +115,59 @@ test("a search through many recipients stops, and continues with its cursor", as
   expect([rest.searched_since, rest.pagination.next_cursor]).toEqual([null, null]);
 });
 
+test("a link has its first and last click and its clicks by hour, without those of programs", async () => {
+  const sent = await sentCampaign(database, workspaceId, {
+    base: service.url,
+    people: 3,
+    urls: ["https://shop.example/", "https://shop.example/sale"],
+    deliveredAt: new Date("2026-03-01T08:00:00Z"),
+  });
+  const click = (person: number, at: string, more: Partial<Engagement> = {}): Engagement => ({
+    workspaceId,
+    messageId: sent.mails[person]?.messageId ?? "",
+    kind: "clicked",
+    time: new Date(at),
+    times: 1,
+    linkIndex: 1,
+    target: "https://shop.example/sale",
+    userAgent: "Mail",
+    machineSign: null,
+    ...more,
+  });
+  const events = [
+    click(0, "2026-03-01T09:59:00Z"),
+    click(1, "2026-03-01T10:00:00Z", { times: 2 }),
+    click(2, "2026-03-01T10:30:00Z"),
+    click(0, "2026-03-01T11:00:00Z", { linkIndex: 0, target: "https://shop.example/" }),
+    click(2, "2026-03-01T09:00:00Z", { machineSign: "agent" }),
+    click(2, "2026-05-01T12:15:00Z"),
+  ];
+  await database.transaction((tx) => recordEngagements(tx, events, createEngagementReactions(systemClock)));
+  const path = `/campaigns/${sent.campaignId}/links/activity`;
+  const { status, body } = await call("GET", `${path}?link=1`);
+  expect([status, body.data]).toEqual([
+    200,
+    {
+      index: 1,
+      url: "https://shop.example/sale",
+      is_personal: false,
+      click_count: 5,
+      unique_click_count: 3,
+      first_clicked_at: "2026-03-01T09:59:00.000Z",
+      last_clicked_at: "2026-05-01T12:15:00.000Z",
+      hours: [
+        { time: "2026-03-01T09:00:00.000Z", clicks: 1 },
+        { time: "2026-03-01T10:00:00.000Z", clicks: 3 },
+      ],
+    },
+  ]);
+  expect((await call("GET", path)).body.data).toMatchObject({ index: 0, hours: [{ clicks: 1 }] });
+  expect((await call("GET", `${path}?link=2`)).status).toBe(404);
+  expect((await call("GET", `${path}?link=x`)).body.details[0].field).toBe("link");
+  const { key } = await service.newWorkspace();
+  expect((await call("GET", `${path}?link=1`, undefined, { key })).status).toBe(404);
+});
+
 test("another workspace's campaign is not found", async () => {
   const { key } = await service.newWorkspace();
   expect((await read("opened=true", key)).status).toBe(404);

@@ -175,6 +175,42 @@ export interface LinkRow {
   readonly unique_click_count: number;
 }
 
+/** When a link was clicked. */
+export interface LinkActivity extends LinkRow {
+  readonly first_clicked_at: Date | null;
+  readonly last_clicked_at: Date | null;
+  /** Hours with clicks, oldest first. */
+  readonly hours: { readonly time: Date; readonly clicks: number }[];
+}
+
+/**
+ * The clicks of one link, from the events of the message log; undefined for a link that the campaign does not have.
+ * @param most hours, from the first click on
+ */
+export function findLinkActivity(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  index: number,
+  most: number,
+): Promise<LinkActivity | undefined> {
+  return db.row(sql`
+    with clicked as materialized (
+      select date_trunc('hour', time, 'UTC') as hour, min(time) as first, max(time) as last,
+        sum(coalesce(times, 1))::int as clicks
+      from message_events
+      where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and type = 'clicked' and link_index = ${index}
+      group by 1
+    )
+    select index, url, is_personal, click_count, unique_click_count,
+      (select min(first) from clicked) as first_clicked_at, (select max(last) from clicked) as last_clicked_at,
+      (select coalesce(jsonb_agg(jsonb_build_object(
+          'time', to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS".000Z"'), 'clicks', clicks) order by hour), '[]')
+        from clicked where hour < (select min(hour) from clicked) + make_interval(hours => ${most})) as hours
+    from campaign_links
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and index = ${index}`);
+}
+
 /** In their order in the mail. */
 export function listLinks(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<LinkRow[]> {
   return db.rows(sql`
