@@ -1,8 +1,8 @@
 /** Shapes of webhooks and their deliveries in requests and answers. */
 
 import { Type } from "typebox";
-import { CreatedAt, described, Id, nullable, omittable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
+import { CreatedAt, described, Id, nullable, omittable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import { EVERY_EVENT, eventTypes } from "./event-catalogue.ts";
 import { LONGEST_URL } from "./receiver-url.ts";
 

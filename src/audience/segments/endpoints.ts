@@ -35,7 +35,6 @@ import {
   SegmentPreview,
   SegmentPreviewInput,
   segmentsResource,
-  segments,
 } from "./segment.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
 

@@ -1,15 +1,13 @@
 /** Shapes of a segment: as the API returns it, and as callers create and change it. */
 
 import { type Static, type TSchema, Type } from "typebox";
-import { CreatedAt, DOCUMENTED_AS, described, Id, nullable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
+import { CreatedAt, DOCUMENTED_AS, described, Id, nullable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import { nameAndDescription } from "#workspace/read-display-name.ts";
 import { type Conditions, DEEPEST, MOST_RULES } from "./conditions/conditions.ts";
 import { conditionsReference, documentedConditions } from "./conditions/documented-conditions.ts";
 
 export const segmentsResource: Resource = { name: "segments", label: "Segments", group: "Audience" };
-
-export const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };
 
 /**
  * A rule or group: only the names of its fields, to the deepest level. conditions.ts checks the values and reports

@@ -4,8 +4,10 @@
  * ms instead of 49 (docs/benchmarks.md).
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
+import { storedStatuses } from "#messages/message/status.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { columnsSql, counters } from "./counters.ts";
+import { columnsSql, counters, type MessageStatusCounts, sumsSql } from "./counters.ts";
 import { eighthOf, quarterOf } from "./deltas-store.ts";
 
 /** From the quarter-hour that contains `from` to the last one before `to`; null: until now. */
@@ -58,3 +60,32 @@ export const dayStartsSql = (zone: string, from: Date, to: Date): Sql => sql`(
   select day at time zone ${zone} as cut
   from generate_series(date_trunc('day', ${from}::timestamptz at time zone ${zone}),
     date_trunc('day', ${to}::timestamptz at time zone ${zone}) + interval '1 day', interval '1 day') day) starts`;
+
+export interface CountsSince {
+  readonly workspaceId: WorkspaceId;
+  /** Rounded down to a quarter-hour. Meant for at most a day, because quarter-hours are summed one by one. */
+  readonly since: Date;
+}
+
+/** The messages that were accepted since the time of each workspace, by their status now. */
+export function listCountsSince(
+  db: Queryable,
+  spans: readonly CountsSince[],
+): Promise<(MessageStatusCounts & { readonly workspace_id: WorkspaceId })[]> {
+  const columns = columnsSql(storedStatuses);
+  return db.rows(
+    sql`
+    select w.workspace_id, c.*
+    from unnest(${spans.map(({ workspaceId }) => workspaceId)}::uuid[], ${spans.map(({ since }) => since)}::timestamptz[])
+      as w (workspace_id, since)
+    cross join lateral (
+      select ${sumsSql(storedStatuses)}
+      from (
+        select ${columns} from report_quarters r
+        where r.workspace_id = w.workspace_id and r.quarter >= ${quarterOf(sql`w.since`)}
+        union all
+        select ${columns} from report_notes n
+        where n.workspace_id = w.workspace_id and n.source_ip is null and n.quarter >= ${quarterOf(sql`w.since`)}) counted) c`,
+    "counts since",
+  );
+}

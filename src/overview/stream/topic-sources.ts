@@ -1,8 +1,8 @@
 /** Reads the states of watched topics: each source reads all subjects of its kind in one statement. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, type TSchema, Type } from "typebox";
-import { listDomainStandings } from "#identity/sending-domains/standings-store.ts";
-import { listCountsSince } from "#messages/counters/counts-since-store.ts";
+import { listDomainStandings } from "#identity/sending-domains/store.ts";
+import { listCountsSince } from "#messages/counters/by-time-store.ts";
 import { storedStatuses } from "#messages/message/status.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";

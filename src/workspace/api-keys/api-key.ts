@@ -1,8 +1,8 @@
 /** The shapes of an API key in answers. */
 
 import { type Static, Type } from "typebox";
-import { CreatedAt, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
+import { CreatedAt, described, Id, nullable, Timestamp } from "#platform/shapes.ts";
 
 export const apiKeysResource: Resource = { name: "api_keys", label: "API keys", group: "Account" };
 

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { requireKnownList } from "#audience/mailing-lists/store.ts";
 import type { Conditions } from "#audience/segments/conditions/conditions.ts";
 import { createSegment } from "#audience/segments/save-segment.ts";
-import { Segment, segments } from "#audience/segments/segment.ts";
+import { Segment, segmentsResource } from "#audience/segments/segment.ts";
 import { messageStatuses } from "#messages/message/status.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
@@ -115,7 +115,7 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
       path: "/campaigns/{id}/segments",
       mayTakeLong: "reading",
       summary: "Save the recipients of a campaign who did something as a segment of a list",
-      needs: need(segments, "write"),
+      needs: need(segmentsResource, "write"),
       body: CampaignSegment,
       answer: Segment,
       status: 201,
