@@ -17,7 +17,11 @@ import { jobEndpoints } from "#platform/jobs/endpoints.ts";
 import { reportingEndpoints } from "#reporting/assembly.ts";
 import { type SendingParts, sendingEndpoints, usesOfAudience, usesOfIdentity } from "#sending/assembly.ts";
 import { findIdSpan } from "#sending/campaigns/analytics/store.ts";
-import { createAccountMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
+import {
+  createAccountMailer,
+  createInvitationMailer,
+  createPlatformMail,
+} from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
 import {
   announceCampaigns,
@@ -54,7 +58,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
         forgetKeys,
         onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
         onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
-        sendInvitation: sendPlatformMail,
+        sendInvitation: createInvitationMailer(sendPlatformMail, clock),
       },
     ),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),

@@ -66,7 +66,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...secondFactorEndpoints(people),
     ...apiKeyEndpoints({ db, clock, ...hooks }),
     ...teamEndpoints({ db, clock, ...hooks }),
-    ...invitationEndpoints({ db, clock, publicUrl, passwords: new PasswordHasher(), ...hooks }),
+    ...invitationEndpoints({ db, clock, publicUrl, passwords: people.hasher, ...hooks }),
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
