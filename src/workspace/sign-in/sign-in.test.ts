@@ -9,7 +9,8 @@ import { SoftwareAuthenticator } from "#test/support/software-authenticator.ts";
 import { PasswordHasher } from "#workspace/passwords/hash-password.ts";
 import { createUser } from "#workspace/people/create-user.ts";
 import { issueWelcomePath } from "#workspace/people/issue-link.ts";
-import { insertMembership, updateUser } from "#workspace/people/users-store.ts";
+import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
+import { updateUser } from "#workspace/people/users-store.ts";
 
 const service = await startService();
 const { database, clock, workspaceId } = service;
@@ -27,9 +28,10 @@ beforeEach(async () => {
   email = `person${count}@example.com`;
   await database.run(sql`delete from attempt_buckets`);
   userId = (await createUser(database, { email, name: "Ada", passwordHash }, clock.now())).id;
-  await insertMembership(database, workspaceId, userId, "owner");
+  await insertWorkspaceMember(database, workspaceId, owner(), clock.now());
 });
 
+const owner = () => ({ userId, builtInRole: "owner", roleId: null });
 const newBrowser = (headers?: Record<string, string>) => new TestBrowser(service.url, headers);
 const signIn = (browser = newBrowser(), given: object = {}) =>
   browser.call("POST", "/sign-in", { email, password, ...given });
@@ -292,7 +294,7 @@ describe("an authenticator app", () => {
 
   test("is needed in a workspace that requires a second factor", async () => {
     const { workspaceId: strict } = await service.newWorkspace();
-    await insertMembership(database, strict, userId, "owner");
+    await insertWorkspaceMember(database, strict, owner(), clock.now());
     await database.run(sql`update workspaces set requires_second_factor = true where id = ${strict}`);
     const browser = await signedIn();
     const read = () => browser.call("GET", "/mailing-lists", undefined, { "X-Workspace": strict });
