@@ -41,6 +41,7 @@ export interface EndpointParts extends Omit<WorkspaceParts, "sendAccountMail">, 
   readonly ownHosts: readonly string[];
   /** Empties the authenticator's cache of API keys. */
   readonly forgetKeys: () => void;
+  readonly onPasswordHash: () => void;
 }
 
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
@@ -56,6 +57,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       {
         endpoints: () => endpoints,
         forgetKeys,
+        onPasswordHash: parts.onPasswordHash,
         onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
         onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
         sendInvitation: createInvitationMailer(sendPlatformMail, clock),
