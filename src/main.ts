@@ -20,6 +20,7 @@ if (argv[0] === "deliver") {
   process.exitCode = await runCli(argv, {
     stdout: process.stdout,
     stderr: process.stderr,
+    stdin: process.stdin,
     environment,
     endpoints: endpointsForDocs,
     serve: (roles) => serve(environment, roles),

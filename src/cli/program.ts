@@ -4,6 +4,7 @@
  */
 
 import { Command, CommanderError } from "commander";
+import { runAudited } from "./command/audit-command.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { sentence } from "./command/error-sentence.ts";
 import { addConfigCommand } from "./config.ts";
@@ -19,6 +20,7 @@ import { addMigrateCommand } from "./migrate.ts";
 import { addMailCommands } from "./received-mail.ts";
 import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
 import { addServeCommand } from "./serve.ts";
+import { addUserCommands } from "./user.ts";
 import { addWorkspaceCommands } from "./workspace.ts";
 
 const FAILED = 1;
@@ -35,6 +37,7 @@ export function createProgram(options: CliOptions): Command {
   addMigrateCommand(program, options);
   addWorkspaceCommands(program, options);
   addKeyCommands(program, options);
+  addUserCommands(program, options);
   addDomainCommands(program, options);
   addSecretKeyCommands(program, options);
   addCreditCommand(program, options);
@@ -52,7 +55,8 @@ export function createProgram(options: CliOptions): Command {
 export async function runCli(argv: readonly string[], options: CliOptions): Promise<number> {
   const { stderr } = options;
   try {
-    await createProgram(options).parseAsync(argv, { from: "user" });
+    const program = createProgram(options);
+    await runAudited(program, () => program.parseAsync(argv, { from: "user" }));
     return 0;
   } catch (fault) {
     if (fault instanceof CommanderError) return fault.exitCode === 0 ? 0 : WRONG_USAGE;

@@ -23,7 +23,11 @@ import {
   usesOfIdentity,
 } from "#sending/assembly.ts";
 import { findIdSpan } from "#sending/campaigns/analytics/store.ts";
-import { createAccountMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
+import {
+  createAccountMailer,
+  createInvitationMailer,
+  createPlatformMail,
+} from "#sending/platform-mail/platform-mail.ts";
 import { webhooksEndpoints } from "#webhooks/assembly.ts";
 import {
   announceCampaigns,
@@ -43,6 +47,7 @@ export interface EndpointParts extends Omit<WorkspaceParts, "sendAccountMail">, 
   readonly ownHosts: readonly string[];
   /** Empties the authenticator's cache of API keys. */
   readonly forgetKeys: () => void;
+  readonly onPasswordHash: () => void;
 }
 
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
@@ -58,9 +63,10 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       {
         endpoints: () => endpoints,
         forgetKeys,
+        onPasswordHash: parts.onPasswordHash,
         onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
         onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
-        sendInvitation: sendPlatformMail,
+        sendInvitation: createInvitationMailer(sendPlatformMail, clock),
       },
     ),
     ...audienceEndpoints(parts, { ...usesOfAudience, onSubscriber: announceSubscriber }),

@@ -41,6 +41,8 @@ type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "fo
 
 /** The other wings' share in these endpoints. */
 export interface WorkspaceHooks extends ApiKeyHooks {
+  /** Called for each hash of a password that is computed. */
+  readonly onPasswordHash: () => void;
   readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
   readonly sendInvitation: InvitationDeps["sendInvitation"];
 }
@@ -51,7 +53,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
   const people = {
     db,
     clock,
-    hasher: new PasswordHasher(),
+    hasher: new PasswordHasher(undefined, hooks.onPasswordHash),
     factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
     sendAccountMail: parts.sendAccountMail,
     forgetSessions: hooks.forgetKeys,
@@ -66,7 +68,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...secondFactorEndpoints(people),
     ...apiKeyEndpoints({ db, clock, ...hooks }),
     ...teamEndpoints({ db, clock, ...hooks }),
-    ...invitationEndpoints({ db, clock, publicUrl, passwords: new PasswordHasher(), ...hooks }),
+    ...invitationEndpoints({ db, clock, publicUrl, passwords: people.hasher, ...hooks }),
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),

@@ -7,7 +7,7 @@ import { suppressionReasons } from "./suppression-check.ts";
 import { suppressionScopes } from "./suppression-list.ts";
 
 /** Addresses of one question. */
-export const MOST_FOUND = 100;
+export const MOST_SOUGHT_ADDRESSES = 100;
 /** Entries and mailing lists that the answer names for each address. */
 export const MOST_NAMED_EACH = 100;
 
@@ -15,8 +15,8 @@ export const SuppressionSearch = Type.Object(
   {
     addresses: Type.Array(Type.String({ minLength: 3, maxLength: 500 }), {
       minItems: 1,
-      maxItems: MOST_FOUND,
-      description: `Addresses, 1 to ${MOST_FOUND}. A name beside an address and the case of letters make no difference.`,
+      maxItems: MOST_SOUGHT_ADDRESSES,
+      description: `Addresses, 1 to ${MOST_SOUGHT_ADDRESSES}. A name beside an address and the case of letters make no difference.`,
     }),
   },
   { $id: "SuppressionSearch" },

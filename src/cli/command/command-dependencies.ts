@@ -6,6 +6,8 @@ import type { Output } from "./output.ts";
 export interface CliOptions {
   readonly stdout: Output;
   readonly stderr: Output;
+  /** Standard input, read by commands whose options ask for it. */
+  readonly stdin?: AsyncIterable<string | Uint8Array>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** All endpoints of the API, from which the known permissions follow. */
   readonly endpoints: () => readonly Endpoint[];

@@ -4,13 +4,14 @@ import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase, type Database, type Deadlines } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/migrate-schema.ts";
 import { createLog } from "#platform/log/log.ts";
+import { auditCommand } from "./audit-command.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Runs `work` on DATABASE_URL or on the embedded database of DATA_DIR: the running service's, or one that this command
  * starts and stops. Migrates the schema first, as every start of the service does; `applied` names the migrations
- * that were applied. `deadlines` replace the usual statement deadlines.
+ * that were applied. A change that the command makes is in the audit log. `deadlines` replace the usual statement deadlines.
  */
 export function withDatabase<Result>(
   environment: Environment,
@@ -19,7 +20,10 @@ export function withDatabase<Result>(
 ): Promise<Result> {
   return withDatabaseAsItIs(
     environment,
-    async (db) => work(db, await prepareSchema(db, createLog("silent"))),
+    async (db) => {
+      const applied = await prepareSchema(db, createLog("silent"));
+      return auditCommand(db, (audited) => work(audited, applied));
+    },
     deadlines,
   );
 }

@@ -51,6 +51,8 @@ export interface PlatformMail {
   readonly attachments?: readonly StoredAttachment[];
   /** An address that the workspace may send as; the service's sender when omitted. */
   readonly from?: { readonly address: string; readonly name: string | null };
+  /** The workspace whose limits and names apply, when another one has the message in its log. */
+  readonly onBehalfOf?: WorkspaceId;
 }
 
 /**
@@ -68,9 +70,10 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
     const to = parseAddress(mail.to);
     if (!to.ok) throw new Error(`platform mail to ${mail.to}: ${to.message}`);
     const now = clock.now();
-    const reached = await takeQuotas(tx, usesOf(workspaceId, mail), now);
+    const asking = mail.onBehalfOf ?? workspaceId;
+    const reached = await takeQuotas(tx, usesOf(asking, mail), now);
     if (reached !== null) return reached;
-    const content = mail.write(await presentableName(tx, workspaceId, mail.named));
+    const content = mail.write(await presentableName(tx, asking, mail.named));
     await insertDrafts(tx, [
       {
         sender: null,
@@ -108,6 +111,15 @@ export function createAccountMailer(sendPlatformMail: SendPlatformMail, clock: C
     const workspaceId = await ensureInstallationWorkspace(tx, clock);
     await sendPlatformMail(tx, workspaceId, { kind, to, write: () => ({ subject, html, text }) });
   };
+}
+
+/**
+ * Sends invitations to a workspace's team. Their links open accounts, so that the workspace's own message log, which its API
+ * keys may read, does not have them.
+ */
+export function createInvitationMailer(sendPlatformMail: SendPlatformMail, clock: Clock): SendPlatformMail {
+  return async (tx, workspaceId, mail) =>
+    sendPlatformMail(tx, await ensureInstallationWorkspace(tx, clock), { ...mail, onBehalfOf: workspaceId });
 }
 
 /** Sends the mail of sign-up forms, from the list's address where the workspace may send as it, otherwise from ours. */

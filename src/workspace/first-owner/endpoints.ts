@@ -5,8 +5,8 @@ import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
 import { NewPasswordField, requireGoodPassword } from "#workspace/passwords/password-rules.ts";
 import { createUser, readPersonEmail } from "#workspace/people/create-user.ts";
 import { findAccountLink, takeLink } from "#workspace/people/links-store.ts";
+import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
 import { hashToken } from "#workspace/people/open-session.ts";
-import { insertMembership } from "#workspace/people/users-store.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import { countVisit } from "#workspace/sign-in/attempts.ts";
 import { Session, sessionOf } from "#workspace/sign-in/session-shapes.ts";
@@ -75,7 +75,8 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
           const workspace = await findFirstWorkspace(tx);
           if (workspace !== undefined) {
             await updateWorkspace(tx, { ...workspace, ...settings, updated_at: now });
-            await insertMembership(tx, workspace.id, user.id, "owner");
+            const owner = { userId: user.id, builtInRole: "owner", roleId: null };
+            await insertWorkspaceMember(tx, workspace.id, owner, now);
           }
           return { userId: user.id, sessionId: await signIn.open(tx, user, { client, cookies }, false) };
         });

@@ -37,6 +37,20 @@ test("workspaces are listed with their figures, found by name, id and teammate, 
   expect([seen.length, new Set(seen).size]).toEqual([4, 4]);
 });
 
+test("the workspace of the mails about accounts is not listed, found or changed", async () => {
+  const email = "invited@example.com";
+  await service.call("POST", "/team/invitations", { email, role: "support" });
+  const hidden = await database.row<{ id: string }>(sql`
+    select workspace_id as id from messages where localpart || '@' || domain = ${email}`);
+  expect(hidden?.id).not.toBe(workspaceId);
+  const { body } = await operator.call("GET", `/operator/workspaces?search=${hidden?.id}`);
+  expect(body.data).toMatchObject({ workspaces: [], pagination: { total: 0 } });
+  expect((await operator.call("GET", `/operator/workspaces/${hidden?.id}`)).status).toBe(404);
+  expect((await operator.call("POST", `/operator/workspaces/${hidden?.id}/suspend`)).status).toBe(404);
+  const suspended = await database.rows(sql`select from workspaces where is_suspended`);
+  expect(suspended).toEqual([]);
+});
+
 test("a suspended workspace cannot send at once, and can again when it is resumed", async () => {
   const { workspaceId: id, key } = await service.newWorkspace();
   const call = apiCaller(() => service.url, key);

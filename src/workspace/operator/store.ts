@@ -3,6 +3,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { installationWorkspaceId } from "#workspace/workspaces/store.ts";
 import type { Workspace } from "#workspace/workspaces/workspace.ts";
 
 export interface WorkspaceFigures extends Workspace {
@@ -49,15 +50,18 @@ export function findWorkspaceFigures(
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<WorkspaceFigures | undefined> {
-  return db.row(sql`${figures(now)} where w.id = ${workspaceId}`);
+  return db.row(sql`${figures(now)} where w.id = ${workspaceId} and ${isOfTenant}`);
 }
+
+/** The workspace of the mails about accounts is none that operators change. */
+const isOfTenant = sql`w.id <> ${installationWorkspaceId}`;
 
 /** Part of the name, the id, or the address of a member. */
 function matching({ search, is_suspended }: WorkspaceFilter): Sql {
   const found =
     search === undefined
-      ? sql`true`
-      : sql`(strpos(lower(w.name), lower(${search})) > 0 or w.id::text = lower(${search}) or w.id in (
+      ? isOfTenant
+      : sql`${isOfTenant} and (strpos(lower(w.name), lower(${search})) > 0 or w.id::text = lower(${search}) or w.id in (
           select m.workspace_id from workspace_members m join users u on u.id = m.user_id
           where u.email = lower(${search})))`;
   return is_suspended === undefined ? found : sql`${found} and w.is_suspended = ${is_suspended}`;

@@ -38,19 +38,16 @@ export interface PasswordCheck {
 export class PasswordHasher {
   readonly #limit = createLimiter(MOST_AT_ONCE);
   readonly #cost: Cost;
+  readonly #onHash: () => void;
   #waiting = 0;
-  #made = 0;
   /** Compared with when there is no account, so that an unknown address takes as long as a known one. */
   readonly #dummy: string;
 
-  constructor(cost: Cost = COST) {
+  /** @param onHash called for each hash that is computed */
+  constructor(cost: Cost = COST, onHash: () => void = () => {}) {
     this.#cost = cost;
+    this.#onHash = onHash;
     this.#dummy = phcOf(cost, randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
-  }
-
-  /** How many hashes this process has computed. */
-  get count(): number {
-    return this.#made;
   }
 
   /** @throws ApiError 503 when too many wait */
@@ -83,7 +80,7 @@ export class PasswordHasher {
     const message = password.normalize("NFC");
     try {
       return await this.#limit(() => {
-        this.#made += 1;
+        this.#onHash();
         return deriveKey({ message, nonce, tagLength, ...cost });
       });
     } finally {

@@ -1,4 +1,4 @@
-/** The link that the start of the service prints. Its token is in the fragment, which no log has. */
+/** Links that the terminal of the operator shows. Their tokens are in the fragment, which no log has. */
 import type { Queryable } from "#platform/database/pool.ts";
 import { DAY_MS, MINUTE_MS } from "#platform/time-units.ts";
 import { insertLink, lockWhetherNoUser } from "./links-store.ts";
@@ -21,4 +21,13 @@ export async function issueWelcomePath(tx: Queryable, now: Date): Promise<string
     { now, expiresAt },
   );
   return `/console/welcome#${token}`;
+}
+
+/** The path of a page where the user chooses a password; earlier links of the user stop working. */
+export async function issuePasswordPath(tx: Queryable, userId: string, now: Date): Promise<string> {
+  const token = newToken();
+  const expiresAt = new Date(now.getTime() + PRINTED_LINK_MS);
+  const link = { purpose: "set_password", user_id: userId, email: null } as const;
+  await insertLink(tx, hashToken(token), link, { now, expiresAt });
+  return `/console/reset#${token}`;
 }

@@ -3,6 +3,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { builtInRoles } from "./built-in-roles.ts";
+import { permissionsOfRole } from "./store.ts";
 
 /** A membership with its role: a built-in one, or one of the workspace. */
 export interface NewMembership {
@@ -57,21 +58,28 @@ export interface WorkspaceOfPerson {
   readonly joined_at: Date;
   readonly builtInRole: string | null;
   readonly roleId: string | null;
-  readonly builtInName: string | null;
-  readonly ownRoleName: string | null;
+  /** Name of the role. */
+  readonly roleName: string;
+  readonly permissions: readonly string[];
 }
 
 /** By name. The rows belong to the person; the person's id takes the place of a workspace. */
 export async function listWorkspacesOf(db: Queryable, userId: string): Promise<WorkspaceOfPerson[]> {
-  const rows = await db.rows<Omit<WorkspaceOfPerson, "builtInName">>(sql`
+  const rows = await db.rows<
+    Omit<WorkspaceOfPerson, "roleName" | "permissions"> & {
+      readonly ownRoleName: string | null;
+      readonly rolePermissions: readonly string[] | null;
+    }
+  >(sql`
     select w.id, w.name, w.timezone, w.is_suspended, w.requires_second_factor, m.created_at as joined_at,
-      m.built_in_role as "builtInRole", m.role_id as "roleId", r.name as "ownRoleName"
+      m.built_in_role as "builtInRole", m.role_id as "roleId", r.name as "ownRoleName",
+      r.permissions as "rolePermissions"
     from workspace_members m join workspaces w on w.id = m.workspace_id
     left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
     where m.user_id = ${userId} order by lower(w.name), w.id limit ${MOST_WORKSPACES}`);
-  return rows.map((row) => ({
+  return rows.map(({ ownRoleName, rolePermissions, ...row }) => ({
     ...row,
-    builtInName:
-      row.builtInRole === null ? null : (builtInRoles.get(row.builtInRole)?.name ?? row.builtInRole),
+    roleName: ownRoleName ?? builtInRoles.get(row.builtInRole ?? "")?.name ?? row.builtInRole ?? "",
+    permissions: permissionsOfRole({ builtInRole: row.builtInRole, rolePermissions }),
   }));
 }

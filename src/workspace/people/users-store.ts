@@ -1,8 +1,6 @@
 /** SQL of users. Users belong to the installation; their memberships to workspaces. */
 import sql, { type Sql } from "sql-template-tag";
 import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
-import { type HeldRole, permissionsOfRole } from "./store.ts";
 
 export interface User {
   readonly id: string;
@@ -50,11 +48,6 @@ export function lockUser(tx: Queryable, id: string): Promise<User | undefined> {
   return tx.row(sql`select ${columns} from users where id = ${id} for no key update`);
 }
 
-/** The first users of the installation, oldest first. @param after id of the last user of the page before */
-export function listUsers(db: Queryable, after: string, most: number): Promise<User[]> {
-  return db.rows(sql`select ${columns} from users where id > ${after} order by id limit ${most}`);
-}
-
 /** @returns false when another user has the new address; the transaction must then be rolled back */
 export async function updateUser(
   tx: Queryable,
@@ -83,49 +76,4 @@ export async function updateUser(
     if (isDuplicate(fault)) return false;
     throw fault;
   }
-}
-
-/** A workspace of a user, as the console shows it. */
-export interface MembershipOfUser {
-  readonly workspace_id: WorkspaceId;
-  readonly workspace_name: string;
-  readonly timezone: string;
-  readonly is_suspended: boolean;
-  readonly requires_second_factor: boolean;
-  /** Key of a built-in role; null for one of the workspace. */
-  readonly built_in_role: string | null;
-  readonly role_id: string | null;
-  /** Name of a role of the workspace. */
-  readonly role_name: string | null;
-  readonly permissions: readonly string[];
-}
-
-/** The workspaces of a user, by name. */
-export async function listMembershipsOf(
-  db: Queryable,
-  userId: string,
-  most: number,
-): Promise<MembershipOfUser[]> {
-  const rows = await db.rows<Omit<MembershipOfUser, "permissions"> & Pick<HeldRole, "rolePermissions">>(sql`
-    select m.workspace_id, w.name as workspace_name, w.timezone, w.is_suspended, w.requires_second_factor,
-      m.built_in_role, m.role_id, r.name as role_name, r.permissions as "rolePermissions"
-    from workspace_members m join workspaces w on w.id = m.workspace_id
-    left join roles r on r.workspace_id = m.workspace_id and r.id = m.role_id
-    where m.user_id = ${userId} order by w.name, m.workspace_id limit ${most}`);
-  return rows.map(({ rolePermissions, ...row }) => ({
-    ...row,
-    permissions: permissionsOfRole({ builtInRole: row.built_in_role, rolePermissions }),
-  }));
-}
-
-/** Makes the user a member with a built-in role; keeps the role of a member. */
-export async function insertMembership(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  userId: string,
-  builtInRole: string,
-): Promise<void> {
-  await tx.run(sql`
-    insert into workspace_members (workspace_id, user_id, built_in_role) values (${workspaceId}, ${userId}, ${builtInRole})
-    on conflict do nothing`);
 }

@@ -4,13 +4,10 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { CONFIRMED_MS } from "#platform/http/authenticate.ts";
 import { described, Id, nullable, Timestamp } from "#platform/shapes.ts";
-import { builtInRoles } from "#workspace/people/built-in-roles.ts";
+import { listWorkspacesOf, MOST_WORKSPACES } from "#workspace/people/members-store.ts";
 import { findSessionRow } from "#workspace/people/sessions-store.ts";
-import { findUser, listMembershipsOf, type User } from "#workspace/people/users-store.ts";
+import { findUser, type User } from "#workspace/people/users-store.ts";
 import type { SecondFactors } from "#workspace/second-factors/second-factors.ts";
-
-/** Workspaces of one person that a session lists. */
-const MOST_WORKSPACES = 500;
 
 const ProofKinds = Type.Array(
   Type.Union([Type.Literal("authenticator_app"), Type.Literal("passkey"), Type.Literal("recovery_code")]),
@@ -168,22 +165,14 @@ export async function sessionOf(
   if (row === undefined || user === undefined) {
     throw new ApiError("UNAUTHORIZED", "The session has ended: sign in again");
   }
-  const memberships = await listMembershipsOf(db, userId, MOST_WORKSPACES);
+  const workspaces = await listWorkspacesOf(db, userId);
   return {
     id: row.id,
     person: personOf(user),
-    workspaces: memberships.map((one) => ({
-      id: one.workspace_id,
-      name: one.workspace_name,
-      timezone: one.timezone,
-      is_suspended: one.is_suspended,
-      requires_second_factor: one.requires_second_factor,
-      role: {
-        key: one.built_in_role,
-        id: one.role_id,
-        name: one.role_name ?? builtInRoles.get(one.built_in_role ?? "")?.name ?? one.built_in_role ?? "",
-      },
-      permissions: [...one.permissions],
+    workspaces: workspaces.map(({ builtInRole, roleId, roleName, permissions, joined_at: _, ...one }) => ({
+      ...one,
+      role: { key: builtInRole, id: roleId, name: roleName },
+      permissions: [...permissions],
     })),
     has_second_factor: row.has_second_factor,
     second_factors: await factors.kindsOf(db, userId),

@@ -3,7 +3,7 @@
  *
  * - No caller grants, changes or removes what it does not have: the permissions of a role, before and after the change, must be
  *   covered by the permissions that the caller has now.
- * - Only owners make and remove owners. An API key counts as an owner when it holds `*:*`.
+ * - Only people who are owners make and remove owners. An API key never does, because an admin can create one with `*:*`.
  * - The last owner who can sign in stays.
  *
  * The check and the write are one transaction. Changes of one team wait for each other (lockTeam), and rows are locked in the
@@ -30,7 +30,7 @@ export interface TeamAuthority {
  */
 export async function lockAuthority(tx: Queryable, caller: Caller, now: Date): Promise<TeamAuthority> {
   const own = await lockCaller(tx, caller, now);
-  if (own.actor.kind === "key") return { own, isOwner: own.permissions.includes("*:*") };
+  if (own.actor.kind === "key") return { own, isOwner: false };
   const self = await findTeammate(tx, own.workspaceId, own.actor.id);
   return { own, isOwner: self !== undefined && isOwnerRole(self.role) };
 }
@@ -46,7 +46,10 @@ export function requireMayGrant({ own, isOwner }: TeamAuthority, ...roles: reado
     roles.flatMap(({ permissions }) => permissions),
   );
   if (isOwner || !roles.some(isOwnerRole)) return;
-  throw new ApiError("FORBIDDEN", "Only owners make and remove owners");
+  throw new ApiError(
+    "FORBIDDEN",
+    "Only owners make and remove owners, signed in as themselves: API keys cannot",
+  );
 }
 
 /** @throws ApiError CONFLICT when the person is the last owner who can sign in */

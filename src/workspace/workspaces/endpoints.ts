@@ -69,10 +69,10 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       message: "Workspaces",
       async handle({ caller: { actor } }) {
         const rows = await listWorkspacesOf(db, actor.id);
-        return rows.map(({ builtInRole, roleId, builtInName, ownRoleName, ...row }) => ({
+        return rows.map(({ builtInRole, roleId, roleName, permissions: _, ...row }) => ({
           ...row,
           role: roleValueOf({ builtInRole, roleId }),
-          role_name: builtInName ?? ownRoleName ?? "",
+          role_name: roleName,
         }));
       },
     }),

@@ -2,19 +2,17 @@
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { ApiError, required } from "#platform/errors.ts";
+import { required } from "#platform/errors.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, textField } from "#platform/http/request/query.ts";
 import { pageOf } from "#platform/http/response/pagination.ts";
 import { Id, NullableTimestamp, Timestamp } from "#platform/shapes.ts";
+import { changeInstallationUser } from "#workspace/people/change-installation-user.ts";
 import {
   countInstallationUsers,
   findInstallationUser,
-  hasOtherOperator,
   listInstallationUsers,
-  lockOperators,
-  updateInstallationUser,
 } from "#workspace/people/installation-users-store.ts";
 
 const changeable = {
@@ -98,18 +96,9 @@ export function installationUserEndpoints({ db, clock, forgetKeys }: UserDeps): 
       message: "User updated",
       errors: ["CONFLICT"],
       async handle({ params, body }) {
-        const changed = await db.transaction(async (tx) => {
-          await lockOperators(tx);
-          const user = required(await findInstallationUser(tx, params.id), "User");
-          const after = { ...user, ...body };
-          const wasActing = user.is_operator && !user.is_disabled;
-          const isActing = after.is_operator && !after.is_disabled;
-          if (wasActing && !isActing && !(await hasOtherOperator(tx, user.id))) {
-            throw new ApiError("CONFLICT", "This is the last operator: make another user an operator first");
-          }
-          await updateInstallationUser(tx, user.id, after, clock.now());
-          return required(await findInstallationUser(tx, user.id), "User");
-        });
+        const changed = await db.transaction((tx) =>
+          changeInstallationUser(tx, params.id, body, clock.now()),
+        );
         forgetKeys();
         return changed;
       },

@@ -120,6 +120,17 @@ test("an invitation ends after seven days, and can be sent again with a new link
   expect((await accept({ token: fresh, ...newPerson })).status).toBe(200);
 });
 
+test("no key of the workspace finds the mail of an invitation in the message log", async () => {
+  const email = newAddress();
+  await invite(email);
+  await tokenOf(email);
+  const { status, body } = await service.call("GET", `/messages?to=${email}`);
+  expect([status, JSON.stringify(body).includes(email)]).toEqual([200, false]);
+  const rows = await database.rows(sql`
+    select from messages where workspace_id = ${workspaceId} and localpart || '@' || domain = ${email}`);
+  expect(rows).toEqual([]);
+});
+
 test("a revoked invitation does not work", async () => {
   const email = newAddress();
   const { body } = await invite(email);
