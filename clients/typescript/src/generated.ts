@@ -2876,7 +2876,7 @@ export interface paths {
         head?: never;
         /**
          * Change some fields of a draft; omitted fields stay as they are
-         * @description Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if somebody else has changed it. Without it the last writer wins. Only drafts can be changed.
+         * @description Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if another request has changed it. Without it the last writer wins. Only drafts can be changed.
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
@@ -3161,6 +3161,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/campaigns/{id}/links/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * When a link of a campaign was clicked, hour by hour
+         * @description When a link of a campaign was clicked, hour by hour.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `campaigns:read`.
+         */
+        get: operations["getCampaignLinkActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/messages/export-async": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export recipients of a campaign and what they did to a CSV file, in the background
+         * @description Export recipients of a campaign and what they did to a CSV file, in the background.
+         *
+         *     Needs the permission `campaigns:write`.
+         */
+        post: operations["exportCampaignRecipients"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Save the recipients of a campaign who did something as a segment of a list
+         * @description Save the recipients of a campaign who did something as a segment of a list.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `segments:write`.
+         */
+        post: operations["createSegmentFromCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/render": {
         parameters: {
             query?: never;
@@ -3181,6 +3251,30 @@ export interface paths {
          *     Needs the permission `campaigns:read`.
          */
         post: operations["renderContent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find what would go wrong if a campaign were sent, who would get it, and what it costs
+         * @description Find what would go wrong if a campaign were sent, who would get it, and what it costs.
+         *
+         *     It asks other servers, and may take longer than a few seconds.
+         *
+         *     Needs the permission `campaigns:read`.
+         */
+        post: operations["checkCampaign"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4279,6 +4373,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search people, messages, campaigns and 7 other kinds of resources by name, address or id
+         * @description Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
+         *
+         *     Any valid key, and any member of the workspace, may call this.
+         */
+        get: operations["searchEverything"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscribers/{id}/activities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a person did, and what happened to the mail for them, newest first
+         * @description What a person did, and what happened to the mail for them, newest first.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `subscribers:read`.
+         */
+        get: operations["listSubscriberActivities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscribers/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download everything that is stored about one person, as JSON
+         * @description Download everything that is stored about one person, as JSON.
+         *
+         *     It may take longer than a few seconds if there is much data.
+         *
+         *     Needs the permission `subscribers:read`.
+         */
+        get: operations["exportSubscriberData"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscribers/{id}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase the personal data of one person, in the background; counts and messages stay without it
+         * @description Erase the personal data of one person, in the background; counts and messages stay without it.
+         *
+         *     Needs the permission `subscribers:write`.
+         */
+        post: operations["eraseSubscriber"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "message.delivered": {
@@ -4802,7 +4988,7 @@ export interface components {
             id: string;
             /** @description The person who is signed in. */
             person: components["schemas"]["PersonAccount"];
-            /** @description The workspaces of the person by name, at most 500. */
+            /** @description The workspaces of the person by name, at most 1000. */
             workspaces: components["schemas"]["SessionWorkspace"][];
             /** @description Whether the session was opened or confirmed with a second factor or a passkey. */
             has_second_factor: boolean;
@@ -6971,10 +7157,10 @@ export interface components {
         /** @description What the operator takes as the `value` of a rule. */
         SegmentRuleValue: {
             /**
-             * @description `none`: leave `value` out. `date`: ISO 8601, or a day `YYYY-MM-DD`. `days`: a whole number. `segment`, `mailing_list`: an id.
+             * @description `none`: leave `value` out. `date`: ISO 8601, or a day `YYYY-MM-DD`. `days`: a whole number. `segment`, `mailing_list`, `campaign`: an id. `campaign_link`: an object with `campaign_id` and `link`, the index of a link (listCampaignLinks).
              * @enum {string}
              */
-            type: "none" | "text" | "number" | "boolean" | "date" | "days" | "segment" | "mailing_list";
+            type: "none" | "text" | "number" | "boolean" | "date" | "days" | "segment" | "mailing_list" | "campaign" | "campaign_link";
             /** @description Whether `value` is an array of 1 to `max_items` of the type. */
             is_array: boolean;
             /** @description Largest number of characters of a text; null for other types. */
@@ -7002,7 +7188,7 @@ export interface components {
              * @description The kind of the field's value.
              * @enum {string}
              */
-            type: "text" | "number" | "date" | "boolean" | "choice" | "choices" | "status" | "segment" | "mailing_list";
+            type: "text" | "number" | "date" | "boolean" | "choice" | "choices" | "status" | "segment" | "mailing_list" | "campaign";
             /** @description Whether it is a custom field. */
             is_custom: boolean;
             /** @description The operators that fit the field. */
@@ -7018,7 +7204,7 @@ export interface components {
              * @description The operation whose rows have the ids that a rule names; null for other types.
              * @enum {string|null}
              */
-            values_from: "listSegments" | "listMailingLists" | null;
+            values_from: "listSegments" | "listMailingLists" | "listCampaigns" | null;
         };
         /** @description How large the rules of a segment may be. */
         SegmentLimits: {
@@ -8770,6 +8956,83 @@ export interface components {
             /** @description People who clicked the link. */
             unique_click_count: number;
         };
+        CampaignLinkHour: {
+            /**
+             * Format: date-time
+             * @description The beginning of the hour, in UTC.
+             */
+            time: string;
+            /** @description Clicks by people in this hour. */
+            clicks: number;
+        };
+        /** @description A tracked link with the times of its clicks. */
+        CampaignLinkActivity: {
+            /** @description Position of the link in the mail, from 0. */
+            index: number;
+            /** @description With its merge tags. */
+            url: string;
+            /** @description Whether the URL contains merge tags. */
+            is_personal: boolean;
+            /** @description Clicks by people. */
+            click_count: number;
+            /** @description People who clicked the link. */
+            unique_click_count: number;
+            /**
+             * Format: date-time
+             * @description When a person first clicked the link; null without a click in the message log.
+             */
+            first_clicked_at: string | null;
+            /**
+             * Format: date-time
+             * @description When a person last clicked the link; null without a click in the message log.
+             */
+            last_clicked_at: string | null;
+            /** @description The hours with clicks in the 30 days after the first one, oldest first. */
+            hours: components["schemas"]["CampaignLinkHour"][];
+        };
+        CampaignRecipientExport: {
+            /**
+             * @description Only messages in this status.
+             * @enum {string|null}
+             */
+            status?: "queued" | "sending" | "delivered" | "deferred" | "bounced" | "failed" | "suppressed" | "cancelled" | "complained" | null;
+            /** @description Only recipients whose address is this one or contains this text, in any case. */
+            email?: string | null;
+            /** @description Only messages that a program opened or clicked in; false: the others. */
+            machine?: boolean | null;
+            /** @description Only recipients who opened the mail or clicked in it; false: those who did neither. */
+            opened?: boolean | null;
+            /** @description Only recipients who clicked in the mail; false: the others. */
+            clicked?: boolean | null;
+            /** @description Only recipients who clicked the link with this `index` of the campaign's links. */
+            link?: number | null;
+            /** @description Only recipients at this domain, in any case and either script. */
+            domain?: string | null;
+            /**
+             * @description The format of the file: `csv`.
+             * @enum {string|null}
+             */
+            format?: "csv" | null;
+        };
+        CampaignSegment: {
+            /** @description The name of the segment. */
+            name: string;
+            /** @description What the segment is for. */
+            description?: string;
+            /**
+             * Format: uuid
+             * @description The mailing list that the segment belongs to, whose active members it selects from; the list that the campaign was sent to when omitted.
+             */
+            list_id?: string | null;
+            /** @description Only recipients who opened the mail or clicked in it; false: those who did neither. */
+            opened?: boolean | null;
+            /** @description Only recipients who clicked in the mail; false: the others. */
+            clicked?: boolean | null;
+            /** @description Only recipients who clicked the link with this `index` of the campaign's links. */
+            link?: number | null;
+            /** @description Only recipients at this domain, in any case and either script. */
+            domain?: string | null;
+        };
         RenderOrder: {
             /**
              * Format: uuid
@@ -8880,6 +9143,119 @@ export interface components {
                 expires_at: string;
             };
         };
+        CheckFinding: {
+            /**
+             * @description `error`: the campaign is refused, or something in the mail does not work. `warning`: some readers get a worse mail, or it may be taken for spam. `info`: good to know.
+             * @enum {string}
+             */
+            severity: "error" | "warning" | "info";
+            /** @description The kind of finding, such as `image_without_alt`. */
+            code: string;
+            /** @description The field of the campaign that it is about; null for the whole. */
+            field: string | null;
+            /** @description Line in the field, from 1; null for the whole field. */
+            line: number | null;
+            /** @description Column in the line, from 1; null for the whole field. */
+            column: number | null;
+            /** @description What is wrong, in one sentence for people. */
+            message: string;
+            /** @description What to do about it; null if there is nothing to do. */
+            fix: string | null;
+            /** @description How often it occurs in the field; the position is that of the first. */
+            occurrences: number;
+            /** @description The link or image that it is about, or a page that explains it. */
+            url: string | null;
+            /** @description For `client_support`: the mail programs that ignore the feature. */
+            mail_programs: string[] | null;
+        };
+        AudienceBeforeSending: {
+            /** @description All people in the list, the segment or the conditions, those who are excluded included. */
+            total: number;
+            /** @description People who would get the mail if it were sent now. */
+            will_send: number;
+            /** @description People who would get no mail, by reason. */
+            excluded: {
+                /** @description The sum of the reasons. */
+                total: number;
+                /** @description People who complained or are on a suppression list that applies. */
+                suppressed: number;
+                /** @description People who have unsubscribed. */
+                unsubscribed: number;
+                /** @description People whose address bounced or has no usable domain. */
+                invalid: number;
+            };
+            /** @description True for more than 100,000 people: the exclusions are then projected from a random sample of that size. */
+            is_estimate: boolean;
+        };
+        CampaignCost: {
+            /** @description What it costs beyond the plan's included messages, in USD. */
+            amount: string;
+            /**
+             * @description Always USD.
+             * @constant
+             */
+            currency: "USD";
+            /** @description Messages that the plan's allowance covers. */
+            included: number;
+            /** @description Messages that are charged to the balance. */
+            charged: number;
+            /** @description Messages that neither allowance nor balance covers: sending would pause before them. */
+            uncovered: number;
+            /** @description The balance before sending, in USD. */
+            balance: string;
+        };
+        CampaignDuration: {
+            /** @description From the start until the last first attempt. */
+            seconds: number;
+            /**
+             * @description `hourly_cap`: the workspace's messages per hour. `speed`: how fast the last campaigns of the workspace were sent.
+             * @enum {string}
+             */
+            limited_by: "hourly_cap" | "speed";
+        };
+        UncheckedPart: {
+            /**
+             * @description What was not checked.
+             * @enum {string}
+             */
+            part: "audience";
+            /** @description Why, in one sentence. */
+            reason: string;
+        };
+        CampaignCheck: {
+            /** @description The most severe first, then in the order of the content; at most 200. */
+            findings: components["schemas"]["CheckFinding"][];
+            /** @description All findings by severity, those beyond the first 200 included. */
+            counts: {
+                /** @description Findings of severity `error`. */
+                error: number;
+                /** @description Findings of severity `warning`. */
+                warning: number;
+                /** @description Findings of severity `info`. */
+                info: number;
+            };
+            /** @description Null when it does not exist or could not be counted in time. */
+            audience: components["schemas"]["AudienceBeforeSending"] | null;
+            /** @description Null when the audience is not known. */
+            cost: components["schemas"]["CampaignCost"] | null;
+            /** @description An estimate; null when the workspace has sent no campaign to 100 people yet and has no hourly cap. */
+            duration: components["schemas"]["CampaignDuration"] | null;
+            /** @description The subject as a made-up person would get it. */
+            subject: string;
+            /** @description The beginning of the mail that mail programs show beside the subject, without the subject. */
+            preview_text: string;
+            /** @description Bytes of the whole mail as sent; null when it cannot be rendered. */
+            size: number | null;
+            /** @description Bytes of the HTML part as sent; Gmail hides what follows the first 102,400. Null when it cannot be rendered. */
+            html_size: number | null;
+            /** @description What could not be checked, and why. */
+            unchecked: components["schemas"]["UncheckedPart"][];
+            /**
+             * Format: date-time
+             * @description When it was checked.
+             */
+            checked_at: string;
+        };
         /** @description Each person of the audience in exactly one state. */
         CampaignCounts: {
             /** @description People of the audience who were not processed yet; an estimate. 0 once `is_total_final` is true. */
@@ -8888,7 +9264,7 @@ export interface components {
             waiting: number;
             /** @description Messages that a delivery worker has taken and not finished. */
             in_delivery: number;
-            /** @description Messages that a receiving server has put off; they are tried again. */
+            /** @description Messages that a receiving server has deferred; they are tried again. */
             deferred: number;
             /** @description Messages that the receiving server has accepted, those complained about included. */
             delivered: number;
@@ -8996,7 +9372,7 @@ export interface components {
                 domain: string;
                 /** @description Messages that wait for their first attempt or are being sent. */
                 queued: number;
-                /** @description Messages that were put off. */
+                /** @description Messages that were deferred. */
                 deferred: number;
                 /** @description Messages that the receiving server has accepted. */
                 delivered: number;
@@ -9015,7 +9391,7 @@ export interface components {
                 domains: number;
                 /** @description Messages that wait for their first attempt or are being sent. */
                 queued: number;
-                /** @description Messages that were put off. */
+                /** @description Messages that were deferred. */
                 deferred: number;
                 /** @description Messages that the receiving server has accepted. */
                 delivered: number;
@@ -10849,6 +11225,118 @@ export interface components {
              * @enum {string}
              */
             reason: "access_lost" | "stopping";
+        };
+        SearchResult: {
+            /**
+             * @description The kind of the resource.
+             * @enum {string}
+             */
+            kind: "subscriber" | "campaign" | "message" | "mailing_list" | "segment" | "sending_domain" | "autoresponder" | "suppression_entry" | "api_key" | "webhook";
+            /**
+             * Format: uuid
+             * @description The id of the resource.
+             */
+            id: string;
+            /** @description The name; of a person the address, of a message the subject, of a webhook the URL, of a suppression entry its address or domain. */
+            title: string;
+            /** @description What tells resources of the same title apart, such as the recipient of a message, the name of a person, the subject of a campaign or the list of a segment; null if there is nothing. */
+            subtitle: string | null;
+            /** @description The status of a subscriber, campaign, message or autoresponder; `active` or `inactive` of a segment, API key or webhook; `verified` or `unverified` of a sending domain; the reason of a suppression entry; null of a mailing list. */
+            status: string | null;
+            /** @description The path of the GET operation that answers the resource. Of a suppression entry it is the search in its list, of a sending domain the status of its DNS records. */
+            path: string;
+            /** @description Whether the text is the id, the Message-ID, the whole name or the whole address. */
+            is_exact: boolean;
+        };
+        SearchResults: {
+            /** @description At most 5 of each kind; exact matches first, then by kind. */
+            results: components["schemas"]["SearchResult"][];
+            /** @description The kinds that were searched: those that the caller may read. */
+            kinds: ("subscriber" | "campaign" | "message" | "mailing_list" | "segment" | "sending_domain" | "autoresponder" | "suppression_entry" | "api_key" | "webhook")[];
+            /** @description Kinds whose search took too long, so that they have no results; ask again, or use the list of that kind. */
+            incomplete: ("subscriber" | "campaign" | "message" | "mailing_list" | "segment" | "sending_domain" | "autoresponder" | "suppression_entry" | "api_key" | "webhook")[];
+        };
+        /** @description The message that it is about; null for other kinds. */
+        ActivityMessage: {
+            /**
+             * Format: uuid
+             * @description Id of the message, for GET /messages/{id}.
+             */
+            id: string;
+            /** @description Subject of the message. */
+            subject: string;
+            /**
+             * @description What sent the message.
+             * @enum {string}
+             */
+            source: "campaign" | "autoresponder" | "api" | "smtp" | "platform";
+            /**
+             * Format: uuid
+             * @description Id of the campaign, autoresponder or API key that sent it; null if unknown.
+             */
+            origin_id: string | null;
+            /** @description Name of the campaign, autoresponder or API key. */
+            origin_name: string;
+        };
+        /** @description The list that the person joined or left; null for other kinds. */
+        ActivityList: {
+            /**
+             * Format: uuid
+             * @description Id of the list.
+             */
+            id: string;
+            /** @description Name of the list. */
+            name: string;
+        };
+        PersonActivity: {
+            /**
+             * Format: uuid
+             * @description Id of the activity.
+             */
+            id: string;
+            /**
+             * @description `joined` and `left`: a list; `sent`: a message was accepted for this person; `delivered`, `bounced`, `failed`, `suppressed`: how the message ended; `changed`: an API key or a member of the workspace changed the person.
+             * @enum {string}
+             */
+            kind: "joined" | "sent" | "delivered" | "opened" | "clicked" | "bounced" | "failed" | "suppressed" | "complained" | "changed" | "left";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            timestamp: string;
+            /** @description Number of times, if the person opened or clicked several times at the same moment. */
+            times: number;
+            /** @description Whether a program opened or clicked, such as a scanner or a privacy proxy. */
+            is_machine: boolean;
+            /** @description What the other server said, or why the message was not sent; null if nothing is known. */
+            detail: string | null;
+            /** @description Where the clicked link led; null for other kinds. */
+            url: string | null;
+            /** @description Reply code of the other server, such as 550; null without a reply. */
+            smtp_code: number | null;
+            /** @description Enhanced status code of the reply, such as `5.1.1`; null without one. */
+            enhanced_code: string | null;
+            /** @description The mail server that replied; null without a reply. */
+            mx_host: string | null;
+            /** @description The message that it is about; null for other kinds. */
+            message: components["schemas"]["ActivityMessage"] | null;
+            /** @description The list that the person joined or left; null for other kinds. */
+            mailing_list: components["schemas"]["ActivityList"] | null;
+            /** @description Where a membership came from, such as `api` or `form`; null for other kinds. */
+            joined_from: string | null;
+            /** @description The operation that changed the person, such as `updateMember`; null for other kinds. */
+            operation: string | null;
+            /** @description Name of the API key or person who made the change; null for other kinds. */
+            actor_name: string | null;
+            /** @description Names of the changed fields, without their values; empty for other kinds. */
+            changed_fields: string[];
+        };
+        SubscriberErasure: {
+            /**
+             * @description Whether the address goes on the list of bounces and complaints, so that no mail reaches it again. The entry holds the address. Entries that exist stay in either case.
+             * @default true
+             */
+            suppress?: boolean;
         };
         /** @description The body of the event `message.delivered`. */
         MessageDeliveredEvent: {
@@ -21121,6 +21609,160 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    getCampaignLinkActivity: {
+        parameters: {
+            query?: {
+                /** @description The `index` of the link among the campaign's links; 0 when absent. */
+                link?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the campaign, a UUID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Clicks of the link */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description When a link of a campaign was clicked, hour by hour. */
+                        data: components["schemas"]["CampaignLinkActivity"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    exportCampaignRecipients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the campaign, a UUID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CampaignRecipientExport"];
+            };
+        };
+        responses: {
+            /** @description The export has started */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Export recipients of a campaign and what they did to a CSV file, in the background. */
+                        data: components["schemas"]["JobStarted"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_REAUTHENTICATION_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    createSegmentFromCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the campaign, a UUID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CampaignSegment"];
+            };
+        };
+        responses: {
+            /** @description Segment created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Save the recipients of a campaign who did something as a segment of a list. */
+                        data: components["schemas"]["Segment"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     renderContent: {
         parameters: {
             query?: never;
@@ -21164,6 +21806,51 @@ export interface operations {
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    checkCampaign: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the campaign, a UUID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Campaign checked */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Find what would go wrong if a campaign were sent, who would get it, and what it costs. */
+                        data: components["schemas"]["CampaignCheck"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];
@@ -23101,7 +23788,7 @@ export interface operations {
         parameters: {
             query?: {
                 /** @description Only jobs of this type. */
-                type?: "subscriber_import" | "subscriber_export" | "subscriber_bulk_action" | "validation_bulk";
+                type?: "subscriber_import" | "subscriber_export" | "subscriber_bulk_action" | "campaign_recipient_export" | "validation_bulk" | "subscriber_erasure";
                 /** @description Only jobs in this state. */
                 status?: "pending" | "processing" | "completed" | "failed" | "cancelled";
                 /** @description Page to return, from 1. */
@@ -23803,6 +24490,196 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    searchEverything: {
+        parameters: {
+            query?: {
+                /** @description A part of a name, the beginning of an address or domain, an id, or a Message-ID; in any case, at most 320 characters. Required. */
+                q?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Search people, messages, campaigns and 7 other kinds of resources by name, address or id */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Search people, messages, campaigns and 7 other kinds of resources by name, address or id. */
+                        data: components["schemas"]["SearchResults"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listSubscriberActivities: {
+        parameters: {
+            query?: {
+                /** @description Rows per page, at most 200. */
+                limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
+                /** @description Only activities of these kinds, separated by commas: joined, sent, delivered, opened, clicked, bounced, failed, suppressed, complained, changed, left. All kinds when omitted. Covers the person's 5,000 newest messages. */
+                kinds?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the subscriber, a UUID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Activities */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description What a person did, and what happened to the mail for them, newest first. */
+                        data: components["schemas"]["PersonActivity"][];
+                        /** @description Value for `after`; null if there are no more rows. */
+                        next_cursor: string | null;
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    exportSubscriberData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the subscriber, a UUID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": string;
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    eraseSubscriber: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /** @description Id of the subscriber, a UUID. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriberErasure"];
+            };
+        };
+        responses: {
+            /** @description The erasure has started */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Erase the personal data of one person, in the background; counts and messages stay without it. */
+                        data: components["schemas"]["JobStarted"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_REAUTHENTICATION_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

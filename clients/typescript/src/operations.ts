@@ -1526,7 +1526,7 @@ export interface Operations {
   getCampaign(input: { id: string; query?: Query<"getCampaign"> } & CallOptions): Call<Data<"getCampaign">>;
   /**
    * Change some fields of a draft; omitted fields stay as they are.
-   * Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if somebody else has changed it. Without it the last writer wins. Only drafts can be changed.
+   * Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if another request has changed it. Without it the last writer wins. Only drafts can be changed.
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
@@ -1680,6 +1680,37 @@ export interface Operations {
    */
   listCampaignLinks(input: { id: string } & CallOptions): Call<Data<"listCampaignLinks">>;
   /**
+   * When a link of a campaign was clicked, hour by hour.
+   * When a link of a campaign was clicked, hour by hour.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `GET /campaigns/{id}/links/activity`
+   */
+  getCampaignLinkActivity(input: { id: string; query?: Query<"getCampaignLinkActivity"> } & CallOptions): Call<Data<"getCampaignLinkActivity">>;
+  /**
+   * Export recipients of a campaign and what they did to a CSV file, in the background.
+   * Export recipients of a campaign and what they did to a CSV file, in the background.
+   *
+   * Needs the permission `campaigns:write`.
+   *
+   * `POST /campaigns/{id}/messages/export-async`
+   */
+  exportCampaignRecipients(input: { id: string; body?: Body<"exportCampaignRecipients"> } & CallOptions): Call<Data<"exportCampaignRecipients">>;
+  /**
+   * Save the recipients of a campaign who did something as a segment of a list.
+   * Save the recipients of a campaign who did something as a segment of a list.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `segments:write`.
+   *
+   * `POST /campaigns/{id}/segments`
+   */
+  createSegmentFromCampaign(input: { id: string; body: Body<"createSegmentFromCampaign"> } & CallOptions): Call<Data<"createSegmentFromCampaign">>;
+  /**
    * Render a mail as it would be sent to one person, without sending it.
    * Renders with the code that sends, for a subscriber, the first person of the audience, or a sample person. The answer has the mail and the address of a page that shows it for five minutes. Nothing is sent or counted.
    *
@@ -1692,6 +1723,17 @@ export interface Operations {
    * `POST /render`
    */
   renderContent(input: { body: Body<"renderContent"> } & CallOptions): Call<Data<"renderContent">>;
+  /**
+   * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
+   * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `POST /campaigns/{id}/check`
+   */
+  checkCampaign(input: { id: string } & CallOptions): Call<Data<"checkCampaign">>;
   /**
    * How far a campaign is: counts by state, rate, ETA and what limits it.
    * Cheap enough to ask for every second; the topic `campaign:<id>` of `streamEvents` has the same counts. `limited_by` says why it is not faster.
@@ -2226,6 +2268,46 @@ export interface Operations {
    * `GET /events`
    */
   streamEvents(input?: { query?: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
+  /**
+   * Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
+   * Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `GET /search`
+   */
+  searchEverything(input?: { query?: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
+  /**
+   * What a person did, and what happened to the mail for them, newest first.
+   * What a person did, and what happened to the mail for them, newest first.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `subscribers:read`.
+   *
+   * `GET /subscribers/{id}/activities`
+   */
+  listSubscriberActivities(input: { id: string; query?: Query<"listSubscriberActivities"> } & CallOptions): PagedCall<Data<"listSubscriberActivities">, "data">;
+  /**
+   * Download everything that is stored about one person, as JSON.
+   * Download everything that is stored about one person, as JSON.
+   *
+   * It may take longer than a few seconds if there is much data.
+   *
+   * Needs the permission `subscribers:read`.
+   *
+   * `GET /subscribers/{id}/export`
+   */
+  exportSubscriberData(input: { id: string } & CallOptions): Call<Data<"exportSubscriberData">>;
+  /**
+   * Erase the personal data of one person, in the background; counts and messages stay without it.
+   * Erase the personal data of one person, in the background; counts and messages stay without it.
+   *
+   * Needs the permission `subscribers:write`.
+   *
+   * `POST /subscribers/{id}/erase`
+   */
+  eraseSubscriber(input: { id: string; body?: Body<"eraseSubscriber"> } & CallOptions): Call<Data<"eraseSubscriber">>;
 }
 
 /** Method, path and what is particular: `key`: honours Idempotency-Key; `file`: answers a file; `(…)`: the file in a form; `[…]`: the rows of a page. */
@@ -2407,7 +2489,11 @@ export const operationTable = {
   listCampaignMessages: "GET /campaigns/{id}/messages [messages]",
   listCampaignActivities: "GET /campaigns/{id}/recent-activity [activities]",
   listCampaignLinks: "GET /campaigns/{id}/links",
+  getCampaignLinkActivity: "GET /campaigns/{id}/links/activity",
+  exportCampaignRecipients: "POST /campaigns/{id}/messages/export-async",
+  createSegmentFromCampaign: "POST /campaigns/{id}/segments",
   renderContent: "POST /render",
+  checkCampaign: "POST /campaigns/{id}/check",
   getCampaignProgress: "GET /campaigns/{id}/progress",
   listAutoresponders: "GET /autoresponders [autoresponders]",
   createAutoresponder: "POST /autoresponders key",
@@ -2462,4 +2548,8 @@ export const operationTable = {
   listWebhookDeliveries: "GET /webhooks/{id}/deliveries [deliveries]",
   replayWebhookDelivery: "POST /webhooks/{id}/deliveries/{delivery_id}/replay",
   streamEvents: "GET /events file",
+  searchEverything: "GET /search",
+  listSubscriberActivities: "GET /subscribers/{id}/activities [data]",
+  exportSubscriberData: "GET /subscribers/{id}/export",
+  eraseSubscriber: "POST /subscribers/{id}/erase key",
 } as const;

@@ -13,7 +13,7 @@ import { insertEntries, refreshStatistics } from "#audience/suppression-lists/en
 import { lockSuppressionList } from "#audience/suppression-lists/store.ts";
 import { suppressPeople } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import type { Transaction } from "#platform/database/pool.ts";
-import { type WorkspaceId } from "#platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import type { PeopleAction } from "./bulk-action.ts";
 import {

@@ -100,7 +100,8 @@ export async function countSelected(
 
 function foundIds(workspaceId: WorkspaceId, selection: PeopleSelection, search: string): Sql {
   const branches = searchConditions(search).map(
-    (condition) => sql`(select s.id ${fromPeople(workspaceId, selection, condition)} limit ${MOST_SOUGHT_ADDRESSES})`,
+    (condition) =>
+      sql`(select s.id ${fromPeople(workspaceId, selection, condition)} limit ${MOST_SOUGHT_ADDRESSES})`,
   );
   return sql`(select id from (${join(branches, " union ")}) f limit ${MOST_SOUGHT_ADDRESSES})`;
 }

@@ -160,7 +160,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       mayTakeLong: "reading",
       summary: "Change some fields of a draft; omitted fields stay as they are",
       description:
-        "Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if somebody else has changed it. Without it the last writer wins. Only drafts can be changed.",
+        "Made for editors that save while a person types: send `If-Match` with the ETag of the version you have seen, and get 412 with the present version if another request has changed it. Without it the last writer wins. Only drafts can be changed.",
       needs: need(campaigns, "write"),
       query: { without: withoutField },
       body: CampaignChange,

@@ -112,22 +112,12 @@ export function newWebauthnChallenge(): string {
 }
 
 /**
- * The library, imported with the first passkey, because most processes never need it. npm installs several copies of its ASN.1
- * package, so the copy that reads signatures of P-256 lacks their form, and the library refuses all of them
- * (github.com/MasterKale/SimpleWebAuthn/issues/808). The form is added here.
+ * The library, imported with the first passkey, because most processes never need it. package.json overrides the version
+ * of its ASN.1 packages: with several copies it refuses all signatures of P-256
+ * (github.com/MasterKale/SimpleWebAuthn/issues/808).
  */
-async function library(): Promise<typeof import("@simplewebauthn/server")> {
-  const [webauthn, { AsnIntegerArrayBufferConverter, AsnProp, AsnPropTypes }, { ECDSASigValue }] =
-    await Promise.all([
-      import("@simplewebauthn/server"),
-      import("@peculiar/asn1-schema"),
-      import("@peculiar/asn1-ecc"),
-    ]);
-  for (const part of ["r", "s"]) {
-    const integer = { type: AsnPropTypes.Integer, converter: AsnIntegerArrayBufferConverter };
-    AsnProp(integer)(ECDSASigValue.prototype, part);
-  }
-  return webauthn;
+function library(): Promise<typeof import("@simplewebauthn/server")> {
+  return import("@simplewebauthn/server");
 }
 
 /** Options for `navigator.credentials.get`. @param passkeys those that may answer; empty: any of this site */

@@ -29,7 +29,7 @@ export const CampaignCounts = Type.Object(
     ),
     waiting: count("Messages that wait for their first attempt."),
     in_delivery: count("Messages that a delivery worker has taken and not finished."),
-    deferred: count("Messages that a receiving server has put off; they are tried again."),
+    deferred: count("Messages that a receiving server has deferred; they are tried again."),
     delivered: count("Messages that the receiving server has accepted, those complained about included."),
     bounced: count("Messages that were refused for good."),
     failed: count("Messages that could not be sent in time."),
@@ -104,7 +104,7 @@ const LastDeferralShape = Type.Object(
 
 const DomainCounts = {
   queued: count("Messages that wait for their first attempt or are being sent."),
-  deferred: count("Messages that were put off."),
+  deferred: count("Messages that were deferred."),
   delivered: count("Messages that the receiving server has accepted."),
   bounced: count("Messages that were refused for good."),
   failed: count("Messages that could not be sent in time."),
@@ -247,7 +247,7 @@ function limitedBy(row: ProgressRow, counts: Static<typeof CampaignCounts>): Sta
     : null;
 }
 
-/** Whether receiving servers put off a tenth of the messages, or nothing else is left. */
+/** Whether receiving servers deferred a tenth of the messages, or nothing else is left. */
 function isPutOff(row: ProgressRow, counts: Static<typeof CampaignCounts>): boolean {
   if (counts.deferred === 0) return false;
   if (counts.waiting + counts.in_delivery + counts.preparing === 0) return true;
