@@ -3170,7 +3170,7 @@ export interface paths {
         };
         /**
          * When a link of a campaign was clicked, hour by hour
-         * @description When a link of a campaign was clicked, hour by hour.
+         * @description First and last click, and clicks by hour for the 30 days after the first. It is read from the message log, so it is complete as long as the log is kept.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -3196,7 +3196,7 @@ export interface paths {
         put?: never;
         /**
          * Export recipients of a campaign and what they did to a CSV file, in the background
-         * @description Export recipients of a campaign and what they did to a CSV file, in the background.
+         * @description Takes the filters of `listCampaignMessages`. Follow the job with `getJob` and download its result. The file has one row for each recipient.
          *
          *     Needs the permission `campaigns:write`.
          */
@@ -3218,7 +3218,7 @@ export interface paths {
         put?: never;
         /**
          * Save the recipients of a campaign who did something as a segment of a list
-         * @description Save the recipients of a campaign who did something as a segment of a list.
+         * @description The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -3268,7 +3268,7 @@ export interface paths {
         put?: never;
         /**
          * Find what would go wrong if a campaign were sent, who would get it, and what it costs
-         * @description Find what would go wrong if a campaign were sent, who would get it, and what it costs.
+         * @description Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. It asks no other server and sends nothing. What could not be found out in time is listed in `unchecked`.
          *
          *     It asks other servers, and may take longer than a few seconds.
          *
@@ -4382,7 +4382,7 @@ export interface paths {
         };
         /**
          * Search people, messages, campaigns and 7 other kinds of resources by name, address or id
-         * @description Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
+         * @description At most five results of each kind, exact matches first. Only kinds that the caller may read are searched. Kinds that took too long are listed in `incomplete`.
          *
          *     Any valid key, and any member of the workspace, may call this.
          */
@@ -4404,7 +4404,7 @@ export interface paths {
         };
         /**
          * What a person did, and what happened to the mail for them, newest first
-         * @description What a person did, and what happened to the mail for them, newest first.
+         * @description Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4428,7 +4428,7 @@ export interface paths {
         };
         /**
          * Download everything that is stored about one person, as JSON
-         * @description Download everything that is stored about one person, as JSON.
+         * @description For requests of access by a person: fields, lists, suppressions and activities in one file.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4454,7 +4454,7 @@ export interface paths {
         put?: never;
         /**
          * Erase the personal data of one person, in the background; counts and messages stay without it
-         * @description Erase the personal data of one person, in the background; counts and messages stay without it.
+         * @description Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.
          *
          *     Needs the permission `subscribers:write`.
          */
@@ -6990,7 +6990,7 @@ export interface components {
         };
         /** @description The field has, or has not, exactly this value. */
         SegmentEqualsRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7002,7 +7002,7 @@ export interface components {
         };
         /** @description The status, choice or yes-or-no field has, or has not, this value. */
         SegmentIsRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7014,7 +7014,7 @@ export interface components {
         };
         /** @description The text has this part. A multiselect field `contains` this choice. */
         SegmentTextRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7026,7 +7026,7 @@ export interface components {
         };
         /** @description The field has one, or none, of these values or ends. */
         SegmentTextsRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7038,7 +7038,7 @@ export interface components {
         };
         /** @description The number is larger or smaller. */
         SegmentNumberRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7050,7 +7050,7 @@ export interface components {
         };
         /** @description The date is before or after this time. */
         SegmentDateRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7062,7 +7062,7 @@ export interface components {
         };
         /** @description The date is, or is not, within the last days. */
         SegmentDaysRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7074,7 +7074,7 @@ export interface components {
         };
         /** @description The person is, or is not, in another segment, or an active member of a mailing list. */
         SegmentReferenceRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7087,9 +7087,44 @@ export interface components {
              */
             value: string;
         };
+        /** @description The person was sent the campaign, opened it or clicked in it, or did not. */
+        SegmentCampaignRule: {
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
+            field: string;
+            /**
+             * @description How the field is compared. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            operator: "was_sent" | "was_not_sent" | "opened" | "did_not_open" | "clicked" | "did_not_click";
+            /**
+             * Format: uuid
+             * @description Id of the campaign.
+             */
+            value: string;
+        };
+        /** @description The person clicked this link of the campaign. */
+        SegmentCampaignLinkRule: {
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
+            field: string;
+            /**
+             * @description How the field is compared. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            operator: "clicked_link";
+            /** @description A campaign and one of its links. */
+            value: {
+                /**
+                 * Format: uuid
+                 * @description Id of the campaign.
+                 */
+                campaign_id: string;
+                /** @description Index of the link, of `listCampaignLinks`. */
+                link: number;
+            };
+        };
         /** @description The field has no value, or has one. */
         SegmentPresenceRule: {
-            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field. */
+            /** @description A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field. */
             field: string;
             /**
              * @description How the field is compared. (enum property replaced by openapi-typescript)
@@ -7098,7 +7133,7 @@ export interface components {
             operator: "is_empty" | "is_not_empty";
         };
         /** @description One condition on a person. The operator decides the type of `value`. */
-        SegmentRule: components["schemas"]["SegmentEqualsRule"] | components["schemas"]["SegmentIsRule"] | components["schemas"]["SegmentTextRule"] | components["schemas"]["SegmentTextsRule"] | components["schemas"]["SegmentNumberRule"] | components["schemas"]["SegmentDateRule"] | components["schemas"]["SegmentDaysRule"] | components["schemas"]["SegmentReferenceRule"] | components["schemas"]["SegmentPresenceRule"];
+        SegmentRule: components["schemas"]["SegmentEqualsRule"] | components["schemas"]["SegmentIsRule"] | components["schemas"]["SegmentTextRule"] | components["schemas"]["SegmentTextsRule"] | components["schemas"]["SegmentNumberRule"] | components["schemas"]["SegmentDateRule"] | components["schemas"]["SegmentDaysRule"] | components["schemas"]["SegmentReferenceRule"] | components["schemas"]["SegmentCampaignRule"] | components["schemas"]["SegmentCampaignLinkRule"] | components["schemas"]["SegmentPresenceRule"];
         /** @description Rules that a person has to meet: all of them (`and`) or one of them (`or`). */
         SegmentConditions: {
             /**
@@ -11089,142 +11124,6 @@ export interface components {
             /** @description The rows of the page. */
             deliveries: components["schemas"]["WebhookDelivery"][];
             pagination: components["schemas"]["Pagination"];
-        };
-        /** @description The whole state now; null when the resource was deleted. */
-        CampaignLive: {
-            /**
-             * Format: uuid
-             * @description Unique id, a UUID.
-             */
-            id: string;
-            /**
-             * @description The status of the campaign.
-             * @enum {string}
-             */
-            status: "draft" | "scheduled" | "sending" | "sent" | "paused" | "cancelled";
-            /** @description All people of the audience who get a message; an estimate until `is_total_final`. */
-            total: number;
-            /** @description Whether the whole audience has been processed. */
-            is_total_final: boolean;
-            counts: components["schemas"]["CampaignCounts"];
-            excluded: components["schemas"]["ExcludedPeople"];
-            /** @description Messages that had their first attempt, whatever its result. */
-            attempted: number;
-            /** @description Messages that a person opened or clicked. */
-            opened: number;
-            /** @description Messages with a link that a person clicked. */
-            clicked: number;
-            /** @description Messages whose recipient unsubscribed. */
-            unsubscribed: number;
-            /** @description Messages that were reported as spam. */
-            complained: number;
-            /** @description Messages delivered, bounced or failed in the last 60 seconds. */
-            rate_per_minute: number;
-            /**
-             * Format: date-time
-             * @description When the last waiting message is sent at this rate; null when the campaign is not sending, or nothing moves.
-             */
-            eta: string | null;
-            /** @description Why the campaign is not faster; null when it sends as fast as workers and receiving servers allow. */
-            limited_by: components["schemas"]["CampaignLimitedBy"] | null;
-        };
-        /** @description The whole state now; null when the resource was deleted. */
-        JobsLive: {
-            /** @description Jobs that wait or run, and those that ended in the last 10 minutes, newest first; at most 50 of each. Only jobs that the caller may see. */
-            jobs: {
-                /**
-                 * Format: uuid
-                 * @description Unique id, a UUID.
-                 */
-                id: string;
-                /** @description The type of the job. */
-                type: string;
-                /**
-                 * @description The status of the job.
-                 * @enum {string}
-                 */
-                status: "pending" | "processing" | "completed" | "failed" | "cancelled";
-                /** @description Percentage. */
-                progress: number;
-                /** @description Items to process; null while unknown. */
-                total: number | null;
-                /** @description Items that were processed. */
-                processed: number;
-                /** @description Items that succeeded. */
-                succeeded: number;
-                /** @description Items that failed. */
-                failed: number;
-                /** @description Items that were skipped. */
-                skipped: number;
-                /**
-                 * Format: date-time
-                 * @description Time in UTC, ISO 8601.
-                 */
-                completed_at: string | null;
-            }[];
-        };
-        /** @description The whole state now; null when the resource was deleted. */
-        MessagesLive: {
-            /**
-             * Format: date-time
-             * @description The beginning of the day in the workspace's time zone.
-             */
-            since: string;
-            /** @description Messages that were accepted since then; the sum of `counts`. */
-            accepted: number;
-            /** @description These messages by their status now. Messages being sent count as queued or deferred. */
-            counts: {
-                /** @description Messages that are queued now. */
-                queued: number;
-                /** @description Messages that are delivered now. */
-                delivered: number;
-                /** @description Messages that are deferred now. */
-                deferred: number;
-                /** @description Messages that are bounced now. */
-                bounced: number;
-                /** @description Messages that are failed now. */
-                failed: number;
-                /** @description Messages that are suppressed now. */
-                suppressed: number;
-                /** @description Messages that are cancelled now. */
-                cancelled: number;
-                /** @description Messages that are complained now. */
-                complained: number;
-            };
-        };
-        /** @description The whole state now; null when the resource was deleted. */
-        DomainsLive: {
-            /** @description All sending domains of the workspace. */
-            total: number;
-            /** @description The newest 200 domains, newest first. */
-            domains: {
-                /**
-                 * Format: uuid
-                 * @description Unique id, a UUID.
-                 */
-                id: string;
-                /** @description The domain. */
-                domain: string;
-                /** @description Ownership is proved. */
-                is_verified: boolean;
-                /** @description The SPF record is right. */
-                spf_verified: boolean;
-                /** @description The DKIM record is right. */
-                dkim_verified: boolean;
-                /** @description There is a DMARC record. */
-                dmarc_verified: boolean;
-                /** @description The record of the domain's own return path is right. */
-                return_path_verified: boolean;
-                /** @description False when the operator switched the domain off. */
-                is_active: boolean;
-            }[];
-        };
-        StreamEnd: {
-            /**
-             * @description `access_lost`: the key, the session or a permission has ended; do not come back. `stopping`: this process stops; come back.
-             * @enum {string}
-             */
-            reason: "access_lost" | "stopping";
         };
         SearchResult: {
             /**
@@ -21617,7 +21516,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of the campaign, a UUID. */
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21662,7 +21564,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the campaign, a UUID. */
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21716,7 +21621,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the campaign, a UUID. */
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -21816,7 +21724,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the campaign, a UUID. */
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -24551,7 +24462,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Id of the subscriber, a UUID. */
+                /**
+                 * @description Id of the subscriber, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -24598,7 +24512,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of the subscriber, a UUID. */
+                /**
+                 * @description Id of the subscriber, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;
@@ -24616,7 +24533,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": string;
+                    "application/json": Record<string, never>;
                 };
             };
             400: components["responses"]["VALIDATION_ERROR"];
@@ -24636,7 +24553,10 @@ export interface operations {
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
-                /** @description Id of the subscriber, a UUID. */
+                /**
+                 * @description Id of the subscriber, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
                 id: string;
             };
             cookie?: never;

@@ -1681,7 +1681,7 @@ export interface Operations {
   listCampaignLinks(input: { id: string } & CallOptions): Call<Data<"listCampaignLinks">>;
   /**
    * When a link of a campaign was clicked, hour by hour.
-   * When a link of a campaign was clicked, hour by hour.
+   * First and last click, and clicks by hour for the 30 days after the first. It is read from the message log, so it is complete as long as the log is kept.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1692,7 +1692,7 @@ export interface Operations {
   getCampaignLinkActivity(input: { id: string; query?: Query<"getCampaignLinkActivity"> } & CallOptions): Call<Data<"getCampaignLinkActivity">>;
   /**
    * Export recipients of a campaign and what they did to a CSV file, in the background.
-   * Export recipients of a campaign and what they did to a CSV file, in the background.
+   * Takes the filters of `listCampaignMessages`. Follow the job with `getJob` and download its result. The file has one row for each recipient.
    *
    * Needs the permission `campaigns:write`.
    *
@@ -1701,7 +1701,7 @@ export interface Operations {
   exportCampaignRecipients(input: { id: string; body?: Body<"exportCampaignRecipients"> } & CallOptions): Call<Data<"exportCampaignRecipients">>;
   /**
    * Save the recipients of a campaign who did something as a segment of a list.
-   * Save the recipients of a campaign who did something as a segment of a list.
+   * The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1725,7 +1725,7 @@ export interface Operations {
   renderContent(input: { body: Body<"renderContent"> } & CallOptions): Call<Data<"renderContent">>;
   /**
    * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
-   * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
+   * Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. It asks no other server and sends nothing. What could not be found out in time is listed in `unchecked`.
    *
    * It asks other servers, and may take longer than a few seconds.
    *
@@ -2270,7 +2270,7 @@ export interface Operations {
   streamEvents(input?: { query?: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
   /**
    * Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
-   * Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
+   * At most five results of each kind, exact matches first. Only kinds that the caller may read are searched. Kinds that took too long are listed in `incomplete`.
    *
    * Any valid key, and any member of the workspace, may call this.
    *
@@ -2279,7 +2279,7 @@ export interface Operations {
   searchEverything(input?: { query?: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
   /**
    * What a person did, and what happened to the mail for them, newest first.
-   * What a person did, and what happened to the mail for them, newest first.
+   * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2290,7 +2290,7 @@ export interface Operations {
   listSubscriberActivities(input: { id: string; query?: Query<"listSubscriberActivities"> } & CallOptions): PagedCall<Data<"listSubscriberActivities">, "data">;
   /**
    * Download everything that is stored about one person, as JSON.
-   * Download everything that is stored about one person, as JSON.
+   * For requests of access by a person: fields, lists, suppressions and activities in one file.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2301,7 +2301,7 @@ export interface Operations {
   exportSubscriberData(input: { id: string } & CallOptions): Call<Data<"exportSubscriberData">>;
   /**
    * Erase the personal data of one person, in the background; counts and messages stay without it.
-   * Erase the personal data of one person, in the background; counts and messages stay without it.
+   * Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.
    *
    * Needs the permission `subscribers:write`.
    *

@@ -6,7 +6,7 @@
 
 import { hash } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
-import { MOST_SOUGHT_ADDRESSES, searchConditions } from "#audience/subscribers/search-conditions.ts";
+import { MOST_FOUND, searchConditions } from "#audience/subscribers/search-conditions.ts";
 import { AsyncCache } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
@@ -114,7 +114,7 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
       const relations = (search === undefined ? [undefined] : searchConditions(search)).map((found) =>
         membersRelation(workspaceId, segment, found),
       );
-      const most = search === undefined ? null : MOST_SOUGHT_ADDRESSES;
+      const most = search === undefined ? null : MOST_FOUND;
       return withDeadline(db, workspaceId, MOST_MS, (tx) => findPageIn(tx, relations, most, page));
     },
   };

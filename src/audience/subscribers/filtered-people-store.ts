@@ -8,7 +8,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SubscriberFilter } from "./page-store.ts";
 import type { PersonFilter, PersonOrder } from "./person-filter.ts";
-import { MOST_SOUGHT_ADDRESSES, searchConditions } from "./search-conditions.ts";
+import { MOST_FOUND, searchConditions } from "./search-conditions.ts";
 
 /** Everything that selects people. */
 export interface PeopleSelection extends SubscriberFilter {
@@ -84,7 +84,7 @@ export interface SortedId {
   readonly key: string;
 }
 
-/** Counts the people of the selection; of a search at most MOST_SOUGHT_ADDRESSES. */
+/** Counts the people of the selection; of a search at most MOST_FOUND. */
 export async function countSelected(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -100,10 +100,9 @@ export async function countSelected(
 
 function foundIds(workspaceId: WorkspaceId, selection: PeopleSelection, search: string): Sql {
   const branches = searchConditions(search).map(
-    (condition) =>
-      sql`(select s.id ${fromPeople(workspaceId, selection, condition)} limit ${MOST_SOUGHT_ADDRESSES})`,
+    (condition) => sql`(select s.id ${fromPeople(workspaceId, selection, condition)} limit ${MOST_FOUND})`,
   );
-  return sql`(select id from (${join(branches, " union ")}) f limit ${MOST_SOUGHT_ADDRESSES})`;
+  return sql`(select id from (${join(branches, " union ")}) f limit ${MOST_FOUND})`;
 }
 
 /**

@@ -46,7 +46,7 @@ export class SelectedPages {
   }
 
   /**
-   * The total is that of the filter now, or some seconds ago; of a search at most MOST_SOUGHT_ADDRESSES.
+   * The total is that of the filter now, or some seconds ago; of a search at most MOST_FOUND.
    * @throws ApiError BAD_REQUEST when a filter takes too long
    */
   async find(
@@ -95,7 +95,7 @@ export class SelectedPages {
 
 /**
  * The ids of a page, newest person first. Without a search the total comes from the counters, and the last page is as
- * fast as the first. A search counts and pages through its results, at most MOST_SOUGHT_ADDRESSES.
+ * fast as the first. A search counts and pages through its results, at most MOST_FOUND.
  */
 export async function findSubscriberPage(
   db: Queryable,

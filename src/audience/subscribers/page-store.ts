@@ -8,7 +8,7 @@ import { type PageStart, STRIDE } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SubscriberStatus } from "./memberships/status.ts";
-import { MOST_SOUGHT_ADDRESSES, searchConditions } from "./search-conditions.ts";
+import { MOST_FOUND, searchConditions } from "./search-conditions.ts";
 
 /** Which people to page through. */
 export interface SubscriberFilter {
@@ -67,7 +67,7 @@ export async function listAnchors(
   return rows.map((row) => row.id);
 }
 
-/** The ids of one page of search results, and the number of results (at most MOST_SOUGHT_ADDRESSES). */
+/** The ids of one page of search results, and the number of results (at most MOST_FOUND). */
 export async function searchIds(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -83,10 +83,10 @@ export async function searchIds(
       select s.id from subscribers s ${mailingListId === null ? empty : onList}
       where s.workspace_id = ${workspaceId} and ${condition}
         ${status === undefined ? empty : sql`and ${statusOf} = ${status}`}
-      limit ${MOST_SOUGHT_ADDRESSES})`,
+      limit ${MOST_FOUND})`,
   );
   const found = await db.row<{ ids: string[]; total: number }>(sql`
-    with found as materialized (select id from (${join(branches, " union ")}) f limit ${MOST_SOUGHT_ADDRESSES})
+    with found as materialized (select id from (${join(branches, " union ")}) f limit ${MOST_FOUND})
     select (select count(*)::int from found) as total,
       array(select id from found ${page.after === undefined ? empty : sql`where id < ${page.after}`}
         order by id desc limit ${page.limit} offset ${page.offset}) as ids`);

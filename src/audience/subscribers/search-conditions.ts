@@ -14,7 +14,7 @@ const PREFIX_LENGTH = 3;
 const MOST_WORDS = 8;
 
 /** A search returns at most this many people; results beyond are neither counted nor paged to. */
-export const MOST_SOUGHT_ADDRESSES = 2_000;
+export const MOST_FOUND = 2_000;
 
 /** One or more conditions; a person matches who meets any of them. */
 export function searchConditions(text: string): Sql[] {

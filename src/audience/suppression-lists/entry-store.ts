@@ -13,7 +13,7 @@ import { entryReason, type SuppressionReason, suppressionReasons } from "./suppr
 import type { SuppressionEntry } from "./suppression-list.ts";
 
 /** A search returns at most this many entries. */
-const MOST_SOUGHT_ADDRESSES = 5_000;
+const MOST_FOUND = 5_000;
 
 /** After adding at least this many entries, the planner's statistics are checked. */
 const MANY = 100;
@@ -79,7 +79,7 @@ export async function listEntryAnchors(db: Queryable, list: EntriesOf): Promise<
 }
 
 /**
- * Entries whose value starts with one of the texts, newest first; of more than MOST_SOUGHT_ADDRESSES entries, the first in
+ * Entries whose value starts with one of the texts, newest first; of more than MOST_FOUND entries, the first in
  * alphabetical order.
  */
 export async function searchEntries(
@@ -93,10 +93,10 @@ export async function searchEntries(
       select ${entry} from suppression_entries e
       where ${of(list)} and starts_with(e.normalized_value, ${text})
       -- The order of the index: no other plan is cheaper, whatever the statistics say about the text.
-      order by e.workspace_id, e.normalized_value, e.suppression_list_id limit ${MOST_SOUGHT_ADDRESSES})`,
+      order by e.workspace_id, e.normalized_value, e.suppression_list_id limit ${MOST_FOUND})`,
   );
   const rows = await db.rows<SuppressionEntry & { readonly total: number }>(sql`
-    with found as materialized (select * from (${join(found, " union all ")}) f limit ${MOST_SOUGHT_ADDRESSES}),
+    with found as materialized (select * from (${join(found, " union all ")}) f limit ${MOST_FOUND}),
     shown as (
       select * from found ${page.after === undefined ? empty : sql`where id < ${page.after}`}
       order by id desc limit ${page.limit} offset ${page.offset})

@@ -49,6 +49,8 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       path: "/subscribers/{id}/activities",
       mayTakeLong: "reading",
       summary: "What a person did, and what happened to the mail for them, newest first",
+      description:
+        "Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.",
       needs: need(subscribers, "read"),
       query: {
         limit,
@@ -73,6 +75,8 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       path: "/subscribers/{id}/export",
       mayTakeLong: "reading",
       summary: "Download everything that is stored about one person, as JSON",
+      description:
+        "For requests of access by a person: fields, lists, suppressions and activities in one file.",
       needs: need(subscribers, "read"),
       answer: fileShape(
         "application/json",
@@ -90,6 +94,8 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       path: "/subscribers/{id}/erase",
       summary:
         "Erase the personal data of one person, in the background; counts and messages stay without it",
+      description:
+        "Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.",
       needs: writes,
       confirmed: true,
       body: ErasureRequest,

@@ -84,6 +84,8 @@ export function searchEndpoints({ search }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/search",
       summary: `Search people, messages, campaigns and ${searchKinds.length - 3} other kinds of resources by name, address or id`,
+      description:
+        "At most five results of each kind, exact matches first. Only kinds that the caller may read are searched. Kinds that took too long are listed in `incomplete`.",
       needs: "authenticated",
       query: { q: wantedField },
       answer: SearchResults,

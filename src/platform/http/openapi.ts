@@ -250,7 +250,7 @@ function success(
     return {
       description: content ?? summary,
       headers: headersNamed(...usual),
-      content: { [EVENT_STREAM]: { schema, "x-events": components.schema(streamed) } },
+      content: { [EVENT_STREAM]: { schema, "x-events": components.schema(inlined(streamed)) } },
     };
   }
   const mediaType = mediaTypeOf(answer);
@@ -260,7 +260,10 @@ function success(
       headers: headersNamed(...usual, "Content-Disposition"),
       content: {
         [mediaType]: {
-          schema: { type: "string", description: content },
+          schema: {
+            type: mediaType.startsWith("application/json") ? "object" : "string",
+            description: content,
+          },
           ...exampleOf(summary, example?.answer),
         },
       },
@@ -298,6 +301,14 @@ function success(
       },
     },
   };
+}
+
+/** The shape without ids: an extension of the document does not count as a use of a component. */
+function inlined(shape: unknown): unknown {
+  if (Array.isArray(shape)) return shape.map(inlined);
+  if (typeof shape !== "object" || shape === null) return shape;
+  const { $id: _, ...rest } = shape as Record<string, unknown>;
+  return Object.fromEntries(Object.entries(rest).map(([name, part]) => [name, inlined(part)]));
 }
 
 /** The schema with a description, unless it has one. */

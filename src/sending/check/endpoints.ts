@@ -39,7 +39,10 @@ export function campaignCheckEndpoints(deps: CampaignCheckDeps): Endpoint[] {
       path: "/campaigns/{id}/check",
       mayTakeLong: "asking others",
       summary: "Find what would go wrong if a campaign were sent, who would get it, and what it costs",
+      description:
+        "Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. It asks no other server and sends nothing. What could not be found out in time is listed in `unchecked`.",
       needs: need(campaigns, "read"),
+      unaudited: "only reads",
       answer: CampaignCheck,
       message: "Campaign checked",
       errors: ["BAD_REQUEST"],

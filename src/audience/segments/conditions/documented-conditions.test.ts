@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import document from "../../../../openapi.json" with { type: "json" };
 import { booleanKind } from "./boolean-kind.ts";
+import { campaignKind } from "./campaign-kind.ts";
 import { multiselectKind, selectKind } from "./choice-kind.ts";
 import { dateKind } from "./date-kind.ts";
 import { numberKind } from "./number-kind.ts";
@@ -21,6 +22,7 @@ it("the API reference has every operator once, with the type of its value", () =
     statusKind,
     segmentKind,
     mailingListKind,
+    campaignKind,
   ];
   const known = new Set(kinds.flatMap(({ operators }) => [...operators.keys()]));
   expect(Object.keys(SegmentRule.discriminator.mapping).toSorted()).toEqual([...known].toSorted());

@@ -75,6 +75,26 @@ const rules = [
     value: { type: "string", format: "uuid", description: "Id of the segment or the mailing list." },
   },
   {
+    id: "SegmentCampaignRule",
+    about: "The person was sent the campaign, opened it or clicked in it, or did not.",
+    operators: ["was_sent", "was_not_sent", "opened", "did_not_open", "clicked", "did_not_click"],
+    value: { type: "string", format: "uuid", description: "Id of the campaign." },
+  },
+  {
+    id: "SegmentCampaignLinkRule",
+    about: "The person clicked this link of the campaign.",
+    operators: ["clicked_link"],
+    value: {
+      type: "object",
+      description: "A campaign and one of its links.",
+      required: ["campaign_id", "link"],
+      properties: {
+        campaign_id: { type: "string", format: "uuid", description: "Id of the campaign." },
+        link: { type: "integer", minimum: 0, description: "Index of the link, of `listCampaignLinks`." },
+      },
+    },
+  },
+  {
     id: "SegmentPresenceRule",
     about: "The field has no value, or has one.",
     operators: ["is_empty", "is_not_empty"],
@@ -87,7 +107,7 @@ const field = {
   minLength: 1,
   maxLength: LONGEST_WORD,
   description:
-    "A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, or `custom_fields.` and the name of a custom field.",
+    "A field of the person: `email`, `email_domain`, `first_name`, `last_name`, `source`, `status`, `created_at`, `subscribed_at`, `unsubscribed_at`, `last_sent_at`, `last_opened_at`, `last_clicked_at`, `sent_count`, `open_count`, `click_count`, `engagement_score`, `segment`, `mailing_list`, `campaign`, or `custom_fields.` and the name of a custom field.",
 };
 
 const SegmentRule = Type.Unsafe({

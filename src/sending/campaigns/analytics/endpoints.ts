@@ -308,6 +308,8 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       path: "/campaigns/{id}/links/activity",
       mayTakeLong: "reading",
       summary: "When a link of a campaign was clicked, hour by hour",
+      description:
+        "First and last click, and clicks by hour for the 30 days after the first. It is read from the message log, so it is complete as long as the log is kept.",
       needs: need(campaigns, "read"),
       query: { link: linkIndexField },
       answer: CampaignLinkActivity,

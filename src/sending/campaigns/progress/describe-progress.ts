@@ -210,7 +210,7 @@ const pauseTexts: Readonly<Record<PauseReason, string>> = {
 
 /** One sentence for a pause; @param reason null when a person paused it */
 export function pauseText(reason: string | null): string {
-  if (reason === null) return "Somebody has paused it. Resume it to continue.";
+  if (reason === null) return "A person or a key has paused it. Resume it to continue.";
   return pauseTexts[reason as PauseReason] ?? `The service has paused it: ${reason}.`;
 }
 

@@ -89,6 +89,8 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
       method: "POST",
       path: "/campaigns/{id}/messages/export-async",
       summary: "Export recipients of a campaign and what they did to a CSV file, in the background",
+      description:
+        "Takes the filters of `listCampaignMessages`. Follow the job with `getJob` and download its result. The file has one row for each recipient.",
       needs,
       confirmed: true,
       body: RecipientExport,
@@ -115,6 +117,8 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
       path: "/campaigns/{id}/segments",
       mayTakeLong: "reading",
       summary: "Save the recipients of a campaign who did something as a segment of a list",
+      description:
+        "The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.",
       needs: need(segmentsResource, "write"),
       body: CampaignSegment,
       answer: Segment,
