@@ -430,7 +430,9 @@ describe("answers", () => {
       return;
     }
     const beside = [endpoint.isContinued && "next_cursor", endpoint.isCounted && "total"].filter(Boolean);
-    expect(Object.keys(answer.body).sort()).toEqual(["data", "message", "success", ...beside].sort());
+    expect(Object.keys(answer.body).sort()).toEqual(
+      ["data", "message", "success", ...beside].map(String).sort(),
+    );
     expect(answer.body).toMatchObject({ success: true, message: expect.stringMatching(/./) });
     const shape = Compile(withoutOtherFields(endpoint.answer) as TSchema);
     expect(shape.Errors(answer.body.data)).toEqual([]);

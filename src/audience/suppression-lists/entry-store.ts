@@ -103,7 +103,12 @@ export async function searchEntries(
     select counted.total, shown.* from (select count(*)::int as total from found) counted
     left join shown on true order by shown.id desc`);
   // A page behind the last one is a row with nothing but the total.
-  const entries = rows.filter(({ id }) => id !== null).map(({ total: _, ...entry }) => entry);
+  const entries = rows
+    .filter(({ id }) => id !== null)
+    .map((row) => {
+      const { total: _, ...entry } = row;
+      return entry;
+    });
   return { entries, total: rows[0]?.total ?? 0 };
 }
 

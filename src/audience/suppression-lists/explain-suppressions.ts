@@ -68,20 +68,21 @@ function findingOf(
 ): SuppressionFinding {
   const may_be_mailed = !rows.some(({ suppression_scope }) => suppression_scope === "global");
   const isKeptFrom = new Set(rows.map(({ mailing_list_id }) => mailing_list_id));
-  const mailing_lists = states.flatMap(({ email: _, subscriber_id: __, ...state }) => ({
-    ...state,
-    may_be_mailed: may_be_mailed && state.status === "active" && !isKeptFrom.has(state.mailing_list_id),
-  }));
+  const mailing_lists = states.map((one) => {
+    const { email: _, subscriber_id: _id, ...state } = one;
+    const isActive = state.status === "active" && !isKeptFrom.has(state.mailing_list_id);
+    return { ...state, may_be_mailed: may_be_mailed && isActive };
+  });
   return {
     ...asked,
     may_be_mailed,
     summary: summaryOf(asked.email, may_be_mailed, rows, mailing_lists),
     subscriber_id: states[0]?.subscriber_id ?? null,
-    blocks: rows.map(({ email: _, source_message_id, ...block }) => ({
-      ...block,
-      cause: (source_message_id !== null && causes.get(source_message_id)) || null,
-      removal_warning: removalWarning(block),
-    })),
+    blocks: rows.map((row) => {
+      const { email: _, source_message_id, ...block } = row;
+      const cause = (source_message_id !== null && causes.get(source_message_id)) || null;
+      return { ...block, cause, removal_warning: removalWarning(block) };
+    }),
     mailing_lists,
   };
 }

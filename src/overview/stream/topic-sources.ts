@@ -181,7 +181,10 @@ export function topicSources({ db, clock }: Dependencies): Readonly<Record<Topic
           const ofWorkspace = byWorkspace.get(workspaceId) ?? [];
           return {
             total: ofWorkspace[0]?.total ?? 0,
-            domains: ofWorkspace.map(({ workspace_id: _, total: _all, ...domain }) => domain),
+            domains: ofWorkspace.map((row) => {
+              const { workspace_id: _, total: _all, ...domain } = row;
+              return domain;
+            }),
           };
         });
       },

@@ -91,7 +91,7 @@ function subjectFindings(subject: string): CheckFinding[] {
   const found = (severity: Severity, code: string, message: string, fix: string) =>
     wholeFinding(severity, code, "subject", message, fix);
   if (text === "") return [found("error", "subject_empty", "The subject is empty.", "Give a subject.")];
-  const length = [...text].length;
+  const { length } = Array.from(text);
   const letters = text.replaceAll(/[^\p{L}]/gu, "");
   return [
     ...(length > LONG_SUBJECT
@@ -128,7 +128,7 @@ function previewOf(html: string): string {
   const text = shown
     .replaceAll(/https?:\/\/\S+/g, "")
     .replaceAll(/(?:\s|\u{200b}|\u{200c}|\u{34f}|\u{ad})+/gu, " ");
-  return [...text.trim()].slice(0, PREVIEW_LENGTH).join("");
+  return Array.from(text.trim()).slice(0, PREVIEW_LENGTH).join("");
 }
 
 function previewFindings(preview: string): CheckFinding[] {

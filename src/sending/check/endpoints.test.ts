@@ -44,7 +44,8 @@ const checkHtml = async (html_content: string, change: object = {}) =>
   (await check(await draft({ html_content, ...change }))).findings;
 const codes = (findings: readonly CheckFinding[]) => findings.map(({ code }) => code);
 const found = (findings: readonly CheckFinding[], code: string) =>
-  findings.find((finding) => finding.code === code) ?? expect.fail(`no ${code} in ${codes(findings)}`);
+  findings.find((finding) => finding.code === code) ??
+  expect.fail(`no ${code} in ${codes(findings).join(", ")}`);
 
 describe("the content", () => {
   test("of a sound mail has no error, and shows subject, preview text and sizes", async () => {

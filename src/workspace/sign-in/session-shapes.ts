@@ -169,11 +169,14 @@ export async function sessionOf(
   return {
     id: row.id,
     person: personOf(user),
-    workspaces: workspaces.map(({ builtInRole, roleId, roleName, permissions, joined_at: _, ...one }) => ({
-      ...one,
-      role: { key: builtInRole, id: roleId, name: roleName },
-      permissions: [...permissions],
-    })),
+    workspaces: workspaces.map((membership) => {
+      const { builtInRole, roleId, roleName, permissions, joined_at: _, ...one } = membership;
+      return {
+        ...one,
+        role: { key: builtInRole, id: roleId, name: roleName },
+        permissions: [...permissions],
+      };
+    }),
     has_second_factor: row.has_second_factor,
     second_factors: await factors.kindsOf(db, userId),
     confirmed_until: new Date(confirmedAt.getTime() + CONFIRMED_MS),

@@ -69,11 +69,10 @@ export function workspaceSettingsEndpoints({ db, clock, plans, forgetKeys }: Wor
       message: "Workspaces",
       async handle({ caller: { actor } }) {
         const rows = await listWorkspacesOf(db, actor.id);
-        return rows.map(({ builtInRole, roleId, roleName, permissions: _, ...row }) => ({
-          ...row,
-          role: roleValueOf({ builtInRole, roleId }),
-          role_name: roleName,
-        }));
+        return rows.map((membership) => {
+          const { builtInRole, roleId, roleName, permissions: _, ...row } = membership;
+          return { ...row, role: roleValueOf({ builtInRole, roleId }), role_name: roleName };
+        });
       },
     }),
     endpoint({

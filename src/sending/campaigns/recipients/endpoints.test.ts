@@ -50,7 +50,9 @@ beforeAll(async () => {
 });
 
 const positions = (emails: readonly string[]) =>
-  emails.map((email) => campaign.mails.findIndex((mail) => mail.email === email)).sort();
+  emails
+    .map((email) => campaign.mails.findIndex((mail) => mail.email === email))
+    .toSorted((one, other) => one - other);
 
 describe("an export of recipients", () => {
   const start = (body?: object, id = campaign.campaignId) =>
