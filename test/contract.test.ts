@@ -423,7 +423,7 @@ describe("answers", () => {
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
     const mediaType = mediaTypeOf(endpoint.answer);
     if (mediaType !== undefined) {
-      const wanted = mediaType.startsWith("text/") ? `${mediaType}; charset=utf-8` : mediaType;
+      const wanted = /^text|json$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType;
       expect(answer.headers.get("content-type")).toBe(wanted);
       if (mediaType === EVENT_STREAM) return;
       expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);
@@ -454,7 +454,8 @@ describe("answers", () => {
     ]) {
       const answer = await callOf(endpoint, owner)(endpoint.method, `${url}?page=${value}&limit=${value}`);
       expect(answer.status).toBe(200);
-      if (Array.isArray(answer.body.data)) continue;
+      // Its rows stand alone, and are null if there are none.
+      if (endpoint.isContinued || Array.isArray(answer.body.data)) continue;
       const { page, limit } = answer.body.data.pagination;
       expect(page).toBeGreaterThanOrEqual(1);
       expect(limit).toBeGreaterThanOrEqual(1);

@@ -164,7 +164,7 @@ export function listPersonActivities(
         a.actor_name, array(select c->>'field' from jsonb_array_elements(a.changes) c), ${noMessage}
       from audit_events a
       where a.workspace_id = ${workspaceId} and a.resource_kind = 'subscribers' and a.resource_id = ${person.id}
-        and a.result = 'done' and ${wants("changed")}
+        and a.result = 'done' and a.operation <> 'addMember' and ${wants("changed")}
     ), page as (
       select * from happened
       ${upTo === undefined ? empty : sql`where (time, id) < (${upTo}, ${after?.id ?? null}::uuid)`}

@@ -839,8 +839,8 @@ test("an action answers with what it made of the campaign, whatever others do to
   const id = await create();
   await setStatus(id, "sending");
   const { paused, cancelled } = await database.transaction(async (tx) => {
-    // Answers are read with the segment's name; these actions themselves do not need it.
-    await tx.run(sql`lock table segments`);
+    // The first action waits for its event in the audit log, and the second one for the row of the campaign.
+    await tx.run(sql`lock table audit_events in share mode`);
     const paused = act(id, "pause");
     await untilWaiting(database, 1);
     const cancelled = act(id, "cancel");
