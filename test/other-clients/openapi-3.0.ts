@@ -29,7 +29,10 @@ function converted(value: unknown): unknown {
   if (!isObject(value)) return value;
   // Beside $ref, 3.0 ignores everything.
   if (typeof value.$ref === "string") return { $ref: value.$ref };
-  const parts = Object.entries(value).filter(([name]) => !UNKNOWN_KEYWORDS.has(name));
+  // Examples of a schema are an array, those of a body an object, which 3.0 has too.
+  const parts = Object.entries(value).filter(
+    ([name, part]) => !UNKNOWN_KEYWORDS.has(name) && !(name === "examples" && Array.isArray(part)),
+  );
   return nullable(
     Object.fromEntries(parts.map(([name, part]) => [name, name === "examples" ? part : converted(part)])),
   );
