@@ -5,7 +5,7 @@ import { type Endpoint, permissionOf } from "#platform/http/endpoint.ts";
 import { newId } from "#platform/ids.ts";
 import { endpointsForDocs } from "#processes/api.ts";
 import { apiCaller } from "./support/api-caller.ts";
-import { bodies, type Owner, resources } from "./support/contract-examples.ts";
+import { before, bodies, type Owner, resources } from "./support/contract-examples.ts";
 import { eventually } from "./support/eventually.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startService } from "./support/service.ts";
@@ -35,7 +35,7 @@ const audited = changing.filter(({ unaudited }) => unaudited === undefined);
 const byName = (list: readonly Endpoint[]) =>
   list.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
 
-async function idsFor(path: string): Promise<string[]> {
+async function idsFor(path: string, owner: Owner): Promise<string[]> {
   const ids: string[] = [];
   for (const { index, 0: id } of path.matchAll(/\{\w+\}/g)) {
     const kind = path.slice(0, index + id.length);
@@ -51,10 +51,14 @@ function fill(path: string, ids: readonly string[]): string {
 }
 
 async function callWithExample(endpoint: Endpoint) {
-  const ids = await idsFor(endpoint.path);
-  const body = endpoint.body === undefined ? undefined : await bodies[endpoint.id]?.(owner);
+  // Some operations end a session or give it another cookie.
+  const options = { isOperator: true, confirmedAt: new Date("2999-01-01") };
+  const acting: Owner = { ...owner, person: await service.newPerson(["*:*"], options) };
+  await before[endpoint.id]?.(acting);
+  const ids = await idsFor(endpoint.path, acting);
+  const body = endpoint.body === undefined ? undefined : await bodies[endpoint.id]?.(acting);
   const { needs } = endpoint;
-  const call = needs === "signed in" || needs === "operator" ? person.call : service.call;
+  const call = needs === "signed in" || needs === "operator" ? acting.person.call : service.call;
   const answer = await call(endpoint.method, fill(endpoint.path, ids), body);
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   return { ids, body, answer, events: await eventsOf(answer.headers.get("x-request-id")) };
@@ -80,7 +84,7 @@ it.each(byName(audited))("%s writes one event with its actor, and no secret", as
   expect(events).toHaveLength(1);
   const [event] = events;
   expect(event).toMatchObject({ operation: endpoint.id, result: "done", code: null });
-  expect(event?.actor_name).toMatch(/./);
+  if (endpoint.needs !== "public") expect(event?.actor_name).toMatch(/./);
   if (endpoint.status !== 201 && ids.length > 0) expect(event?.resource_id).toBe(ids.at(-1));
   const text = JSON.stringify(events);
   for (const secret of [...secretsIn(body), ...secretsIn(answer.body.data)])
@@ -105,9 +109,12 @@ it.each(byName(audited.filter(({ path }) => path.includes("{"))))(
   },
 );
 
+const written = service.newPerson(["*:*"], { isOperator: true, confirmedAt: new Date("2999-01-01") });
+const writer = () => written;
+
 it("a change is logged with the values before and after", async () => {
   const { body } = await service.call("POST", "/mailing-lists", { name: "Before" });
-  const changed = await person.call("PUT", `/mailing-lists/${body.data.id}`, { name: "After" });
+  const changed = await (await writer()).call("PUT", `/mailing-lists/${body.data.id}`, { name: "After" });
   const [event] = await eventsOf(changed.headers.get("x-request-id"));
   expect(event).toMatchObject({
     actor_kind: "person",
@@ -183,9 +190,9 @@ it("the log is filtered, walked by cursor, downloaded, and needs its permission"
     `/audit-events?operation=createMailingList&limit=2&after=${body.next_cursor}`,
   );
   expect(next.body.data[0].id < body.data[1].id).toBe(true);
-  const byPerson = await service.call("GET", `/audit-events?actor=${person.userId}`);
+  const byPerson = await service.call("GET", `/audit-events?actor=${(await writer()).userId}`);
   expect(new Set(byPerson.body.data.map(({ actor }: { actor: { id: string } }) => actor.id))).toEqual(
-    new Set([person.userId]),
+    new Set([(await writer()).userId]),
   );
   expect((await service.call("GET", "/audit-events?to=2020-01-01")).body.data).toEqual([]);
   expect((await service.call("GET", "/audit-events?from=yesterday")).status).toBe(400);
@@ -200,12 +207,12 @@ it("the log is filtered, walked by cursor, downloaded, and needs its permission"
 
 it("an operator's act on a workspace is in the log of that workspace", async () => {
   const other = await service.newWorkspace();
-  await person.call("POST", `/operator/workspaces/${other.workspaceId}/suspend`);
+  await (await writer()).call("POST", `/operator/workspaces/${other.workspaceId}/suspend`);
   const { body } = await apiCaller(() => service.url, other.key)("GET", "/audit-events");
   expect(body.data).toMatchObject([
     {
       operation: "suspendWorkspace",
-      actor: { kind: "person", id: person.userId },
+      actor: { kind: "person", id: (await writer()).userId },
       changes: [{ field: "is_suspended", before: false, after: true }],
     },
   ]);

@@ -32,10 +32,15 @@ export async function signInPerson(
     await tx.run(sql`
       insert into users (id, email, name, is_operator, created_at)
       values (${userId}, ${email}, 'Ada Lovelace', ${isOperator}, ${now})`);
+    const isAdmin = permissions.length === 1 && permissions[0] === "*:*";
+    if (!isAdmin) {
+      await tx.run(sql`
+        insert into roles (workspace_id, id, name, permissions)
+        values (${workspaceId}, ${roleId}, ${roleId}, ${permissions})`);
+    }
     await tx.run(sql`
-      insert into roles (workspace_id, id, name, permissions) values (${workspaceId}, ${roleId}, ${roleId}, ${permissions})`);
-    await tx.run(sql`
-      insert into workspace_members (workspace_id, user_id, role_id) values (${workspaceId}, ${userId}, ${roleId})`);
+      insert into workspace_members (workspace_id, user_id, built_in_role, role_id)
+      values (${workspaceId}, ${userId}, ${isAdmin ? "admin" : null}, ${isAdmin ? null : roleId})`);
     await tx.run(sql`
       insert into sessions (token_hash, id, user_id, has_second_factor, ip, agent, created_at, seen_at, expires_at, confirmed_at)
       values (${hash("sha256", token, "buffer")}, ${newId()}, ${userId}, ${hasSecondFactor}, '192.0.2.1', 'Test browser',

@@ -133,10 +133,13 @@ export class AuditHook {
   }
 }
 
+/** The defaults, without contents where the operation can leave them out: events do not have them. */
 function queryDefaults({ query = {} }: Endpoint): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(query).map(([name, field]) => [name, field.read(undefined, name)]),
-  );
+  const parts = Object.entries(query).map(([name, field]) => [
+    name,
+    field.read(name === "without" ? "content" : undefined, name),
+  ]);
+  return Object.fromEntries(parts);
 }
 
 /** Lack of rights; for visitors, who have none, a sign-in that failed. */
