@@ -70,7 +70,8 @@ const secretsIn = (value: unknown): string[] => {
   JSON.stringify(value, (name, inner: unknown) => {
     if (
       /^(?:key|secret|password|token|private_key|signing_secret)$/.test(name) &&
-      typeof inner === "string"
+      typeof inner === "string" &&
+      inner.length >= 8
     ) {
       found.push(inner);
     }

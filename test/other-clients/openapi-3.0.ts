@@ -47,7 +47,8 @@ function nullable(schema: Json): Json {
   if (Array.isArray(type)) {
     const types = type.filter((one) => one !== "null");
     const single = types.length === 1 ? { type: types[0] } : {};
-    return { ...rest, ...single, ...(types.length < type.length && { nullable: true }) };
+    const words = Array.isArray(rest.enum) ? { enum: rest.enum.filter((one) => one !== null) } : {};
+    return { ...rest, ...words, ...single, ...(types.length < type.length && { nullable: true }) };
   }
   if (Array.isArray(anyOf) && anyOf.some(isNull)) {
     const others = anyOf.filter((one) => !isNull(one));

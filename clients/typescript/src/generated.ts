@@ -22876,7 +22876,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["VALIDATION_ERROR"];
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
             401: components["responses"]["UNAUTHORIZED"];
             402: components["responses"]["PLAN_LIMIT_REACHED_or_INSUFFICIENT_BALANCE"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];

@@ -159,7 +159,7 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       answer: JobStarted,
       status: 202,
       message: "The validation has started",
-      errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE", "CONFLICT"],
+      errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE", "CONFLICT", "BAD_REQUEST"],
       handle: ({ caller: { workspaceId }, body }) =>
         startBulkValidation(deps, workspaceId, body.file, readEncodingName(body.encoding)),
     }),
