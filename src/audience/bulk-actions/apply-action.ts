@@ -2,7 +2,6 @@
  * Does an action to the people of one batch, in the caller's transaction. Locks as all changes of people do: the list,
  * the types of fields, people by address, suppression lists last (memberships/membership-changes.ts).
  */
-import sql, { type Sql } from "sql-template-tag";
 import { listFieldsInForce, shareLockFieldTypes } from "#audience/custom-fields/store.ts";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import { listTooFull, setFieldOfPeople } from "#audience/subscribers/field-values-store.ts";
@@ -14,7 +13,7 @@ import { insertEntries, refreshStatistics } from "#audience/suppression-lists/en
 import { lockSuppressionList } from "#audience/suppression-lists/store.ts";
 import { suppressPeople } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import type { Transaction } from "#platform/database/pool.ts";
-import { newId, type WorkspaceId } from "#platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage-limit.ts";
 import type { PeopleAction } from "./bulk-action.ts";
 import {
@@ -24,6 +23,8 @@ import {
   listMembershipStates,
   lockThese,
   type MembershipState,
+  movesSql,
+  newcomersSql,
   type RefusedPerson,
 } from "./store.ts";
 
@@ -114,7 +115,7 @@ const addToList: Apply<"add_to_list"> = async (
     const defaults = fields.filter(({ default_value }) => default_value !== null);
     await insertMembers(tx, workspaceId, {
       mailingListId,
-      people: relationOf(joining),
+      people: newcomersSql(joining),
       now,
       updateExisting: true,
       resubscribe: false,
@@ -127,13 +128,6 @@ const addToList: Apply<"add_to_list"> = async (
   }
   return { changed: joining.length, unchanged: before.length, refused: [...unknown, ...refused] };
 };
-
-function relationOf(people: readonly LockedPerson[]): Sql {
-  return sql`(
-    select *, null::text as first_name, null::text as last_name, 'bulk action' as source, null::text as status,
-      '{}'::jsonb as custom_fields
-    from unnest(${people.map(() => newId())}::uuid[], ${people.map(({ email }) => email)}::text[]) p (id, email))`;
-}
 
 const removeFromList: Apply<"remove_from_list"> = async (
   tx,
@@ -165,11 +159,7 @@ const setStatuses: Apply<"set_status"> = async (
   if (mailing_list_id !== null) await lockMailingList(tx, workspaceId, mailing_list_id);
   const { people, unknown } = await lockPeopleOf(tx, batch);
   const before = await listMembershipStates(tx, workspaceId, idsOf(people), mailing_list_id);
-  const moves = sql`
-    select l.list as mailing_list_id, l.person as subscriber_id, ${status}::text as status
-    from unnest(${before.map((one) => one.mailing_list_id)}::uuid[], ${before.map((one) => one.subscriber_id)}::uuid[])
-      as l (list, person)`;
-  await updateStatuses(tx, workspaceId, moves, now);
+  await updateStatuses(tx, workspaceId, movesSql(before, status), now);
   const after = await listMembershipStates(tx, workspaceId, idsOf(people), mailing_list_id);
   const held = new Map(before.map((one) => [keyOf(one), one.status]));
   const moved = after.filter((one) => held.get(keyOf(one)) !== one.status);

@@ -3,7 +3,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { selectedIdsSql } from "#audience/subscribers/filtered-people-store.ts";
 import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { BulkActionInput } from "./bulk-action.ts";
 
 /** People of one batch: a transaction of about a second at most. */
@@ -151,4 +151,20 @@ export function listLacking(
     cross join lateral (
       select name from unnest(${required}::text[]) r (name) where not s.custom_fields ? r.name limit 1) n
     where s.workspace_id = ${workspaceId} and s.id = any(${ids}::uuid[])`);
+}
+
+/** The people as a relation for insertMembers (memberships/add-members.ts), which knows them by their addresses. */
+export function newcomersSql(people: readonly LockedPerson[]): Sql {
+  return sql`(
+    select *, null::text as first_name, null::text as last_name, 'bulk action' as source, null::text as status,
+      '{}'::jsonb as custom_fields
+    from unnest(${people.map(() => newId())}::uuid[], ${people.map(({ email }) => email)}::text[]) p (id, email))`;
+}
+
+/** A select for updateStatuses (memberships/membership-changes.ts): this status for each of the memberships. */
+export function movesSql(memberships: readonly MembershipState[], status: SubscriberStatus): Sql {
+  return sql`
+    select l.list as mailing_list_id, l.person as subscriber_id, ${status}::text as status
+    from unnest(${memberships.map((one) => one.mailing_list_id)}::uuid[],
+      ${memberships.map((one) => one.subscriber_id)}::uuid[]) as l (list, person)`;
 }

@@ -12,7 +12,7 @@ import { parsedJson } from "#platform/http/request/json-body.ts";
 export type CustomValues = Readonly<Record<string, unknown>>;
 
 /** Limits for one person: for a call together with the stored values, for a row of an import alone. */
-export const MOST_KEYS = 500;
+export const MOST_FIELD_KEYS = 500;
 const LONGEST_KEY = 100;
 export const MOST_OCTETS = 65_536;
 
@@ -58,7 +58,7 @@ export function valueReader(fields: readonly CustomField[], dates: DateReader): 
     held: CustomValues,
   ): { values: Map<string, unknown>; faults: FieldFault[] } => {
     // Checked before the values are read.
-    if (valuesIn(given) > MOST_KEYS && valuesIn(given) > valuesIn(held)) throw invalid(tooMuch);
+    if (valuesIn(given) > MOST_FIELD_KEYS && valuesIn(given) > valuesIn(held)) throw invalid(tooMuch);
     const values = new Map(Object.entries(held));
     const faults: FieldFault[] = [];
     for (const [key, value] of Object.entries(given)) {
@@ -109,7 +109,7 @@ function fault(key: string, message: string): FieldFault {
 
 const tooMuch: FieldFault = {
   field: "custom_fields",
-  message: `custom_fields of one person may hold ${MOST_KEYS} values and ${MOST_OCTETS / 1024} KB`,
+  message: `custom_fields of one person may hold ${MOST_FIELD_KEYS} values and ${MOST_OCTETS / 1024} KB`,
 };
 
 /**
@@ -119,7 +119,7 @@ const tooMuch: FieldFault = {
 function grows(values: ReadonlyMap<string, unknown>, held: CustomValues): boolean {
   const octets = octetsOf(Object.fromEntries(values));
   return (
-    (values.size > MOST_KEYS && values.size > Object.keys(held).length) ||
+    (values.size > MOST_FIELD_KEYS && values.size > Object.keys(held).length) ||
     (octets > MOST_OCTETS && octets > octetsOf(held))
   );
 }

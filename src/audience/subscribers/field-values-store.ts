@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { MOST_KEYS, MOST_OCTETS } from "./check-custom-field-values.ts";
+import { MOST_FIELD_KEYS, MOST_OCTETS } from "./check-custom-field-values.ts";
 import { withWorkspace } from "./memberships/planner-hints.ts";
 import type { SubscriberStatus } from "./memberships/status.ts";
 
@@ -70,7 +70,7 @@ export function listTooFull(
     select s.id from subscribers s
     cross join lateral (select jsonb_set(s.custom_fields, array[${field}], ${JSON.stringify(value)}::jsonb) as after) a
     where s.workspace_id = ${workspaceId} and s.id = any(${ids}::uuid[]) and not s.custom_fields ? ${field}
-      and (octet_length(a.after::text) > ${MOST_OCTETS} or (select count(*) from jsonb_object_keys(a.after)) > ${MOST_KEYS})`);
+      and (octet_length(a.after::text) > ${MOST_OCTETS} or (select count(*) from jsonb_object_keys(a.after)) > ${MOST_FIELD_KEYS})`);
 }
 
 /** Sets a custom field; null removes it. @returns the people whose value changed */

@@ -7,7 +7,7 @@ import { suppressionReasons } from "./suppression-check.ts";
 import { suppressionScopes } from "./suppression-list.ts";
 
 /** Addresses of one question. */
-export const MOST_ADDRESSES = 100;
+const MOST_ASKED = 100;
 /** Entries and mailing lists that the answer names for each address. */
 export const MOST_NAMED_EACH = 100;
 
@@ -15,8 +15,8 @@ export const SuppressionSearch = Type.Object(
   {
     addresses: Type.Array(Type.String({ minLength: 3, maxLength: 500 }), {
       minItems: 1,
-      maxItems: MOST_ADDRESSES,
-      description: `Addresses, 1 to ${MOST_ADDRESSES}. A name beside an address and the case of letters make no difference.`,
+      maxItems: MOST_ASKED,
+      description: `Addresses, 1 to ${MOST_ASKED}. A name beside an address and the case of letters make no difference.`,
     }),
   },
   { $id: "SuppressionSearch" },
