@@ -423,7 +423,7 @@ describe("answers", () => {
       expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);
       return;
     }
-    const beside = endpoint.isContinued ? ["next_cursor"] : [];
+    const beside = endpoint.isContinued ? ["next_cursor", "total"] : [];
     expect(Object.keys(answer.body).sort()).toEqual(["data", "message", ...beside, "success"]);
     expect(answer.body).toMatchObject({ success: true, message: expect.stringMatching(/./) });
     const shape = Compile(withoutOtherFields(endpoint.answer) as TSchema);
@@ -446,6 +446,8 @@ describe("answers", () => {
     ]) {
       const answer = await callOf(endpoint, owner)(endpoint.method, `${url}?page=${value}&limit=${value}`);
       expect(answer.status).toBe(200);
+      // Its rows stand alone, and are null if there are none.
+      if (endpoint.isContinued) continue;
       if (Array.isArray(answer.body.data)) continue;
       const { page, limit } = answer.body.data.pagination;
       expect(page).toBeGreaterThanOrEqual(1);
