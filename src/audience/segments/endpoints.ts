@@ -6,7 +6,8 @@ import { listMembers } from "#audience/subscribers/store.ts";
 import { Member } from "#audience/subscribers/subscriber-shapes.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { requirePermissions } from "#platform/http/authenticate.ts";
+import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { cursorFields, idField, pageFields, textField } from "#platform/http/request/query.ts";
 import { offsetOf, pageOf, pagination } from "#platform/http/response/pagination.ts";
@@ -16,7 +17,7 @@ import { checkConditions } from "./conditions/check-conditions.ts";
 import { withFreshCounts } from "./member-counts.ts";
 import { createMemberPages } from "./member-pages.ts";
 import { segmentsOfSubscriber } from "./members-as-relation.ts";
-import { countMembersIn, membersRelation, withDeadline } from "./members-store.ts";
+import { previewSegmentation } from "./preview-segmentation.ts";
 import { describeRuleFields, RuleFields } from "./rule-fields.ts";
 import {
   changeSegment,
@@ -37,8 +38,6 @@ import {
   segmentsResource,
 } from "./segment.ts";
 import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
-
-const MOST_PREVIEW_MS = 5_000;
 
 interface Dependencies {
   readonly db: Database;
@@ -142,16 +141,13 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       answer: SegmentPreview,
       message: ({ subscriber_count: count }) => (count === 1 ? "1 subscriber" : `${count} subscribers`),
       errors: ["BAD_REQUEST"],
-      async handle({ caller: { workspaceId }, params, body }) {
+      async handle({ caller, params, body }) {
+        const { workspaceId } = caller;
+        if (body.samples) requirePermissions(caller, [permissionOf(need(subscribers, "read"))]);
         await requireMailingList(db, workspaceId, params.id);
         const now = clock.now();
         const { segmentation } = await checkConditions(db, workspaceId, params.id, body.conditions, now);
-        const relation = membersRelation(workspaceId, segmentation);
-        return {
-          subscriber_count: await withDeadline(db, workspaceId, MOST_PREVIEW_MS, (tx) =>
-            countMembersIn(tx, relation),
-          ),
-        };
+        return previewSegmentation(db, workspaceId, segmentation, body);
       },
     }),
     endpoint({

@@ -1,6 +1,7 @@
 /** Shapes of a segment: as the API returns it, and as callers create and change it. */
 
 import { type Static, type TSchema, Type } from "typebox";
+import { Member } from "#audience/subscribers/subscriber-shapes.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
 import { CreatedAt, DOCUMENTED_AS, described, Id, nullable, Timestamp, UpdatedAt } from "#platform/shapes.ts";
 import { nameAndDescription } from "#workspace/read-display-name.ts";
@@ -77,12 +78,43 @@ export const NewSegment = Type.Object(
 export type NewSegment = Static<typeof NewSegment>;
 
 export const SegmentPreviewInput = Type.Object(
-  { conditions: described(SegmentConditions, "Who is counted.") },
+  {
+    conditions: described(SegmentConditions, "The conditions that the counted people meet."),
+    samples: Type.Optional(
+      Type.Boolean({
+        description: "Whether to return ten of the people; needs `subscribers:read`. Default: false.",
+      }),
+    ),
+    rule_counts: Type.Optional(
+      Type.Boolean({ description: "Whether to count the people of each rule alone, too. Default: false." }),
+    ),
+  },
   { $id: "SegmentPreviewInput" },
 );
 
 export const SegmentPreview = Type.Object(
-  { subscriber_count: Type.Integer({ description: "Number of people who meet the conditions now." }) },
+  {
+    subscriber_count: Type.Integer({ description: "Number of people who meet the conditions now." }),
+    samples: Type.Optional(
+      Type.Array(Member, {
+        description: "The ten newest of these people. Only if the call asks for samples.",
+      }),
+    ),
+    rule_counts: Type.Optional(
+      Type.Array(
+        Type.Object({
+          path: Type.String({ description: "Place of the rule, such as `conditions.rules[1].rules[0]`." }),
+          subscriber_count: nullable(
+            Type.Integer({
+              description:
+                "People who meet this rule, as if it were the only one; null if there was no time to count.",
+            }),
+          ),
+        }),
+        { description: "One for each rule, in their order. Only if the call asks for them." },
+      ),
+    ),
+  },
   { $id: "SegmentPreview" },
 );
 

@@ -58,6 +58,18 @@ function isGroup(rule: Rule | RuleGroup): rule is RuleGroup {
   return "rules" in rule;
 }
 
+/** Every rule with its path, as eachCondition (conditions.ts) names it. */
+export function* eachRule(
+  { rules }: RuleGroup,
+  path = "conditions",
+): Generator<readonly [path: string, rule: Rule]> {
+  for (const [index, rule] of rules.entries()) {
+    const at = `${path}.rules[${index}]`;
+    if (isGroup(rule)) yield* eachRule(rule, at);
+    else yield [at, rule];
+  }
+}
+
 /** Whether any rule reads this; includes nested groups. */
 export function doesRead({ rules }: RuleGroup, what: Reads): boolean {
   return rules.some((rule) => (isGroup(rule) ? doesRead(rule, what) : rule.reads.includes(what)));
