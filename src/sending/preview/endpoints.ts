@@ -1,27 +1,21 @@
 /** POST /render: a mail as it would be sent to one person, and the address of a page that shows it. */
-import type { FindIdentity } from "#delivery/compose/compose-leased-message.ts";
-import { domainOf } from "#mail/address.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { invalid } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
 import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
-import { fieldNames, optionsOf } from "#sending/content/compile-for-workspace.ts";
 import {
   type ChosenPerson,
   firstOfAudience,
   samplePerson,
   subscriberAs,
 } from "#sending/mail/choose-person.ts";
-import { findAttachments } from "#sending/mail/presend-store.ts";
 import { fieldError } from "#sending/mail-fields.ts";
 import { type LoadedMail, loadMail } from "./load-mail.ts";
 import { PREVIEW_MS, previewLink } from "./preview-page.ts";
-import { createRenderer, type RenderAside } from "./render-in-thread.ts";
+import { createRenderer, type RenderDeps, renderAs } from "./render-in-thread.ts";
 import { RenderedMail, RenderOrder } from "./rendered-mail.ts";
 import { insertPreview } from "./store.ts";
 
@@ -30,16 +24,8 @@ const BODY_LIMIT = 30 * 1024 * 1024;
 /** Subscribers are personal data, which a key for campaigns alone does not see. */
 const READ_PEOPLE = "subscribers:read";
 
-export interface PreviewDeps {
-  readonly db: Database;
+export interface PreviewDeps extends RenderDeps {
   readonly clock: Clock;
-  /** PUBLIC_URL, or the address that the service listens on; without a trailing slash. */
-  readonly publicUrl: () => string;
-  readonly findIdentity: FindIdentity;
-  /** The base URL of links in mail. */
-  readonly linkBase: (workspaceId: WorkspaceId, urlDomainId: string | null) => Promise<string>;
-  /** Null when the service receives no mail. */
-  readonly bounceDomain: string | null;
   readonly keys: PurposeKeys;
 }
 
@@ -109,38 +95,4 @@ async function choosePerson(
       ? await firstOfAudience(db, workspaceId, audience, now)
       : undefined;
   return first ?? samplePerson(db, workspaceId, listId, now);
-}
-
-/** @throws ApiError VALIDATION_ERROR that names every fault of the content */
-async function renderAs(
-  { db, publicUrl, findIdentity, linkBase, bounceDomain }: PreviewDeps,
-  render: RenderAside,
-  { campaign, source, listId, files }: LoadedMail,
-  person: ChosenPerson,
-  now: Date,
-) {
-  const { workspace_id: workspaceId } = campaign;
-  const showsImages = files.length > 0 && /cid:/i.test(campaign.html_content ?? "");
-  const [identity, base, fields, contents] = await Promise.all([
-    findIdentity(workspaceId, domainOf(campaign.from_email)),
-    linkBase(workspaceId, campaign.url_domain_id),
-    fieldNames(db, workspaceId, listId),
-    showsImages ? findAttachments(db, workspaceId, campaign.id) : [],
-  ]);
-  const answer = await render(workspaceId, {
-    campaign,
-    source,
-    options: optionsOf(campaign, fields, campaign.timezone),
-    person,
-    files: files.map((file, at) => ({ ...file, content: contents[at]?.content ?? "" })),
-    now,
-    publicUrl: publicUrl(),
-    linkBase: base,
-    bounceDomain,
-    signingKey: identity.signingKey,
-    returnPathHost: identity.returnPathHost,
-  });
-  if (answer.ok) return answer;
-  const [first, ...rest] = answer.faults;
-  throw invalid(first ?? { field: "html_content", message: "html_content cannot be rendered" }, ...rest);
 }
