@@ -1,6 +1,6 @@
 /**
  * The open event streams of this process, and the one poller behind them. Once a second it reads the states of all watched
- * topics, one statement for each kind of topic, whatever the number of streams. While nobody watches, it reads nothing.
+ * topics, one statement for each kind of topic, whatever the number of streams. Without an open stream it reads nothing.
  *
  * An event carries the whole state of its topic, so only the newest matters: a stream gets a state when it differs from the
  * one that it got last. The id of an event names the states (by a hash) that the stream has then. A stream that continues
@@ -215,7 +215,7 @@ export class LiveStreams {
     this.#hasNew = false;
     this.#begunAt = performance.now();
     try {
-      // First, so that nobody gets a state that they may not see any more.
+      // First, so that no caller gets a state that it may not see any more.
       await this.#endLostStreams();
       await this.#readStates();
       for (const stream of this.#streams) this.#sendChanges(stream);

@@ -1,8 +1,6 @@
 /** Reads the states of watched topics: each source reads all subjects of its kind in one statement. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, type TSchema, Type } from "typebox";
-import { listDomainStandings } from "#identity/sending-domains/standings-store.ts";
-import { listCountsSince } from "#messages/counters/counts-since-store.ts";
 import { storedStatuses } from "#messages/message/status.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -15,6 +13,7 @@ import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts"
 import { CampaignLive, liveProgress } from "#sending/campaigns/progress/describe-progress.ts";
 import { listProgress } from "#sending/campaigns/progress/store.ts";
 import type { TopicKind } from "./topics.ts";
+import { listCountsSince, listDomainStandings } from "./workspace-states-store.ts";
 
 /** What a topic is about, in one workspace. */
 export interface Subject {

@@ -66,7 +66,7 @@ export interface JobFilter {
 }
 
 /** How long an ended job and its files are available. */
-export const KEPT_DAYS = 7;
+export const JOB_KEPT_DAYS = 7;
 /** Files are kept a little longer, so that a download that has begun can finish. */
 const FETCH_HOURS = 1;
 
@@ -176,7 +176,7 @@ export async function updateJobToCancel(
     update jobs set cancel_requested = true, due_at = least(due_at, now()),
       status = case when ${isUntouched} then 'cancelled' else status end,
       completed_at = case when ${isUntouched} then now() end,
-      expires_at = case when ${isUntouched} then now() + make_interval(days => ${KEPT_DAYS}) end
+      expires_at = case when ${isUntouched} then now() + make_interval(days => ${JOB_KEPT_DAYS}) end
     where workspace_id = ${workspaceId} and id = ${id} and ${isOpen}
     returning ${columns}`);
 }
@@ -236,7 +236,7 @@ export async function updateJobEnded(
     update jobs set ${progressed(progress)}, status = ${end.status},
       result = ${end.result === undefined ? null : JSON.stringify(end.result)}, error = ${end.error ?? null},
       result_file = ${end.result_file ?? null}, errors_file = ${end.errors_file ?? null},
-      completed_at = now(), expires_at = now() + make_interval(days => ${KEPT_DAYS})
+      completed_at = now(), expires_at = now() + make_interval(days => ${JOB_KEPT_DAYS})
     where ${held(run)}`);
   return ended > 0;
 }

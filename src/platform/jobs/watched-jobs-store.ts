@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { isOpen, type JobStatus, KEPT_DAYS } from "./job-record-store.ts";
+import { isOpen, JOB_KEPT_DAYS, type JobStatus } from "./job-record-store.ts";
 
 /** A job as it is shown while people watch it. */
 export interface WatchedJob {
@@ -38,7 +38,7 @@ export function listWatchedJobs(
       union all
       (select ${shown} from jobs j
       where j.workspace_id = w.workspace_id and j.status in ('completed', 'failed', 'cancelled')
-        and j.expires_at > now() + make_interval(days => ${KEPT_DAYS}, mins => ${-WATCHED_MINUTES})
+        and j.expires_at > now() + make_interval(days => ${JOB_KEPT_DAYS}, mins => ${-WATCHED_MINUTES})
       order by j.expires_at desc limit ${most})) j
     order by j.workspace_id, j.id desc`,
     "watched jobs",

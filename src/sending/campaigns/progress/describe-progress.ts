@@ -29,7 +29,7 @@ export const CampaignCounts = Type.Object(
     ),
     waiting: count("Messages that wait for their first attempt."),
     in_delivery: count("Messages that a delivery worker has taken and not finished."),
-    deferred: count("Messages that a receiving server has put off; they are tried again."),
+    deferred: count("Messages that a receiving server has deferred; they are tried again."),
     delivered: count("Messages that the receiving server has accepted, those complained about included."),
     bounced: count("Messages that were refused for good."),
     failed: count("Messages that could not be sent in time."),
@@ -54,7 +54,7 @@ const LimitedBy = Type.Object(
   {
     cause: Type.Enum([...limitingCauses], {
       description:
-        "`provider`: receiving servers put mail off. `warm_up`: the daily quota of a new sending IP is used up. `sending_ip`: the machine that has the sending IP is not sending. `preparing`: the audience is still being processed.",
+        "`provider`: receiving servers defer mail. `warm_up`: the daily quota of a new sending IP is used up. `sending_ip`: the machine that has the sending IP is not sending. `preparing`: the audience is still being processed.",
     }),
     text: Type.String({ description: "One sentence for people." }),
     pause_reason: nullable(
@@ -104,7 +104,7 @@ const LastDeferralShape = Type.Object(
 
 const DomainCounts = {
   queued: count("Messages that wait for their first attempt or are being sent."),
-  deferred: count("Messages that were put off."),
+  deferred: count("Messages that were deferred."),
   delivered: count("Messages that the receiving server has accepted."),
   bounced: count("Messages that were refused for good."),
   failed: count("Messages that could not be sent in time."),
@@ -122,7 +122,7 @@ export const CampaignProgress = Type.Object(
     ) as typeof NullableTimestamp,
     last_deferral: described(
       nullable(LastDeferralShape),
-      "The newest answer of the last five minutes that put a message off.",
+      "The newest answer of the last five minutes that deferred a message.",
     ) as ReturnType<typeof nullable<typeof LastDeferralShape>>,
     domains: Type.Array(
       Type.Object({ domain: Type.String({ description: "Domain of the recipients." }), ...DomainCounts }),
@@ -210,7 +210,7 @@ const pauseTexts: Readonly<Record<PauseReason, string>> = {
 
 /** One sentence for a pause; @param reason null when a person paused it */
 export function pauseText(reason: string | null): string {
-  if (reason === null) return "Somebody has paused it. Resume it to continue.";
+  if (reason === null) return "A person has paused it. Resume it to continue.";
   return pauseTexts[reason as PauseReason] ?? `The service has paused it: ${reason}.`;
 }
 
@@ -241,14 +241,14 @@ function limitedBy(row: ProgressRow, counts: Static<typeof CampaignCounts>): Sta
   if (row.held_back === "sending_ip") {
     return because("sending_ip", "The machine that has the sending IP is not sending now.");
   }
-  if (isPutOff(row, counts)) return because("provider", providerText(row));
+  if (isDeferred(row, counts)) return because("provider", providerText(row));
   return counts.waiting === 0 && counts.preparing > 0
     ? because("preparing", "The audience is still being processed.")
     : null;
 }
 
-/** Whether receiving servers put off a tenth of the messages, or nothing else is left. */
-function isPutOff(row: ProgressRow, counts: Static<typeof CampaignCounts>): boolean {
+/** Whether receiving servers defer a tenth of the messages, or nothing else is left. */
+function isDeferred(row: ProgressRow, counts: Static<typeof CampaignCounts>): boolean {
   if (counts.deferred === 0) return false;
   if (counts.waiting + counts.in_delivery + counts.preparing === 0) return true;
   return row.deferred_lately > 0 && row.deferred_lately * 10 >= row.finished_lately;
@@ -256,9 +256,9 @@ function isPutOff(row: ProgressRow, counts: Static<typeof CampaignCounts>): bool
 
 /** Without the text of the reply, which may contain an address. */
 function providerText({ last_deferral: last }: ProgressRow): string {
-  if (last === null) return "Receiving servers have put mail off. It is tried again.";
+  if (last === null) return "Receiving servers have deferred mail. It is tried again.";
   const codes = [last.code, last.enhanced_code].filter((code) => code !== null).join(" ");
   const who = last.domain ?? "A receiving server";
   if (codes === "") return `${who} cannot be reached now. The mail is tried again.`;
-  return `${who} puts mail off (${codes}). It is tried again.`;
+  return `${who} defers mail (${codes}). It is tried again.`;
 }
