@@ -54,7 +54,7 @@ const LimitedBy = Type.Object(
   {
     cause: Type.Enum([...limitingCauses], {
       description:
-        "`provider`: receiving servers put mail off. `warm_up`: the daily quota of a new sending IP is used up. `sending_ip`: the machine that has the sending IP is not sending. `preparing`: the audience is still being processed.",
+        "`provider`: receiving servers defer mail. `warm_up`: the daily quota of a new sending IP is used up. `sending_ip`: the machine that has the sending IP is not sending. `preparing`: the audience is still being processed.",
     }),
     text: Type.String({ description: "One sentence for people." }),
     pause_reason: nullable(
@@ -122,7 +122,7 @@ export const CampaignProgress = Type.Object(
     ) as typeof NullableTimestamp,
     last_deferral: described(
       nullable(LastDeferralShape),
-      "The newest answer of the last five minutes that put a message off.",
+      "The newest answer of the last five minutes that deferred a message.",
     ) as ReturnType<typeof nullable<typeof LastDeferralShape>>,
     domains: Type.Array(
       Type.Object({ domain: Type.String({ description: "Domain of the recipients." }), ...DomainCounts }),
@@ -241,7 +241,7 @@ function limitedBy(row: ProgressRow, counts: Static<typeof CampaignCounts>): Sta
   if (row.held_back === "sending_ip") {
     return because("sending_ip", "The machine that has the sending IP is not sending now.");
   }
-  if (isPutOff(row, counts)) return because("provider", providerText(row));
+  if (isDeferred(row, counts)) return because("provider", providerText(row));
   return counts.waiting === 0 && counts.preparing > 0
     ? because("preparing", "The audience is still being processed.")
     : null;
@@ -256,9 +256,9 @@ function isPutOff(row: ProgressRow, counts: Static<typeof CampaignCounts>): bool
 
 /** Without the text of the reply, which may contain an address. */
 function providerText({ last_deferral: last }: ProgressRow): string {
-  if (last === null) return "Receiving servers have put mail off. It is tried again.";
+  if (last === null) return "Receiving servers have deferred mail. It is tried again.";
   const codes = [last.code, last.enhanced_code].filter((code) => code !== null).join(" ");
   const who = last.domain ?? "A receiving server";
   if (codes === "") return `${who} cannot be reached now. The mail is tried again.`;
-  return `${who} puts mail off (${codes}). It is tried again.`;
+  return `${who} defers mail (${codes}). It is tried again.`;
 }

@@ -121,7 +121,7 @@ test("people who are left out are counted by reason", async () => {
   });
 });
 
-test("what limits a campaign is named, with the answer of the server that puts its mail off", async () => {
+test("what limits a campaign is named, with the answer of the server that defers its mail", async () => {
   const campaign = await sendingTo(["a@slow.test", "b@slow.test"]);
   const cause = async () => (await progressOf(campaign.id)).limited_by;
   expect(await cause()).toBe(null);
@@ -134,7 +134,7 @@ test("what limits a campaign is named, with the answer of the server that puts i
   });
   expect(await cause()).toEqual({
     cause: "provider",
-    text: "slow.test puts mail off (421 4.7.28). It is tried again.",
+    text: "slow.test defers mail (421 4.7.28). It is tried again.",
     pause_reason: null,
   });
   expect((await progressOf(campaign.id)).last_deferral).toMatchObject({
