@@ -7268,12 +7268,25 @@ export interface components {
             is_active?: boolean;
         };
         SegmentPreviewInput: {
-            /** @description Who is counted. */
+            /** @description The conditions that the counted people meet. */
             conditions: components["schemas"]["SegmentConditions"];
+            /** @description Whether to return ten of the people; needs `subscribers:read`. Default: false. */
+            samples?: boolean;
+            /** @description Whether to count the people of each rule alone, too. Default: false. */
+            rule_counts?: boolean;
         };
         SegmentPreview: {
             /** @description Number of people who meet the conditions now. */
             subscriber_count: number;
+            /** @description The ten newest of these people. Only if the call asks for samples. */
+            samples?: components["schemas"]["Member"][];
+            /** @description One for each rule, in their order. Only if the call asks for them. */
+            rule_counts?: {
+                /** @description Place of the rule, such as `conditions.rules[1].rules[0]`. */
+                path: string;
+                /** @description People who meet this rule, as if it were the only one; null if there was no time to count. */
+                subscriber_count: number | null;
+            }[];
         };
         SegmentChanges: {
             /** @description Name for display, unique or not; it is trimmed. */
@@ -9327,7 +9340,7 @@ export interface components {
         };
         CampaignLimitedBy: {
             /**
-             * @description `provider`: receiving servers put mail off. `warm_up`: the daily quota of a new sending IP is used up. `sending_ip`: the machine that has the sending IP is not sending. `preparing`: the audience is still being processed.
+             * @description `provider`: receiving servers defer mail. `warm_up`: the daily quota of a new sending IP is used up. `sending_ip`: the machine that has the sending IP is not sending. `preparing`: the audience is still being processed.
              * @enum {string}
              */
             cause: "scheduled" | "paused" | "plan_limit" | "balance" | "workspace_suspended" | "hourly_cap" | "warm_up" | "sending_ip" | "provider" | "preparing";
@@ -9399,7 +9412,7 @@ export interface components {
              * @description When the last message had its first attempt, or the campaign was cancelled.
              */
             completed_at: string | null;
-            /** @description The newest answer of the last five minutes that put a message off. */
+            /** @description The newest answer of the last five minutes that deferred a message. */
             last_deferral: components["schemas"]["LastDeferral"] | null;
             /** @description The receiving domains with the most messages, largest first; at most 20. */
             domains: {

@@ -248,7 +248,7 @@ function limitedBy(row: ProgressRow, counts: Static<typeof CampaignCounts>): Sta
 }
 
 /** Whether receiving servers deferred a tenth of the messages, or nothing else is left. */
-function isPutOff(row: ProgressRow, counts: Static<typeof CampaignCounts>): boolean {
+function isDeferred(row: ProgressRow, counts: Static<typeof CampaignCounts>): boolean {
   if (counts.deferred === 0) return false;
   if (counts.waiting + counts.in_delivery + counts.preparing === 0) return true;
   return row.deferred_lately > 0 && row.deferred_lately * 10 >= row.finished_lately;
