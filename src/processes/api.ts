@@ -19,6 +19,7 @@ import { createDatabase } from "#platform/database/pool.ts";
 import { metricsAccess } from "#platform/http/auth/metrics-access.ts";
 import { createRateLimiter } from "#platform/http/auth/rate-limit.ts";
 import { Authenticator } from "#platform/http/authenticate.ts";
+import { registerConsole } from "#platform/http/console-pages.ts";
 import { registerDocs } from "#platform/http/docs-page.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
 import { HEALTH_RATE, LIVENESS_RATE, type ReadinessCheck, registerHealth } from "#platform/http/health.ts";
@@ -171,6 +172,7 @@ export function createApi(
         checks,
       });
       registerDocs(pages);
+      registerConsole(pages);
       registerHome(pages, { hasInbox: config.MAIL_MODE === "capture" });
       registerWorkspacePages(pages, parts);
       registerIdentityPages(pages, parts);

@@ -1,0 +1,22 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createPages } from "./routes.tsx";
+import "./tokens.css";
+
+const queries = new QueryClient({
+  // The client of the API tries again by itself, where that is safe.
+  defaultOptions: { queries: { retry: false, refetchOnWindowFocus: false } },
+});
+const pages = createPages(queries);
+const place = document.getElementById("root");
+if (place) {
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <RouterProvider router={pages} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * The table of all lists: a real table with a sticky head, rows that open, and a focus that arrow keys and `j`/`k` move.
+ * Old rows stay, dimmed, while new ones load; the skeleton has the height of what comes.
+ */
+import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { useKeys } from "./keys.ts";
+
+export interface Column<Row> {
+  readonly id: string;
+  readonly head: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** CSS width; a column without one shares what is left. */
+  readonly width?: string;
+  readonly isNumeric?: boolean;
+  /** Hidden on narrow screens. */
+  readonly isSecondary?: boolean;
+}
+
+interface Props<Row> {
+  readonly label: string;
+  readonly columns: readonly Column<Row>[];
+  /** Undefined while the first rows load. */
+  readonly rows: readonly Row[] | undefined;
+  readonly idOf: (row: Row) => string;
+  readonly openId?: string | undefined;
+  readonly onOpen: (row: Row) => void;
+  readonly isStale?: boolean;
+}
+
+const SKELETON_ROWS = 12;
+
+export function DataTable<Row>({ label, columns, rows, idOf, openId, onOpen, isStale = false }: Props<Row>) {
+  const [focused, setFocused] = useState(0);
+  const body = useRef<HTMLTableSectionElement>(null);
+  const count = rows?.length ?? 0;
+  const moveTo = (index: number) => {
+    const next = Math.max(0, Math.min(count - 1, index));
+    setFocused(next);
+    body.current?.querySelectorAll<HTMLElement>("tr")[next]?.focus();
+  };
+  useKeys({ j: () => moveTo(isWithin(body.current) ? focused + 1 : focused), k: () => moveTo(focused - 1) });
+  const onKey = (event: KeyboardEvent, index: number, row: Row) => {
+    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1, Home: -count, End: count };
+    const step = steps[event.key];
+    if (step !== undefined) moveTo(index + step);
+    else if (event.key === "Enter") onOpen(row);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <table
+      aria-label={label}
+      aria-busy={rows === undefined || isStale}
+      className={`w-full table-fixed border-collapse text-table transition-opacity duration-100 ${isStale ? "opacity-60 delay-300" : ""}`}
+    >
+      <colgroup>
+        {columns.map(({ id, width, isSecondary }) => (
+          <col key={id} style={{ width }} className={isSecondary ? "max-md:hidden" : ""} />
+        ))}
+      </colgroup>
+      <thead>
+        <tr>
+          {columns.map(({ id, head, isNumeric, isSecondary }) => (
+            <th
+              key={id}
+              scope="col"
+              className={`sticky top-0 z-10 h-8 border-b border-line bg-surface px-3 text-left text-small font-medium text-muted ${isNumeric ? "text-right" : ""} ${isSecondary ? "max-md:hidden" : ""}`}
+            >
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody ref={body}>
+        {rows === undefined
+          ? Array.from({ length: SKELETON_ROWS }, (_, index) => (
+              <SkeletonRow key={String(index)} columns={columns} index={index} />
+            ))
+          : rows.map((row, index) => {
+              const id = idOf(row);
+              return (
+                <tr
+                  key={id}
+                  tabIndex={index === Math.min(focused, count - 1) ? 0 : -1}
+                  aria-selected={id === openId}
+                  onFocus={() => setFocused(index)}
+                  onClick={() => onOpen(row)}
+                  onKeyDown={(event) => onKey(event, index, row)}
+                  className={`h-9 border-b border-line/60 -outline-offset-2 hover:bg-sunken/70 aria-selected:bg-selected ${id === openId ? "hover:bg-selected" : ""}`}
+                >
+                  {columns.map((column) => (
+                    <td
+                      key={column.id}
+                      className={`truncate px-3 ${column.isNumeric ? "text-right" : ""} ${column.isSecondary ? "max-md:hidden" : ""}`}
+                    >
+                      {column.cell(row)}
+                    </td>
+                  ))}
+                </tr>
+              );
+            })}
+      </tbody>
+    </table>
+  );
+}
+
+function SkeletonRow<Row>({ columns, index }: { readonly columns: readonly Column<Row>[]; readonly index: number }) {
+  return (
+    <tr className="h-9 border-b border-line/60">
+      {columns.map(({ id, isSecondary }, place) => (
+        <td key={id} className={`px-3 ${isSecondary ? "max-md:hidden" : ""}`}>
+          <span
+            className="block h-3 animate-appear rounded bg-sunken"
+            style={{ width: `${40 + ((index * 37 + place * 23) % 50)}%` }}
+          />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function isWithin(element: HTMLElement | null): boolean {
+  return element?.contains(document.activeElement) ?? false;
+}

@@ -1,0 +1,92 @@
+/** The menus of the side bar: the workspaces, and the person with the theme. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Check, ChevronsUpDown } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Button, Menu, MenuItem, MenuTrigger, Popover, Section, Header } from "react-aria-components";
+import { apiOf } from "../api/client.ts";
+import { usePlace } from "../api/session.tsx";
+
+const themes = ["system", "light", "dark"] as const;
+
+export function WorkspaceMenu() {
+  const { session, workspace } = usePlace();
+  const navigate = useNavigate();
+  return (
+    <MenuTrigger>
+      <Button className="flex h-8 min-w-0 flex-1 items-center gap-2 rounded-control px-2 font-semibold hover:bg-sunken">
+        <Initial text={workspace.name} />
+        <span className="truncate">{workspace.name}</span>
+        <ChevronsUpDown size={14} aria-hidden className="ml-auto text-muted" />
+      </Button>
+      <Overlay>
+        <Menu className="outline-none" onAction={(id) => navigate({ to: `/${id}/` })}>
+          {session.workspaces.map(({ id, name, role }) => (
+            <Item key={id} id={id} isChosen={id === workspace.id}>
+              {name} <span className="ml-2 text-muted">{role.name}</span>
+            </Item>
+          ))}
+        </Menu>
+      </Overlay>
+    </MenuTrigger>
+  );
+}
+
+export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
+  const { session } = usePlace();
+  const queries = useQueryClient();
+  const [theme, setTheme] = useState(() => localStorage.getItem("theme") ?? "system");
+  const onAction = async (id: string | number) => {
+    if (id === "sign-out") {
+      await apiOf(undefined).signOut();
+      queries.clear();
+      location.assign("/console/sign-in");
+      return;
+    }
+    localStorage.setItem("theme", String(id));
+    document.documentElement.dataset["theme"] = String(id);
+    setTheme(String(id));
+  };
+  return (
+    <MenuTrigger>
+      <Button aria-label={`Account of ${session.person.name}`} className="flex h-9 w-full min-w-0 items-center gap-2 rounded-control px-2 hover:bg-sunken">
+        <Initial text={session.person.name} />
+        {!isFolded && <span className="truncate">{session.person.name}</span>}
+      </Button>
+      <Overlay>
+        <Menu className="outline-none" onAction={onAction}>
+          <Section>
+            <Header className="px-3 pt-1 pb-1 text-small text-muted">Theme</Header>
+            {themes.map((one) => (
+              <Item key={one} id={one} isChosen={one === theme}>
+                <span className="capitalize">{one}</span>
+              </Item>
+            ))}
+          </Section>
+          <Item id="sign-out">Sign out</Item>
+        </Menu>
+      </Overlay>
+    </MenuTrigger>
+  );
+}
+
+function Overlay({ children }: { readonly children: ReactNode }) {
+  return <Popover className="min-w-56 rounded-panel bg-surface p-1 shadow-overlay">{children}</Popover>;
+}
+
+function Item({ id, isChosen = false, children }: { readonly id: string; readonly isChosen?: boolean; readonly children: ReactNode }) {
+  return (
+    <MenuItem id={id} textValue={id} className="flex h-8 items-center gap-2 rounded px-3 outline-none data-[focused]:bg-selected">
+      <span className="flex-1">{children}</span>
+      {isChosen && <Check size={14} aria-hidden />}
+    </MenuItem>
+  );
+}
+
+function Initial({ text }: { readonly text: string }) {
+  return (
+    <span aria-hidden className="grid h-5 w-5 shrink-0 place-items-center rounded bg-accent text-[11px] font-semibold text-on-accent">
+      {Array.from(text.trim())[0]?.toUpperCase() ?? "?"}
+    </span>
+  );
+}
