@@ -48,7 +48,13 @@ function fontAhead(): Plugin {
       handler(_html, { bundle = {} }) {
         const font = Object.keys(bundle).find((name) => /inter-latin-wght.*woff2$/.test(name));
         if (font === undefined) return [];
-        const attrs = { rel: "preload", as: "font", type: "font/woff2", href: `/console/${font}`, crossorigin: true };
+        const attrs = {
+          rel: "preload",
+          as: "font",
+          type: "font/woff2",
+          href: `/console/${font}`,
+          crossorigin: true,
+        };
         return [{ tag: "link", attrs, injectTo: "head" }];
       },
     },
@@ -79,6 +85,12 @@ export default defineConfig({
   base: "/console/",
   plugins: [react(), tailwind(), operationParameters(), fontAhead(), compressedFiles()],
   resolve: { conditions: ["posthaste-source", "module", "browser", "production"] },
-  build: { target: "es2022", cssTarget: ["chrome123", "firefox121", "safari17.5"], assetsInlineLimit: 0, modulePreload: { polyfill: false }, reportCompressedSize: false },
+  build: {
+    target: "es2022",
+    cssTarget: ["chrome123", "firefox121", "safari17.5"],
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
   server: { proxy: { "/api": "http://127.0.0.1:8080" } },
 });

@@ -1,6 +1,15 @@
 /** Every page and its address. Pages are chunks of their own; the filter of a list is its address. */
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect, useParams } from "@tanstack/react-router";
+
 import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  useParams,
+} from "@tanstack/react-router";
 import { apiOf } from "./api/client.ts";
 import { PlaceProvider, sessionQuery, useSession } from "./api/session.tsx";
 import { Shell } from "./shell/shell.tsx";
@@ -31,7 +40,7 @@ const start = createRoute({
     if (session === null) throw redirect({ to: "/sign-in" });
     const last = localStorage.getItem("workspace");
     const open = session.workspaces.find(({ id }) => id === last) ?? session.workspaces[0];
-    if (open) throw redirect({ to: `/${open.id}/messages` });
+    if (open) throw redirect({ to: `/${open.id}` });
   },
 });
 
@@ -70,9 +79,44 @@ const message = createRoute({
   component: lazyRouteComponent(() => import("./pages/messages/message-page.tsx"), "MessagePage"),
 });
 
+const home = createRoute({
+  getParentRoute: () => workspace,
+  path: "/",
+  component: lazyRouteComponent(() => import("./pages/home/home-page.tsx"), "HomePage"),
+});
+
+const domains = createRoute({
+  getParentRoute: () => workspace,
+  path: "domains",
+  component: lazyRouteComponent(() => import("./pages/domains/domains-page.tsx"), "DomainsPage"),
+});
+
+const domain = createRoute({
+  getParentRoute: () => workspace,
+  path: "domains/$domain",
+  component: lazyRouteComponent(() => import("./pages/domains/domain-page.tsx"), "DomainPage"),
+});
+
+const apiKeys = createRoute({
+  getParentRoute: () => workspace,
+  path: "api-keys",
+  component: lazyRouteComponent(() => import("./pages/api-keys/api-keys-page.tsx"), "ApiKeysPage"),
+});
+
+const team = createRoute({
+  getParentRoute: () => workspace,
+  path: "team",
+  component: lazyRouteComponent(() => import("./pages/team/team-page.tsx"), "TeamPage"),
+});
+
 export function createPages(queries: QueryClient) {
   return createRouter({
-    routeTree: root.addChildren([start, signIn, welcome, workspace.addChildren([messages, message])]),
+    routeTree: root.addChildren([
+      start,
+      signIn,
+      welcome,
+      workspace.addChildren([home, messages, message, domains, domain, apiKeys, team]),
+    ]),
     basepath: "/console",
     context: { queries },
     defaultPreload: "intent",

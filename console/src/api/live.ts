@@ -68,7 +68,9 @@ class LiveStates {
     if (topics === this.#open || topics === "") return;
     this.#source?.close();
     this.#open = topics;
-    this.#source = new EventSource(`/api/v1/events?workspace=${this.#workspaceId}&topics=${encodeURIComponent(topics)}`);
+    this.#source = new EventSource(
+      `/api/v1/events?workspace=${this.#workspaceId}&topics=${encodeURIComponent(topics)}`,
+    );
     for (const kind of new Set(topics.split(",").map((topic) => topic.split(":")[0] ?? ""))) {
       this.#source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
         const state = JSON.parse(data) as State;

@@ -3,7 +3,14 @@ import { Search, X } from "lucide-react";
 import { type KeyboardEvent, useId, useRef, useState } from "react";
 import { useKeys } from "../parts/keys.ts";
 import { say } from "../parts/live-region.ts";
-import { type FilterField, type FilterValues, readWord, type Suggestion, suggestionsFor, writeWord } from "./filter.ts";
+import {
+  type FilterField,
+  type FilterValues,
+  readWord,
+  type Suggestion,
+  suggestionsFor,
+  writeWord,
+} from "./filter.ts";
 
 interface Props {
   readonly label: string;
@@ -53,7 +60,8 @@ export function FilterLine({ label, fields, free, values, onChange }: Props) {
     else if (event.key === "ArrowUp") setActive(Math.max(active - 1, -1));
     else if (event.key === "Enter" && chosen) take(chosen);
     else if (event.key === "Enter" && typed.trim() !== "") add(typed.trim());
-    else if (event.key === "Tab" && typed !== "" && suggestions.length > 0) take(chosen ?? (suggestions[0] as Suggestion));
+    else if (event.key === "Tab" && typed !== "" && suggestions.length > 0)
+      take(chosen ?? (suggestions[0] as Suggestion));
     else if (event.key === "Backspace" && typed === "" && set.length > 0) edit(set.at(-1) as FilterField);
     else if (event.key === "Escape" && (typed !== "" || isOpen)) {
       type("");
@@ -96,7 +104,9 @@ export function FilterLine({ label, fields, free, values, onChange }: Props) {
           onKeyDown={onKey}
           className={`h-7 min-w-40 flex-1 bg-transparent px-1 outline-none placeholder:text-muted ${fault ? "underline decoration-bad decoration-wavy underline-offset-4" : ""}`}
         />
-        <kbd className="mr-1 rounded border border-line px-1.5 font-mono text-small text-muted max-md:hidden">/</kbd>
+        <kbd className="mr-1 rounded border border-line px-1.5 font-mono text-small text-muted max-md:hidden">
+          /
+        </kbd>
       </div>
       {fault && (
         <p id={`${id}-fault`} role="alert" className="mt-1 text-small text-bad">
@@ -133,13 +143,26 @@ export function FilterLine({ label, fields, free, values, onChange }: Props) {
   );
 }
 
-function Chip({ text, onEdit, onRemove }: { readonly text: string; readonly onEdit: () => void; readonly onRemove: () => void }) {
+function Chip({
+  text,
+  onEdit,
+  onRemove,
+}: {
+  readonly text: string;
+  readonly onEdit: () => void;
+  readonly onRemove: () => void;
+}) {
   return (
     <span className="inline-flex h-6 max-w-full items-center rounded bg-selected text-table">
       <button type="button" onClick={onEdit} title="Change" className="truncate rounded-l px-2">
         {text}
       </button>
-      <button type="button" onClick={onRemove} aria-label={`Remove ${text}`} className="grid h-6 w-6 place-items-center rounded-r text-muted hover:text-text">
+      <button
+        type="button"
+        onClick={onRemove}
+        aria-label={`Remove ${text}`}
+        className="grid h-6 w-6 place-items-center rounded-r text-muted hover:text-text"
+      >
         <X size={13} aria-hidden />
       </button>
     </span>

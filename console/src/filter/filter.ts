@@ -26,20 +26,21 @@ export function filterFields(
 }
 
 /** One word of the line as a condition, or the reason why it is none. */
-export type ReadWord =
-  | { readonly field: FilterField; readonly value: string }
-  | { readonly fault: string };
+export type ReadWord = { readonly field: FilterField; readonly value: string } | { readonly fault: string };
 
 /** @param free the parameter that a word without a name is for */
 export function readWord(word: string, fields: readonly FilterField[], free: string): ReadWord {
   const [, name, rest = ""] = /^([a-z_]+):(.*)$/is.exec(word) ?? [];
-  const field = fields.find((one) => (name === undefined ? one.parameter.name === free : one.word === name.toLowerCase()));
+  const field = fields.find((one) =>
+    name === undefined ? one.parameter.name === free : one.word === name.toLowerCase(),
+  );
   if (field === undefined) return { fault: `There is no filter “${name}”` };
   const value = unquoted(name === undefined ? word : rest);
   if (value === "") return { fault: `${field.word}: needs a value` };
   const { enum: values, maxLength } = field.parameter;
   if (values && !values.includes(value)) return { fault: `${field.word} is one of ${values.join(", ")}` };
-  if (maxLength !== undefined && value.length > maxLength) return { fault: `${field.word} has at most ${maxLength} characters` };
+  if (maxLength !== undefined && value.length > maxLength)
+    return { fault: `${field.word} has at most ${maxLength} characters` };
   return { field, value };
 }
 
@@ -61,7 +62,11 @@ export interface Suggestion {
 const MOST_SUGGESTIONS = 12;
 
 /** What may follow what has been typed: names of filters, then their values. */
-export function suggestionsFor(typed: string, fields: readonly FilterField[], set: FilterValues): readonly Suggestion[] {
+export function suggestionsFor(
+  typed: string,
+  fields: readonly FilterField[],
+  set: FilterValues,
+): readonly Suggestion[] {
   const [, name, rest = ""] = /^([a-z_]+):(.*)$/is.exec(typed) ?? [];
   const field = fields.find(({ word }) => word === name?.toLowerCase());
   if (field) {
@@ -70,8 +75,14 @@ export function suggestionsFor(typed: string, fields: readonly FilterField[], se
       .map((value) => ({ text: `${field.word}:${value}`, explanation: "", isWhole: true }));
   }
   return fields
-    .filter(({ word, parameter }) => word.startsWith(typed.toLowerCase()) && set[parameter.name] === undefined)
-    .map(({ word, parameter }) => ({ text: `${word}:`, explanation: firstSentence(parameter.description), isWhole: false }))
+    .filter(
+      ({ word, parameter }) => word.startsWith(typed.toLowerCase()) && set[parameter.name] === undefined,
+    )
+    .map(({ word, parameter }) => ({
+      text: `${word}:`,
+      explanation: firstSentence(parameter.description),
+      isWhole: false,
+    }))
     .slice(0, MOST_SUGGESTIONS);
 }
 

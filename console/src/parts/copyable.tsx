@@ -4,7 +4,15 @@ import { useState } from "react";
 import { IconButton } from "./button.tsx";
 import { say } from "./live-region.ts";
 
-export function Copyable({ text, label, isMono = true }: { readonly text: string; readonly label: string; readonly isMono?: boolean }) {
+export function Copyable({
+  text,
+  label,
+  isMono = true,
+}: {
+  readonly text: string;
+  readonly label: string;
+  readonly isMono?: boolean;
+}) {
   const [isCopied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);

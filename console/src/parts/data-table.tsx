@@ -104,7 +104,13 @@ export function DataTable<Row>({ label, columns, rows, idOf, openId, onOpen, isS
   );
 }
 
-function SkeletonRow<Row>({ columns, index }: { readonly columns: readonly Column<Row>[]; readonly index: number }) {
+function SkeletonRow<Row>({
+  columns,
+  index,
+}: {
+  readonly columns: readonly Column<Row>[];
+  readonly index: number;
+}) {
   return (
     <tr className="h-9 border-b border-line/60">
       {columns.map(({ id, isSecondary }, place) => (

@@ -33,7 +33,8 @@ export function Failure({ error, onRetry }: Props) {
 }
 
 function sentenceOf(error: unknown): string {
-  if (!(error instanceof PosthasteError)) return "This page has a fault. Reload it; if it comes back, report it.";
+  if (!(error instanceof PosthasteError))
+    return "This page has a fault. Reload it; if it comes back, report it.";
   if (error.code === "CONNECTION_FAILED" || error.code === "TIMED_OUT") {
     return "The service does not answer. What you see may be out of date.";
   }

@@ -26,7 +26,12 @@ export function Pager({ pagination: { page, limit, total, total_pages }, onPage,
       <span>
         {number.format(first)}–{number.format(last)} of {number.format(total)}
       </span>
-      <IconButton label="Previous page" icon={<ChevronLeft size={16} aria-hidden />} isDisabled={page <= 1} onPress={() => onPage(page - 1)} />
+      <IconButton
+        label="Previous page"
+        icon={<ChevronLeft size={16} aria-hidden />}
+        isDisabled={page <= 1}
+        onPress={() => onPage(page - 1)}
+      />
       <form
         className="flex items-center gap-1"
         onSubmit={(event) => {

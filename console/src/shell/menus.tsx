@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Check, ChevronsUpDown } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Button, Menu, MenuItem, MenuTrigger, Popover, Section, Header } from "react-aria-components";
+import { Button, Header, Menu, MenuItem, MenuTrigger, Popover, Section } from "react-aria-components";
 import { apiOf } from "../api/client.ts";
 import { usePlace } from "../api/session.tsx";
 
@@ -49,7 +49,10 @@ export function PersonMenu({ isFolded }: { readonly isFolded: boolean }) {
   };
   return (
     <MenuTrigger>
-      <Button aria-label={`Account of ${session.person.name}`} className="flex h-9 w-full min-w-0 items-center gap-2 rounded-control px-2 hover:bg-sunken">
+      <Button
+        aria-label={`Account of ${session.person.name}`}
+        className="flex h-9 w-full min-w-0 items-center gap-2 rounded-control px-2 hover:bg-sunken"
+      >
         <Initial text={session.person.name} />
         {!isFolded && <span className="truncate">{session.person.name}</span>}
       </Button>
@@ -74,9 +77,21 @@ function Overlay({ children }: { readonly children: ReactNode }) {
   return <Popover className="min-w-56 rounded-panel bg-surface p-1 shadow-overlay">{children}</Popover>;
 }
 
-function Item({ id, isChosen = false, children }: { readonly id: string; readonly isChosen?: boolean; readonly children: ReactNode }) {
+function Item({
+  id,
+  isChosen = false,
+  children,
+}: {
+  readonly id: string;
+  readonly isChosen?: boolean;
+  readonly children: ReactNode;
+}) {
   return (
-    <MenuItem id={id} textValue={id} className="flex h-8 items-center gap-2 rounded px-3 outline-none data-[focused]:bg-selected">
+    <MenuItem
+      id={id}
+      textValue={id}
+      className="flex h-8 items-center gap-2 rounded px-3 outline-none data-[focused]:bg-selected"
+    >
       <span className="flex-1">{children}</span>
       {isChosen && <Check size={14} aria-hidden />}
     </MenuItem>
@@ -85,7 +100,10 @@ function Item({ id, isChosen = false, children }: { readonly id: string; readonl
 
 function Initial({ text }: { readonly text: string }) {
   return (
-    <span aria-hidden className="grid h-5 w-5 shrink-0 place-items-center rounded bg-accent text-[11px] font-semibold text-on-accent">
+    <span
+      aria-hidden
+      className="grid h-5 w-5 shrink-0 place-items-center rounded bg-accent text-[11px] font-semibold text-on-accent"
+    >
       {Array.from(text.trim())[0]?.toUpperCase() ?? "?"}
     </span>
   );

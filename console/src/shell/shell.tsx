@@ -1,11 +1,12 @@
 /** What all pages share: navigation by job, the workspace, and what holds everywhere. */
 import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { Ban, House, KeyRound, ListTree, type LucideIcon, Mail, Megaphone, PanelLeft, Send, Settings, Shapes, Users } from "lucide-react";
+import { House, KeyRound, type LucideIcon, Mail, PanelLeft, Send, Users } from "lucide-react";
 import { useState } from "react";
 import { mayDo, usePlace } from "../api/session.tsx";
 import { IconButton } from "../parts/button.tsx";
 import { useKeys } from "../parts/keys.ts";
 import { PersonMenu, WorkspaceMenu } from "./menus.tsx";
+import { Palette } from "./palette.tsx";
 
 interface Page {
   readonly to: string;
@@ -19,16 +20,6 @@ interface Page {
 
 const groups: readonly { readonly name?: string; readonly pages: readonly Page[] }[] = [
   { pages: [{ to: "", name: "Home", icon: House, key: "h" }] },
-  { name: "Send", pages: [{ to: "campaigns", name: "Campaigns", icon: Megaphone, needs: "campaigns:read", key: "c" }] },
-  {
-    name: "Audience",
-    pages: [
-      { to: "people", name: "People", icon: Users, needs: "subscribers:read", key: "p" },
-      { to: "lists", name: "Lists", icon: ListTree, needs: "mailing_lists:read" },
-      { to: "segments", name: "Segments", icon: Shapes, needs: "segments:read" },
-      { to: "suppression", name: "Suppression", icon: Ban, needs: "suppression_lists:read" },
-    ],
-  },
   {
     name: "Delivery",
     pages: [
@@ -38,11 +29,9 @@ const groups: readonly { readonly name?: string; readonly pages: readonly Page[]
   },
   {
     name: "Build",
-    pages: [
-      { to: "api-keys", name: "API keys", icon: KeyRound, needs: "api_keys:read" },
-      { to: "settings", name: "Settings", icon: Settings, key: "s" },
-    ],
+    pages: [{ to: "api-keys", name: "API keys", icon: KeyRound, needs: "api_keys:read", key: "k" }],
   },
+  { name: "Settings", pages: [{ to: "team", name: "Team", icon: Users, needs: "team:read", key: "t" }] },
 ];
 
 export function Shell() {
@@ -61,13 +50,23 @@ export function Shell() {
   });
   return (
     <div className={`grid min-h-dvh ${isFolded ? "md:grid-cols-[56px_1fr]" : "md:grid-cols-[224px_1fr]"}`}>
-      <a href="#page" className="absolute -top-20 left-2 z-50 rounded-control bg-accent px-3 py-1 text-on-accent focus:top-2">
+      <a
+        href="#page"
+        className="absolute -top-20 left-2 z-50 rounded-control bg-accent px-3 py-1 text-on-accent focus:top-2"
+      >
         Skip to the page
       </a>
       <aside className="sticky top-0 flex h-dvh flex-col border-r border-line bg-canvas max-md:hidden">
-        <div className={`flex h-12 items-center gap-1 px-3 ${isFolded ? "justify-center" : "justify-between"}`}>
+        <div
+          className={`flex h-12 items-center gap-1 px-3 ${isFolded ? "justify-center" : "justify-between"}`}
+        >
           {!isFolded && <WorkspaceMenu />}
-          <IconButton label={isFolded ? "Unfold the side bar" : "Fold the side bar"} hint="[" icon={<PanelLeft size={16} aria-hidden />} onPress={fold} />
+          <IconButton
+            label={isFolded ? "Unfold the side bar" : "Fold the side bar"}
+            hint="["
+            icon={<PanelLeft size={16} aria-hidden />}
+            onPress={fold}
+          />
         </div>
         <Navigation isFolded={isFolded} />
         <div className="mt-auto border-t border-line p-2">
@@ -82,6 +81,14 @@ export function Shell() {
         )}
         <Outlet />
       </main>
+      <Palette
+        pages={pages.map(({ to, name, key }) => ({
+          id: `page ${to}`,
+          title: name,
+          subtitle: key ? `g ${key}` : "",
+          to: `/${workspace.id}/${to}`,
+        }))}
+      />
     </div>
   );
 }

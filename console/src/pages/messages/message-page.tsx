@@ -19,8 +19,14 @@ export function MessagePage() {
           Messages
         </Link>
       </p>
-      <h1 className="px-5 pt-1 pb-3 text-title font-semibold tracking-[-0.01em]">{data?.subject || "Message"}</h1>
-      {error ? <Failure error={error} onRetry={() => refetch()} /> : data ? <MessageFacts message={data} /> : null}
+      <h1 className="px-5 pt-1 pb-3 text-title font-semibold tracking-[-0.01em]">
+        {data?.subject || "Message"}
+      </h1>
+      {error ? (
+        <Failure error={error} onRetry={() => refetch()} />
+      ) : data ? (
+        <MessageFacts message={data} />
+      ) : null}
     </article>
   );
 }

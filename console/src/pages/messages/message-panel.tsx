@@ -1,9 +1,9 @@
 /** One message: what became of it in a sentence, then everything that happened, newest first. */
 import type { Schema } from "@posthaste/client";
 import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { Maximize2, X } from "lucide-react";
 import type { ReactNode } from "react";
-import { useNavigate } from "@tanstack/react-router";
 import { usePlace } from "../../api/session.tsx";
 import { IconButton } from "../../parts/button.tsx";
 import { Copyable } from "../../parts/copyable.tsx";
@@ -19,18 +19,30 @@ export function MessagePanel({ id, onClose }: { readonly id: string; readonly on
   const { api, workspace } = usePlace();
   const navigate = useNavigate();
   const { data, error, refetch } = useQuery(
-    queryOptions({ queryKey: ["message", workspace.id, id], queryFn: ({ signal }) => api.getMessage({ id, signal }) }),
+    queryOptions({
+      queryKey: ["message", workspace.id, id],
+      queryFn: ({ signal }) => api.getMessage({ id, signal }),
+    }),
   );
   useKeys({ Escape: onClose });
   return (
     <aside aria-label="Message" className="flex h-dvh min-w-0 flex-col border-l border-line bg-surface">
       <div className="flex h-14 shrink-0 items-center gap-1 border-b border-line px-4">
         <h2 className="min-w-0 flex-1 truncate font-semibold">{data?.subject || "Message"}</h2>
-        <IconButton label="Open the whole page" hint="Enter" icon={<Maximize2 size={15} aria-hidden />} onPress={() => navigate({ to: `/${workspace.id}/messages/${id}` })} />
+        <IconButton
+          label="Open the whole page"
+          hint="Enter"
+          icon={<Maximize2 size={15} aria-hidden />}
+          onPress={() => navigate({ to: `/${workspace.id}/messages/${id}` })}
+        />
         <IconButton label="Close" hint="Esc" icon={<X size={16} aria-hidden />} onPress={onClose} />
       </div>
       <div className="min-h-0 flex-1 overflow-auto">
-        {error ? <Failure error={error} onRetry={() => refetch()} /> : data ? <MessageFacts message={data} /> : null}
+        {error ? (
+          <Failure error={error} onRetry={() => refetch()} />
+        ) : data ? (
+          <MessageFacts message={data} />
+        ) : null}
       </div>
     </aside>
   );
@@ -79,7 +91,11 @@ function Fact({ name, children }: { readonly name: string; readonly children: Re
 
 function TimelineEntry({ entry }: { readonly entry: Entry }) {
   const { type, time, detail, mx_host, source_ip, tls, times } = entry;
-  const connection = [mx_host, source_ip && `from ${source_ip}`, tls?.version ?? (tls && "clear text")].filter(Boolean);
+  const connection = [
+    mx_host,
+    source_ip && `from ${source_ip}`,
+    tls?.version ?? (tls && "clear text"),
+  ].filter(Boolean);
   return (
     <li className="relative border-l border-line pb-4 pl-5 last:border-transparent">
       <span className="absolute top-0.5 -left-[5px] bg-surface">
@@ -95,7 +111,9 @@ function TimelineEntry({ entry }: { readonly entry: Entry }) {
         </span>
       </p>
       {connection.length > 0 && <p className="text-small text-muted">{connection.join(" · ")}</p>}
-      {detail && <p className="mt-1 rounded bg-sunken px-2.5 py-1.5 font-mono text-small break-words">{detail}</p>}
+      {detail && (
+        <p className="mt-1 rounded bg-sunken px-2.5 py-1.5 font-mono text-small break-words">{detail}</p>
+      )}
     </li>
   );
 }

@@ -20,7 +20,10 @@ export function SignInPage() {
   const navigate = useNavigate();
   const { back } = useSearch({ strict: false }) as { readonly back?: string };
   const [challenge, setChallenge] = useState<string>();
-  const { data: ways } = useQuery({ queryKey: ["sign-in ways"], queryFn: ({ signal }) => api.getSignInOptions({ signal }) });
+  const { data: ways } = useQuery({
+    queryKey: ["sign-in ways"],
+    queryFn: ({ signal }) => api.getSignInOptions({ signal }),
+  });
   const enter = async ({ second_factor }: Step) => {
     if (second_factor) return setChallenge(second_factor.challenge);
     await queries.resetQueries({ queryKey: sessionQuery.queryKey });
@@ -33,11 +36,14 @@ export function SignInPage() {
   const passkey = useMutation({
     mutationFn: async () => {
       const { challenge: asked, passkey_options } = await api.startPasskeySignIn();
-      return api.signInWithPasskey({ body: { challenge: asked, passkey: await askPasskey(passkey_options) } as never });
+      return api.signInWithPasskey({
+        body: { challenge: asked, passkey: await askPasskey(passkey_options) } as never,
+      });
     },
     onSuccess: enter,
   });
-  if (challenge !== undefined) return <SecondFactor challenge={challenge} onDone={enter} onBack={() => setChallenge(undefined)} />;
+  if (challenge !== undefined)
+    return <SecondFactor challenge={challenge} onDone={enter} onBack={() => setChallenge(undefined)} />;
   const error = signIn.error ?? passkey.error;
   return (
     <Column title="Sign in to Posthaste">
@@ -58,11 +64,19 @@ export function SignInPage() {
           className="flex flex-col gap-4"
           onSubmit={(event) => {
             event.preventDefault();
-            signIn.mutate(Object.fromEntries(new FormData(event.currentTarget)) as { email: string; password: string });
+            signIn.mutate(
+              Object.fromEntries(new FormData(event.currentTarget)) as { email: string; password: string },
+            );
           }}
         >
           <Field name="email" type="email" label="Email" autoComplete="username" isRequired autoFocus />
-          <Field name="password" type="password" label="Password" autoComplete="current-password" isRequired />
+          <Field
+            name="password"
+            type="password"
+            label="Password"
+            autoComplete="current-password"
+            isRequired
+          />
           <Button type="submit" kind="primary" className="h-10" isPending={signIn.isPending}>
             Sign in
           </Button>
@@ -77,9 +91,20 @@ export function SignInPage() {
   );
 }
 
-function SecondFactor({ challenge, onDone, onBack }: { readonly challenge: string; readonly onDone: (step: Step) => void; readonly onBack: () => void }) {
+function SecondFactor({
+  challenge,
+  onDone,
+  onBack,
+}: {
+  readonly challenge: string;
+  readonly onDone: (step: Step) => void;
+  readonly onBack: () => void;
+}) {
   const confirm = useMutation({
-    mutationFn: (code: string) => api.confirmSecondFactor({ body: (/^\d{6}$/.test(code) ? { challenge, code } : { challenge, recovery_code: code }) as never }),
+    mutationFn: (code: string) =>
+      api.confirmSecondFactor({
+        body: (/^\d{6}$/.test(code) ? { challenge, code } : { challenge, recovery_code: code }) as never,
+      }),
     onSuccess: (step) => onDone(step as Step),
     onError: (error) => error instanceof PosthasteError && error.status === 410 && onBack(),
   });

@@ -36,8 +36,20 @@ export function WelcomePage() {
       >
         <Field name="name" label="Your name" autoComplete="name" isRequired autoFocus />
         <Field name="email" type="email" label="Email" autoComplete="username" isRequired />
-        <Field name="password" type="password" label="Password" hint="At least 10 characters. A few unrelated words are good." autoComplete="new-password" isRequired />
-        <Field name="workspace_name" label="Workspace" hint="Usually the name of your organisation." isRequired />
+        <Field
+          name="password"
+          type="password"
+          label="Password"
+          hint="At least 10 characters. A few unrelated words are good."
+          autoComplete="new-password"
+          isRequired
+        />
+        <Field
+          name="workspace_name"
+          label="Workspace"
+          hint="Usually the name of your organisation."
+          isRequired
+        />
         <Button type="submit" kind="primary" className="h-10" isPending={create.isPending}>
           Create
         </Button>
