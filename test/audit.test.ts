@@ -64,12 +64,15 @@ async function callWithExample(endpoint: Endpoint) {
   return { ids, body, answer, events: await eventsOf(answer.headers.get("x-request-id")) };
 }
 
+/** Operations whose caller has proved nothing yet. All others, also public ones, name their actor. */
+const strangers = new Set(["requestPasswordReset", "startPasskeySignIn"]);
+
 /** Values that must not be in the log. */
 const secretsIn = (value: unknown): string[] => {
   const found: string[] = [];
   JSON.stringify(value, (name, inner: unknown) => {
     if (
-      /^(?:key|secret|password|token|private_key|signing_secret)$/.test(name) &&
+      /^(?:key|secret|password|token|challenge|private_key|signing_secret)$/.test(name) &&
       typeof inner === "string" &&
       inner.length >= 8
     ) {
@@ -85,7 +88,7 @@ it.each(byName(audited))("%s writes one event with its actor, and no secret", as
   expect(events).toHaveLength(1);
   const [event] = events;
   expect(event).toMatchObject({ operation: endpoint.id, result: "done", code: null });
-  if (endpoint.needs !== "public") expect(event?.actor_name).toMatch(/./);
+  if (!strangers.has(endpoint.id)) expect(event?.actor_name).toMatch(/./);
   if (endpoint.status !== 201 && ids.length > 0) expect(event?.resource_id).toBe(ids.at(-1));
   const text = JSON.stringify(events);
   for (const secret of [...secretsIn(body), ...secretsIn(answer.body.data)])

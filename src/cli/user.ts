@@ -15,12 +15,10 @@ import { changeInstallationUser } from "#workspace/people/change-installation-us
 import { createUser, readPersonEmail } from "#workspace/people/create-user.ts";
 import { findInstallationUser, listInstallationUsers } from "#workspace/people/installation-users-store.ts";
 import { issuePasswordPath } from "#workspace/people/issue-link.ts";
-import { removeLinks } from "#workspace/people/links-store.ts";
 import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
-import { removeSessionsOf } from "#workspace/people/sessions-store.ts";
-import { findUserByEmail, lockUser, type User, updateUser } from "#workspace/people/users-store.ts";
+import { findUserByEmail, lockUser, type User } from "#workspace/people/users-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
-import { removeChallengesOf } from "#workspace/second-factors/challenges-store.ts";
+import { replacePassword } from "#workspace/sign-in/replace-password.ts";
 import { lockTeam } from "#workspace/team/teammate-store.ts";
 import { findFirstWorkspace, findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
@@ -135,13 +133,9 @@ export function addUserCommands(program: Command, options: CliOptions): void {
       const password_hash = given.passwordStdin ? await readPasswordHash(options, address) : undefined;
       const changed = await withDatabase(environment, (db) =>
         db.transaction(async (tx) => {
-          const { id } = await lockNamed(tx, address);
-          if (password_hash !== undefined) {
-            await updateUser(tx, id, { password_hash });
-            await removeSessionsOf(tx, id);
-            await removeChallengesOf(tx, id);
-            await removeLinks(tx, "set_password", id);
-          }
+          const locked = await lockNamed(tx, address);
+          const { id } = locked;
+          if (password_hash !== undefined) await replacePassword(tx, locked, password_hash);
           describeAudit({ resource: { id, name: address } });
           return { row: await findInstallationUser(tx, id), path: await linkFor(tx, id, given) };
         }),

@@ -77,3 +77,8 @@ export class PendingEvent {
 export function describeAudit(details: AuditDetails): void {
   PendingEvent.current()?.describe(details);
 }
+
+/** Called by a handler before it writes something although it will refuse: a mail about failed sign-ins is no success. */
+export function dropAudit(): void {
+  PendingEvent.current()?.close();
+}

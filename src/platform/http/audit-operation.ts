@@ -80,22 +80,25 @@ export class AuditHook {
       }
       return result;
     } catch (fault) {
-      this.noteRefusal(endpoint, request, fault);
+      this.noteRefusal(endpoint, request, fault, pending);
       throw fault;
     } finally {
       pending.close();
     }
   }
 
-  /** Writes a refusal for lack of rights, or a failed sign-in, outside of the request. A flood is written in part. */
-  noteRefusal(endpoint: Endpoint, request: AuditedRequest, fault: unknown): void {
+  /**
+   * Writes a refusal for lack of rights, or a failed sign-in, outside of the request. A flood is written in part.
+   * @param pending the event of a handler that has begun: it may have named the resource
+   */
+  noteRefusal(endpoint: Endpoint, request: AuditedRequest, fault: unknown, pending?: PendingEvent): void {
     if (!AuditHook.audits(endpoint) || !(fault instanceof ApiError) || !isRefusal(endpoint, fault)) return;
     const { actor } = request.caller;
     const who = actor === null ? networkOf(request.client.ip) : actor.id;
     const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? "";
     if (!this.#mayWrite(`${workspaceId} ${who} ${endpoint.id} ${fault.code}`)) return;
     const { database, insert, log } = this.#deps;
-    const event = eventOf(endpoint, request, undefined, undefined);
+    const event = pending?.eventWith(undefined) ?? eventOf(endpoint, request, undefined, undefined);
     insert(database, { ...event, result: "refused", code: fault.code, changes: [] }).catch((err: unknown) =>
       log.warn({ err }, "refusal could not be written to the audit log"),
     );

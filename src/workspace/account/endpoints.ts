@@ -1,5 +1,6 @@
 /** The own account of a person over HTTP: profile, password, address. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError, invalid, required } from "#platform/errors.ts";
 import { CONFIRMED_MS } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
@@ -12,13 +13,12 @@ import { accountNotice, addressChangeMail } from "#workspace/people/account-mail
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import { insertLink, removeLinks, takeLink } from "#workspace/people/links-store.ts";
 import { hashToken, newToken, renewSession } from "#workspace/people/open-session.ts";
-import { removeSessionsOf } from "#workspace/people/sessions-store.ts";
 import { findUser, findUserByEmail, lockUser, updateUser } from "#workspace/people/users-store.ts";
 import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
-import { removeChallengesOf } from "#workspace/second-factors/challenges-store.ts";
 import { beginConfirmationAttempt, countVisit, endAttempt } from "#workspace/sign-in/attempts.ts";
+import { replacePassword } from "#workspace/sign-in/replace-password.ts";
 import { PersonAccount, personOf } from "#workspace/sign-in/session-shapes.ts";
-import { type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
+import { auditOf, type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
 import { readTimezone } from "#workspace/workspaces/workspace.ts";
 
 const ADDRESS_LINK_MS = DAY_MS;
@@ -175,11 +175,12 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
         }
         const password_hash = await hasher.hash(body.new_password);
         await db.transaction(async (tx) => {
-          await lockUser(tx, actor.id);
-          await updateUser(tx, actor.id, { password_hash });
-          await removeLinks(tx, "set_password", actor.id);
-          await removeChallengesOf(tx, actor.id);
-          await removeSessionsOf(tx, actor.id, actor.sessionId);
+          await replacePassword(
+            tx,
+            required(await lockUser(tx, actor.id), "Account"),
+            password_hash,
+            actor.sessionId,
+          );
           await renewSession(tx, actor.sessionId, cookies, now, { confirmedAt: now });
           const notice = accountNotice(
             actor.email,
@@ -246,6 +247,7 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
               "The link was used, was replaced or has expired: ask for a new one",
             );
           }
+          describeAudit(auditOf(user));
           if (!(await updateUser(tx, user.id, { email: link.email }))) {
             throw new ApiError("CONFLICT", "Another person has this address");
           }

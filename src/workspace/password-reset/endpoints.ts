@@ -1,5 +1,6 @@
 /** A new password by a mailed link, over HTTP. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError } from "#platform/errors.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
@@ -11,11 +12,10 @@ import { readPersonEmail } from "#workspace/people/create-user.ts";
 import { RESET_LINK_MS } from "#workspace/people/issue-link.ts";
 import { findAccountLink, insertLink, takeLink } from "#workspace/people/links-store.ts";
 import { hashToken, newToken } from "#workspace/people/open-session.ts";
-import { removeSessionsOf } from "#workspace/people/sessions-store.ts";
-import { findUser, findUserByEmail, lockUser, updateUser } from "#workspace/people/users-store.ts";
-import { removeChallengesOf } from "#workspace/second-factors/challenges-store.ts";
-import { clearAttempts, countVisit } from "#workspace/sign-in/attempts.ts";
-import { type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
+import { findUser, findUserByEmail, lockUser } from "#workspace/people/users-store.ts";
+import { countVisit } from "#workspace/sign-in/attempts.ts";
+import { replacePassword } from "#workspace/sign-in/replace-password.ts";
+import { auditOf, type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
 
 export interface PasswordResetDeps extends SignInDeps {
   /** URL of the service, without a slash at its end. */
@@ -126,10 +126,8 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
           const locked = await lockUser(tx, user.id);
           if (locked === undefined || locked.disabled_at !== null) throw unusable();
           if ((await takeLink(tx, tokenHash, "set_password", now)) === undefined) throw unusable();
-          await updateUser(tx, user.id, { password_hash });
-          await removeSessionsOf(tx, user.id);
-          await removeChallengesOf(tx, user.id);
-          await clearAttempts(tx, user.email);
+          describeAudit(auditOf(locked));
+          await replacePassword(tx, locked, password_hash);
           const sentence = "The password of your account was changed by a link. All sessions have ended.";
           await sendAccountMail(tx, accountNotice(user.email, "Your password was changed", sentence));
         });

@@ -1,5 +1,6 @@
 /** Sign-in and sessions over HTTP. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { SESSION_COOKIE } from "#platform/http/auth/session-cookie.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
@@ -241,6 +242,7 @@ export function signInEndpoints(deps: SignInDeps, settings: SignInSettings): End
       answer: SignedOut,
       message: "Signed out",
       async handle({ caller: { actor }, cookies }) {
+        describeAudit({ resource: { id: actor.sessionId, name: null } });
         await removeSession(db, actor.id, actor.sessionId);
         forgetSessions();
         cookies.remove(SESSION_COOKIE);

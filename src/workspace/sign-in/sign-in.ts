@@ -3,6 +3,7 @@
  * answers do not reveal who has an account.
  */
 import type { Static } from "typebox";
+import { describeAudit, dropAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -65,6 +66,7 @@ export class SignIn {
     const stored = user === undefined || user.disabled_at !== null ? null : user.password_hash;
     const { isRight, isOutdated } = await hasher.check(given.password, stored);
     if (!isRight || user === undefined) {
+      dropAudit();
       if (attempt.isLastOfAccount) await this.#noticeFailures(user, email, request);
       throw wrong("The address or the password is wrong");
     }
@@ -123,6 +125,8 @@ export class SignIn {
     const { factors, clock } = this.#deps;
     const kinds = needsSecondFactor ? await factors.kindsOf(tx, user.id) : [];
     if (kinds.length > 0) {
+      // The person is not signed in yet: the actor is a visitor.
+      describeAudit({ resource: auditOf(user).resource });
       return { challenge: await factors.begin(tx, "second_factor", user.id, clock.now()) };
     }
     return { userId: user.id, sessionId: await this.open(tx, user, request, !needsSecondFactor) };
@@ -133,6 +137,7 @@ export class SignIn {
     const { clock, sendAccountMail } = this.#deps;
     const { client, cookies } = request;
     const now = clock.now();
+    describeAudit(auditOf(user));
     const sessionId = await openPersonSession(tx, { userId: user.id, hasSecondFactor }, request, now);
     const token = cookies.get(BROWSER_COOKIE) ?? newToken();
     const { isNew, isFirst } = await noteBrowser(tx, user.id, hashToken(token), now);
@@ -168,10 +173,14 @@ export class SignIn {
     const step = await db.transaction(async (tx) => {
       const attempts: CountedAttempt[] = [];
       const userId = await factors.answer(tx, purpose, challenge, proof, clock.now(), async (id) => {
+        describeAudit({ resource: { id, name: null } });
         attempts.push(await beginFactorAttempt(tx, id, clock.now()));
       });
       const user = userId === null ? undefined : await lockUser(tx, userId);
-      if (user === undefined || user.disabled_at !== null) return null;
+      if (user === undefined || user.disabled_at !== null) {
+        dropAudit();
+        return null;
+      }
       for (const attempt of attempts) await endAttempt(tx, attempt);
       return { userId: user.id, sessionId: await this.open(tx, user, request, true) };
     });
@@ -199,6 +208,12 @@ export class SignIn {
 export type FirstStep =
   | { readonly challenge: Challenge }
   | { readonly userId: string; readonly sessionId: string };
+
+/** What the audit log says of a visitor who has proved to be this person: actor and resource are the person. */
+export const auditOf = ({ id, name, email }: Pick<User, "id" | "name" | "email">) => ({
+  actor: { kind: "person", id, name } as const,
+  resource: { id, name: email },
+});
 
 /** What a browser calls itself, cut, without control characters. */
 function browserText(agent: string): string {
