@@ -58,9 +58,11 @@ create table audit_events (
   CHECK ((result = ANY (ARRAY['done'::text, 'refused'::text])))
 );
 CREATE INDEX audit_events_by_actor ON audit_events USING btree (workspace_id, actor_id, id);
+CREATE INDEX audit_events_by_kind ON audit_events USING btree (workspace_id, resource_kind, id);
 CREATE INDEX audit_events_by_operation ON audit_events USING btree (workspace_id, operation, id);
-CREATE INDEX audit_events_by_resource ON audit_events USING btree (workspace_id, resource_kind, resource_id, id);
+CREATE INDEX audit_events_by_result ON audit_events USING btree (workspace_id, result, id);
 CREATE INDEX audit_events_by_time ON audit_events USING btree (id);
+CREATE INDEX audit_events_of_resource ON audit_events USING btree (workspace_id, resource_id, id);
 
 create table authenticator_apps (
   id uuid not null,
@@ -741,6 +743,7 @@ create table invitations (
   created_at timestamp with time zone not null,
   sent_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
+  invited_by_key uuid,
   UNIQUE (workspace_id, email),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -1465,6 +1468,7 @@ create table sessions (
   FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
 CREATE INDEX sessions_by_end ON sessions USING btree (expires_at);
+CREATE INDEX sessions_by_use ON sessions USING btree (seen_at);
 CREATE INDEX sessions_of_user ON sessions USING btree (user_id, seen_at DESC);
 
 create table sign_in_challenges (

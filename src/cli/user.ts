@@ -5,6 +5,7 @@ import { describeAudit } from "#platform/audit/pending-event.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { localUrl } from "#platform/network/local-url.ts";
@@ -19,7 +20,7 @@ import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
 import { findUserByEmail, lockUser, type User } from "#workspace/people/users-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { replacePassword } from "#workspace/sign-in/replace-password.ts";
-import { lockTeam } from "#workspace/team/teammate-store.ts";
+import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
 import { findFirstWorkspace, findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
@@ -197,6 +198,7 @@ async function joinWorkspace(
   const workspace = asked === undefined ? await findFirstWorkspace(tx) : await findWorkspace(tx, asked);
   if (workspace === undefined) throw notFound("Workspace");
   await lockTeam(tx, workspace.id);
+  await requireBelowRowLimitUnderLock(tx, workspace.id, teammateRoom);
   await insertWorkspaceMember(tx, workspace.id, { userId, builtInRole, roleId: null }, systemClock.now());
   return workspace.id;
 }

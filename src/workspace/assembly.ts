@@ -61,14 +61,14 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     hasPasswords,
   };
   return [
-    ...signInEndpoints(people, { hasPasswords, singleSignOnName: null }),
+    ...signInEndpoints(people, { singleSignOnName: null }),
     ...passwordResetEndpoints(people),
     ...firstOwnerEndpoints(people),
     ...accountEndpoints(people),
     ...secondFactorEndpoints(people),
     ...apiKeyEndpoints({ db, clock, ...hooks }),
     ...teamEndpoints({ db, clock, ...hooks }),
-    ...invitationEndpoints({ db, clock, publicUrl, passwords: people.hasher, ...hooks }),
+    ...invitationEndpoints({ ...people, ...hooks }),
     ...roleEndpoints({ db, clock, ...hooks }),
     ...billingEndpoints({ db, clock, plans }),
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),

@@ -125,7 +125,7 @@ async function invitationToken({ database, clock, workspaceId }: Owner): Promise
   const token = unique();
   const [now, end] = [clock.now(), new Date(clock.now().getTime() + 86_400_000)];
   const support = { builtInRole: "support", roleId: null, name: "Support", permissions: [] };
-  const given = { id: newId(), role: support, invitedBy: null, invitedByName: "Ada" };
+  const given = { id: newId(), role: support, inviter: { userId: null, keyId: null, name: "Ada" } };
   const times = { created_at: now, sent_at: now, expires_at: end };
   await insertInvitation(
     database,

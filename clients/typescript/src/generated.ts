@@ -288,7 +288,7 @@ export interface paths {
         put?: never;
         /**
          * Create the first person: owner of the first workspace and operator of the installation; signs in
-         * @description Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong or has expired, and 409 when there is a user already.
+         * @description Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong, was used or has expired, and when there is a user already: the link then works no more.
          *
          *     Needs no authentication.
          */
@@ -820,7 +820,7 @@ export interface paths {
         put?: never;
         /**
          * Mail a new link; the old one stops working
-         * @description The new link works for seven days from now.
+         * @description The new link works for seven days from now. You answer for the role from then on, in place of the first inviter.
          *
          *     Needs the permission `team:write`.
          */
@@ -886,7 +886,7 @@ export interface paths {
         put?: never;
         /**
          * Join a workspace: signed in with the invited address, or as a new person with name and password
-         * @description A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once.
+         * @description A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once. 409 if the person is a member already, has an account and is not signed in, or if the inviter may not give the role any more.
          *
          *     Needs no authentication.
          */
@@ -943,7 +943,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a role that no teammate holds
-         * @description 409 while a teammate or an invitation has the role: give them another one first.
+         * @description 409 while a teammate or an invitation has the role, also an invitation that has expired: give the teammates another role, and revoke the invitations.
          *
          *     Needs the permission `roles:write`.
          */
@@ -1170,7 +1170,7 @@ export interface paths {
         head?: never;
         /**
          * Change settings of the workspace; omitted fields stay
-         * @description Changes hold for messages that are accepted from then on. The hourly cap of the workspace cannot exceed that of the operator.
+         * @description Changes hold for messages that are accepted from then on. Of the hourly caps of the workspace and of the operator, the lower one applies.
          *
          *     Needs the permission `workspace:write`.
          */
@@ -5481,7 +5481,7 @@ export interface components {
             role: string;
             /** @description Name of the role. */
             role_name: string;
-            /** @description Name of the person or API key that invited. */
+            /** @description Name of the person or API key that invited, or sent the invitation again last. */
             invited_by: string;
             /**
              * Format: date-time
@@ -5518,7 +5518,7 @@ export interface components {
             email: string;
             /** @description Name of the role. */
             role_name: string;
-            /** @description Name of the person or API key that invited. */
+            /** @description Name of the person or API key that invited, or sent the invitation again last. */
             invited_by: string;
             /**
              * Format: date-time
@@ -14860,6 +14860,7 @@ export interface operations {
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
             408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
@@ -14905,7 +14906,6 @@ export interface operations {
                 };
             };
             400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
-            401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
             408: components["responses"]["VALIDATION_ERROR_408"];
@@ -16178,9 +16178,9 @@ export interface operations {
                 resource_id?: string;
                 /** @description Only events with this result. */
                 result?: "done" | "refused";
-                /** @description Only events at this time or later, ISO 8601. */
+                /** @description Only events at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 from?: string;
-                /** @description Only events before this time, ISO 8601. */
+                /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 to?: string;
             };
             header?: never;
@@ -16236,9 +16236,9 @@ export interface operations {
                 resource_id?: string;
                 /** @description Only events with this result. */
                 result?: "done" | "refused";
-                /** @description Only events at this time or later, ISO 8601. */
+                /** @description Only events at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 from?: string;
-                /** @description Only events before this time, ISO 8601. */
+                /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 to?: string;
             };
             header?: never;
@@ -16288,9 +16288,9 @@ export interface operations {
                 resource_id?: string;
                 /** @description Only events with this result. */
                 result?: "done" | "refused";
-                /** @description Only events at this time or later, ISO 8601. */
+                /** @description Only events at this time or later. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 from?: string;
-                /** @description Only events before this time, ISO 8601. */
+                /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 to?: string;
             };
             header?: never;
@@ -17126,15 +17126,15 @@ export interface operations {
                 search?: string;
                 /** @description Only those on this list. */
                 list_id?: string;
-                /** @description Only those who joined at or after this time: the workspace, or with list_id that list. */
+                /** @description Only those who joined at or after this time: the workspace, or with list_id that list. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 joined_from?: string;
-                /** @description Only those who joined before this time. */
+                /** @description Only those who joined before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 joined_to?: string;
-                /** @description Only those who opened or clicked a message at or after this time. */
+                /** @description Only those who opened or clicked a message at or after this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 opened_since?: string;
                 /** @description Only those who never opened or clicked a message. */
                 never_opened?: boolean;
-                /** @description Only those who clicked a link at or after this time. */
+                /** @description Only those who clicked a link at or after this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 clicked_since?: string;
                 /** @description Only those who never clicked a link. */
                 never_clicked?: boolean;

@@ -132,7 +132,7 @@ export interface Operations {
   resetPassword(input: { body: Body<"resetPassword"> } & CallOptions): Call<Data<"resetPassword">>;
   /**
    * Create the first person: owner of the first workspace and operator of the installation; signs in.
-   * Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong or has expired, and 409 when there is a user already.
+   * Works with the one-time link that the service prints at its start while it has no user. It answers 404 when the token is wrong, was used or has expired, and when there is a user already: the link then works no more.
    *
    * Needs no authentication.
    *
@@ -402,7 +402,7 @@ export interface Operations {
   inviteTeammate(input: { body: Body<"inviteTeammate"> } & CallOptions): Call<Data<"inviteTeammate">>;
   /**
    * Mail a new link; the old one stops working.
-   * The new link works for seven days from now.
+   * The new link works for seven days from now. You answer for the role from then on, in place of the first inviter.
    *
    * Needs the permission `team:write`.
    *
@@ -429,7 +429,7 @@ export interface Operations {
   previewInvitation(input: { body: Body<"previewInvitation"> } & CallOptions): Call<Data<"previewInvitation">>;
   /**
    * Join a workspace: signed in with the invited address, or as a new person with name and password.
-   * A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once.
+   * A signed-in person joins if the invitation is for their address. A new person sends a name and a password, gets an account and is signed in. The token works once. 409 if the person is a member already, has an account and is not signed in, or if the inviter may not give the role any more.
    *
    * Needs no authentication.
    *
@@ -474,7 +474,7 @@ export interface Operations {
   updateRole(input: { id: string; body: Body<"updateRole"> } & CallOptions): Call<Data<"updateRole">>;
   /**
    * Delete a role that no teammate holds.
-   * 409 while a teammate or an invitation has the role: give them another one first.
+   * 409 while a teammate or an invitation has the role, also an invitation that has expired: give the teammates another role, and revoke the invitations.
    *
    * Needs the permission `roles:write`.
    *
@@ -584,7 +584,7 @@ export interface Operations {
   getWorkspace(input?: CallOptions): Call<Data<"getWorkspace">>;
   /**
    * Change settings of the workspace; omitted fields stay.
-   * Changes hold for messages that are accepted from then on. The hourly cap of the workspace cannot exceed that of the operator.
+   * Changes hold for messages that are accepted from then on. Of the hourly caps of the workspace and of the operator, the lower one applies.
    *
    * Needs the permission `workspace:write`.
    *

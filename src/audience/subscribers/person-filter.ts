@@ -7,7 +7,7 @@ import { readBoolean } from "#audience/custom-fields/field-types.ts";
 import { listTypesOf } from "#audience/custom-fields/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
-import { flagField, momentField, textField } from "#platform/http/request/query.ts";
+import { flagField, textField, timeField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** What to filter by, as callers give it. */
@@ -39,11 +39,11 @@ const LONGEST_FIELD = 100;
 const LONGEST_VALUE = 500;
 
 export const criteriaFields = {
-  joined_from: momentField(criteriaWords.joined_from),
-  joined_to: momentField(criteriaWords.joined_to),
-  opened_since: momentField(criteriaWords.opened_since),
+  joined_from: timeField(criteriaWords.joined_from),
+  joined_to: timeField(criteriaWords.joined_to),
+  opened_since: timeField(criteriaWords.opened_since),
   never_opened: flagField(false, criteriaWords.never_opened, true),
-  clicked_since: momentField(criteriaWords.clicked_since),
+  clicked_since: timeField(criteriaWords.clicked_since),
   never_clicked: flagField(false, criteriaWords.never_clicked, true),
   field: textField(LONGEST_FIELD, criteriaWords.field),
   field_value: textField(LONGEST_VALUE, criteriaWords.field_value),

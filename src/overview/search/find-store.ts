@@ -6,6 +6,7 @@ import sql, { empty, join, type Sql } from "sql-template-tag";
 import { searchConditions } from "#audience/subscribers/search-conditions.ts";
 import { heldSql, logSql } from "#messages/log-filter-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
+import { inSavepoint } from "#platform/database/savepoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { SearchTerm } from "./search-term.ts";
 
@@ -40,14 +41,8 @@ export async function lookInTime<Result>(
   tx: Queryable,
   look: () => Promise<Result>,
 ): Promise<Result | undefined> {
-  await tx.run(sql`savepoint look_up`);
-  try {
-    return await look();
-  } catch (fault) {
-    if (!(fault instanceof Error && "code" in fault && TOO_LATE.has(fault.code))) throw fault;
-    await tx.run(sql`rollback to savepoint look_up`);
-    return undefined;
-  }
+  const onFault = (fault: unknown) => fault instanceof Error && "code" in fault && TOO_LATE.has(fault.code);
+  return inSavepoint(tx, look, { onFault });
 }
 
 interface NamedTable {

@@ -24,6 +24,14 @@ export function limitRefusal(limit: Limit, now?: Date, ends?: Date): ApiError {
   });
 }
 
+/** @throws ApiError RATE_LIMIT_EXCEEDED when a quota is used up */
+export function refuseReached(
+  reached: { readonly limit: Limit; readonly ends: Date } | null,
+  now: Date,
+): void {
+  if (reached !== null) throw limitRefusal(reached.limit, now, reached.ends);
+}
+
 /** The error for a limit on what is held at a time: 429, or 503 for a limit of the whole installation. */
 export function shareRefusal(limit: Limit): ApiError {
   if (limit.scope !== "installation") return limitRefusal(limit);

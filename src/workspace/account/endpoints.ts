@@ -2,13 +2,17 @@
 import { Type } from "typebox";
 import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError, invalid, required } from "#platform/errors.ts";
-import { CONFIRMED_MS } from "#platform/http/authenticate.ts";
+import { requireConfirmed } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
-import { limitRefusal } from "#platform/limits/limit-errors.ts";
-import { takeQuota, useOf, windowEnd } from "#platform/limits/quota-store.ts";
+import { requireQuota, useOf } from "#platform/limits/quota-store.ts";
 import { nullable, Timestamp } from "#platform/shapes.ts";
 import { DAY_MS } from "#platform/time-units.ts";
-import { NewPasswordField, PasswordField, requireGoodPassword } from "#workspace/passwords/password-rules.ts";
+import {
+  NewPasswordField,
+  PasswordField,
+  requireGoodPassword,
+  requirePasswordLogin,
+} from "#workspace/passwords/password-rules.ts";
 import { accountNotice, addressChangeMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import { insertLink, removeLinks, takeLink } from "#workspace/people/links-store.ts";
@@ -105,7 +109,7 @@ const AddressChanged = Type.Object(
 );
 
 export function accountEndpoints(deps: AccountDeps): Endpoint[] {
-  const { db, clock, hasher, sendAccountMail, forgetSessions, publicUrl } = deps;
+  const { db, clock, hasher, hasPasswords, sendAccountMail, forgetSessions, publicUrl } = deps;
   return [
     endpoint({
       id: "getMe",
@@ -157,10 +161,11 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       message: "Password changed; your other sessions have ended",
       errors: ["REAUTHENTICATION_REQUIRED"],
       async handle({ caller: { actor }, body, cookies }) {
+        requirePasswordLogin(hasPasswords);
         const now = clock.now();
         requireGoodPassword(body.new_password, actor.email, "new_password");
         const user = required(await findUser(db, actor.id), "Account");
-        if (user.password_hash === null) requireConfirmed(actor.confirmedAt, now);
+        if (user.password_hash === null) requireConfirmed(actor, now);
         else if (body.current_password === undefined) {
           throw invalid({
             field: "current_password",
@@ -209,9 +214,7 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       async handle({ caller: { actor }, body }) {
         const now = clock.now();
         const email = readPersonEmail(body.email);
-        const use = useOf("addressChangesOfAccount", actor.id);
-        if ((await takeQuota(db, use, now)) !== null)
-          throw limitRefusal(use.quota, now, windowEnd(use.quota, now));
+        await requireQuota(db, useOf("addressChangesOfAccount", actor.id), now);
         const isFree = (await findUserByEmail(db, email)) === undefined;
         const token = newToken();
         const expires_at = new Date(now.getTime() + ADDRESS_LINK_MS);
@@ -265,11 +268,6 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       },
     }),
   ];
-}
-
-/** @throws ApiError REAUTHENTICATION_REQUIRED */
-function requireConfirmed(confirmedAt: Date, now: Date): void {
-  if (now.getTime() - confirmedAt.getTime() > CONFIRMED_MS) throw new ApiError("REAUTHENTICATION_REQUIRED");
 }
 
 /** @throws ApiError VALIDATION_ERROR */

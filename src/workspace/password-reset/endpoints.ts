@@ -4,9 +4,12 @@ import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError } from "#platform/errors.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
-import { limitRefusal } from "#platform/limits/limit-errors.ts";
-import { takeQuota, useOf, windowEnd } from "#platform/limits/quota-store.ts";
-import { NewPasswordField, requireGoodPassword } from "#workspace/passwords/password-rules.ts";
+import { requireQuota, useOf } from "#platform/limits/quota-store.ts";
+import {
+  NewPasswordField,
+  requireGoodPassword,
+  requirePasswordLogin,
+} from "#workspace/passwords/password-rules.ts";
 import { accountNotice, passwordResetMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import { RESET_LINK_MS } from "#workspace/people/issue-link.ts";
@@ -20,7 +23,6 @@ import { auditOf, type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign
 export interface PasswordResetDeps extends SignInDeps {
   /** URL of the service, without a slash at its end. */
   readonly publicUrl: () => string;
-  readonly hasPasswords: boolean;
 }
 
 const ResetRequest = Type.Object(
@@ -57,12 +59,6 @@ const PasswordResetDone = Type.Object(
 export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
   const { db, clock, hasher, sendAccountMail, forgetSessions, publicUrl, hasPasswords } = deps;
 
-  function requirePasswords(): void {
-    if (!hasPasswords) {
-      throw new ApiError("FORBIDDEN", "Passwords are switched off here: use single sign-on or a passkey");
-    }
-  }
-
   return [
     endpoint({
       id: "requestPasswordReset",
@@ -77,13 +73,10 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
       status: 202,
       message: "If this address has an account, a mail is on its way",
       async handle({ body, client }) {
-        requirePasswords();
+        requirePasswordLogin(hasPasswords);
         const now = clock.now();
         const email = readPersonEmail(body.email);
-        const use = useOf("passwordResetsOfNetwork", networkOf(client.ip));
-        if ((await takeQuota(db, use, now)) !== null) {
-          throw limitRefusal(use.quota, now, windowEnd(use.quota, now));
-        }
+        await requireQuota(db, useOf("passwordResetsOfNetwork", networkOf(client.ip)), now);
         const user = await findUserByEmail(db, email);
         const isReal = user !== undefined && user.disabled_at === null;
         const token = newToken();
@@ -112,7 +105,7 @@ export function passwordResetEndpoints(deps: PasswordResetDeps): Endpoint[] {
       message: "Password changed; sign in with it",
       errors: ["NOT_FOUND"],
       async handle({ body, client }) {
-        requirePasswords();
+        requirePasswordLogin(hasPasswords);
         const now = clock.now();
         await countVisit(db, client.ip, now);
         const tokenHash = hashToken(body.token);

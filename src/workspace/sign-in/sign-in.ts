@@ -6,10 +6,11 @@ import type { Static } from "typebox";
 import { describeAudit, dropAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
+import { inSavepoint } from "#platform/database/savepoint.ts";
 import { ApiError } from "#platform/errors.ts";
 import { DAY_SECONDS } from "#platform/time-units.ts";
 import type { PasswordHasher } from "#workspace/passwords/hash-password.ts";
-import { accountNotice, type SendAccountMail } from "#workspace/people/account-mails.ts";
+import { accountNotice, failedSignInsNotice, type SendAccountMail } from "#workspace/people/account-mails.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import {
   hashToken,
@@ -20,7 +21,6 @@ import {
 import { findUserByEmail, lockUser, type User, updateUser } from "#workspace/people/users-store.ts";
 import type { Challenge, Proof, SecondFactors } from "#workspace/second-factors/second-factors.ts";
 import { beginFactorAttempt, beginSignInAttempt, type CountedAttempt, endAttempt } from "./attempts.ts";
-import { beginPart, endPart } from "./attempts-store.ts";
 import { BROWSER_DAYS, isKnownBrowser, noteBrowser } from "./known-browsers-store.ts";
 import { type SignInResult, sessionOf } from "./session-shapes.ts";
 
@@ -34,6 +34,8 @@ export interface SignInDeps {
   readonly hasher: PasswordHasher;
   readonly factors: SecondFactors;
   readonly sendAccountMail: SendAccountMail;
+  /** Whether people use passwords (PASSWORD_LOGIN). */
+  readonly hasPasswords: boolean;
   /** Clears the authenticator's caches of this process. */
   readonly forgetSessions: () => void;
 }
@@ -199,7 +201,7 @@ export class SignIn {
 
   async #noticeFailures(user: User | undefined, email: string, { client }: SessionRequest): Promise<void> {
     const sentence = `There were ten failed attempts to sign in to your account. The last came from ${browserText(client.agent)}, at the address ${client.ip}. Further attempts from unknown browsers are refused for some minutes.`;
-    const mail = accountNotice(email, "Failed sign-ins to your account", sentence);
+    const mail = failedSignInsNotice(email, sentence);
     await sendOrPretend(this.#deps, mail, user !== undefined && user.disabled_at === null);
   }
 }
@@ -231,9 +233,10 @@ export async function sendOrPretend(
   before: (tx: Queryable) => Promise<void> = async () => {},
 ): Promise<void> {
   await db.transaction(async (tx) => {
-    await beginPart(tx);
-    await before(tx);
-    await sendAccountMail(tx, mail);
-    await endPart(tx, isReal);
+    const write = async () => {
+      await before(tx);
+      await sendAccountMail(tx, mail);
+    };
+    await inSavepoint(tx, write, { always: !isReal });
   });
 }

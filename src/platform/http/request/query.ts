@@ -123,31 +123,6 @@ export function textField(maxLength: number, description: string): QueryField<st
   };
 }
 
-/** A moment in ISO 8601 with its offset, such as 2026-01-31T09:00:00Z, or a day in UTC; undefined if absent. */
-export function momentField(description: string): QueryField<Date | undefined> {
-  return {
-    schema: Type.Unsafe<Date>(Type.String({ format: "date-time", description })),
-    read(text, name) {
-      const value = text?.trim();
-      if (!value) return undefined;
-      const at = isoMoment.test(value) && isDay(value.slice(0, 10)) ? new Date(value) : undefined;
-      if (at === undefined || Number.isNaN(at.getTime())) {
-        const message = `${name} must be a time such as 2026-01-31T09:00:00Z, or a day such as 2026-01-31`;
-        throw invalid({ field: name, message });
-      }
-      return at;
-    },
-  };
-}
-
-/** Whether the calendar has the day; Date makes 2 March of 30 February. */
-function isDay(text: string): boolean {
-  const at = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
-}
-
-const isoMoment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d))?$/i;
-
 /** A UUID parameter, in lower case as in the database; undefined if absent or empty. */
 export function idField(description: string): QueryField<string | undefined> {
   return {

@@ -1,11 +1,11 @@
 /** Roles over HTTP: the built-in ones, and those that a workspace makes of permissions. */
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
-import { type Database, isDuplicate, type Transaction } from "#platform/database/pool.ts";
+import { isDuplicate } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { newId } from "#platform/ids.ts";
 import { Deleted } from "#platform/shapes.ts";
 import {
   catalogueOf,
@@ -14,9 +14,9 @@ import {
 } from "#workspace/api-keys/permission-catalogue.ts";
 import { builtInRoles } from "#workspace/people/built-in-roles.ts";
 import { readName } from "#workspace/read-display-name.ts";
+import { changeTeam, type TeamChangeDeps } from "#workspace/team/change-team.ts";
 import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
 import { rolesResource } from "#workspace/team/permission.ts";
-import { lockTeam } from "#workspace/team/teammate-store.ts";
 import { grantedRoleOfOwn } from "./read-role.ts";
 import { NewRole, permissionsInWords, RoleChanges, RoleShape } from "./role.ts";
 import {
@@ -32,30 +32,15 @@ import {
   usesOfRole,
 } from "./store.ts";
 
-interface RoleDeps {
-  readonly db: Database;
+interface RoleDeps extends TeamChangeDeps {
   readonly clock: Clock;
   /** All endpoints of the API, from which the catalogue is derived. */
   readonly endpoints: () => readonly Endpoint[];
-  /** Clears the authenticator's cache of members. */
-  readonly forgetKeys: () => void;
 }
 
-export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): Endpoint[] {
+export function roleEndpoints(deps: RoleDeps): Endpoint[] {
+  const { db, clock, endpoints } = deps;
   const catalogue = () => catalogueOf(endpoints());
-
-  /** Commits, then clears this process's cache of members; other processes follow within two seconds. */
-  async function change<Result>(
-    workspaceId: WorkspaceId,
-    work: (tx: Transaction) => Promise<Result>,
-  ): Promise<Result> {
-    const result = await db.transaction(async (tx) => {
-      await lockTeam(tx, workspaceId);
-      return work(tx);
-    });
-    forgetKeys();
-    return result;
-  }
 
   return [
     endpoint({
@@ -124,7 +109,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
           permissions: readPermissions(body.permissions, known),
           created_at: clock.now(),
         };
-        return change(caller.workspaceId, async (tx) => {
+        return changeTeam(deps, caller.workspaceId, async (tx) => {
           const authority = await lockAuthority(tx, caller, clock.now());
           requireMayGrant(authority, grantedRoleOfOwn(role));
           await requireBelowRowLimit(tx, caller.workspaceId, roleRoom);
@@ -153,7 +138,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
           ...(body.description !== undefined && { description: body.description.trim() }),
           ...(body.permissions !== undefined && { permissions: readPermissions(body.permissions, known) }),
         };
-        return change(caller.workspaceId, async (tx) => {
+        return changeTeam(deps, caller.workspaceId, async (tx) => {
           const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
           const changed = { ...role, ...changes };
           const authority = await lockAuthority(tx, caller, clock.now());
@@ -169,14 +154,15 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
       method: "DELETE",
       path: "/roles/{id}",
       summary: "Delete a role that no teammate holds",
-      description: "409 while a teammate or an invitation has the role: give them another one first.",
+      description:
+        "409 while a teammate or an invitation has the role, also an invitation that has expired: give the teammates another role, and revoke the invitations.",
       needs: need(rolesResource, "write"),
       confirmed: true,
       answer: Deleted,
       message: "Role deleted",
       errors: ["CONFLICT"],
       handle({ caller, params }) {
-        return change(caller.workspaceId, async (tx) => {
+        return changeTeam(deps, caller.workspaceId, async (tx) => {
           const role = required(await lockOwnRole(tx, caller.workspaceId, params.id), "Role");
           const authority = await lockAuthority(tx, caller, clock.now());
           requireMayGrant(authority, grantedRoleOfOwn(role));
@@ -184,7 +170,7 @@ export function roleEndpoints({ db, clock, endpoints, forgetKeys }: RoleDeps): E
           if (members + invitations > 0) {
             throw new ApiError(
               "CONFLICT",
-              `The role is held by ${members} teammates and ${invitations} invitations: give them another role first`,
+              `The role is held by ${members} teammates and ${invitations} invitations: give the teammates another role and revoke the invitations first`,
             );
           }
           await removeRole(tx, caller.workspaceId, role.id);

@@ -69,7 +69,7 @@ export async function countHolders(
   return new Map(rows.map(({ role, holders }) => [role, holders]));
 }
 
-/** Members and open invitations with the role. */
+/** Members and invitations with the role. Invitations that have expired count: they can be sent again. */
 export async function usesOfRole(
   tx: Queryable,
   workspaceId: WorkspaceId,
