@@ -49,8 +49,8 @@ export function accountNotice(to: string, subject: string, sentence: string): Ac
 }
 
 /**
- * Attempts of strangers to sign in. It has limits of its own: whoever guesses passwords must not use up those of the notices
- * that a guess was right.
+ * Failed attempts to sign in. It has limits of its own: guessed passwords must not use up those of the notices that a guess
+ * was right.
  */
 export function failedSignInsNotice(to: string, sentence: string): AccountMail {
   return notice("failed_sign_ins", to, "Failed sign-ins to your account", sentence);

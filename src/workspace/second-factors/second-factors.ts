@@ -91,7 +91,7 @@ export class SecondFactors {
     now: Date,
   ): Promise<Challenge> {
     const all = userId === null ? (["passkey"] as const) : await this.kindsOf(tx, userId);
-    // A recovery code stands in for a lost factor at the sign-in, and confirms nothing afterwards.
+    // A recovery code replaces a lost factor at the sign-in, and confirms nothing afterwards.
     const kinds = purpose === "confirmation" ? all.filter((kind) => kind !== "recovery_code") : all;
     const row = { purpose, user_id: userId, webauthn_challenge: newWebauthnChallenge() };
     const { token, expiresAt } = await this.#insert(tx, row, now);
