@@ -82,24 +82,26 @@ export function listBrokenDomains(
   workspaceIds: readonly WorkspaceId[],
   most: number,
 ): Promise<BrokenDomain[]> {
-  const shown = (check: Sql) => sql`(${check} <> 'return_path' or d.custom_return_path)`;
+  const ofDomain = sql`d.workspace_id = w.workspace_id and (key <> 'return_path' or d.custom_return_path)`;
   const rows = sql`
-    select d.id, d.domain as name, f.since, f.checks
-    from sending_domains d
-    cross join lateral (
-      select min(since) as since, jsonb_object_agg(name, jsonb_build_object('since', since, 'is_lost', is_lost)) as checks
+    select id, name, min(since) as since,
+      jsonb_object_agg(key, jsonb_build_object('since', since, 'is_lost', is_lost)) as checks
+    from (
+      select d.id, d.domain as name, key, (value #>> '{}')::timestamptz as since, true as is_lost
+      from sending_domains d cross join jsonb_each(d.lost_checks)
+      where ${ofDomain} and d.lost_checks <> '{}'
+      union all
+      select d.id, d.domain, key, (value ->> 'since')::timestamptz, false
+      from sending_domains d cross join jsonb_each(d.failed_checks)
+      where ${ofDomain} and d.failed_checks <> '{}' and not d.lost_checks ? key
+      union all
+      select d.id, d.domain, 'dkim', k.since, false
       from (
-        select key as name, (value #>> '{}')::timestamptz as since, true as is_lost from jsonb_each(d.lost_checks)
-        where ${shown(sql`key`)}
-        union all
-        select key, (value ->> 'since')::timestamptz, false from jsonb_each(d.failed_checks)
-        where ${shown(sql`key`)} and not d.lost_checks ? key
-        union all
-        select 'dkim', max((k.failed_checks ->> 'since')::timestamptz), false from dkim_keys k
-        where k.workspace_id = d.workspace_id and k.domain = d.domain and k.verified_at is not null
-          and d.dkim_verified
-        having bool_and(k.failed_checks is not null)) checks) f
-    where d.workspace_id = w.workspace_id and f.since is not null`;
+        select domain, max((failed_checks ->> 'since')::timestamptz) as since from dkim_keys
+        where workspace_id = w.workspace_id and verified_at is not null
+        group by domain having bool_and(failed_checks is not null)) k
+      join sending_domains d on d.workspace_id = w.workspace_id and d.domain = k.domain and d.dkim_verified) checks
+    group by id, name`;
   return db.rows(each(workspaceIds, rows, most), "notices broken domains");
 }
 
@@ -158,18 +160,20 @@ export function listFailedJobs(
 
 export interface ComplainedAbout {
   readonly workspace_id: WorkspaceId;
+  /** Messages of the last COMPLAINT_DAYS that were delivered. */
   readonly delivered: number;
-  readonly complained: number;
+  /** Complaints that came in these days. */
+  readonly complaints: number;
   /** The first of the days in a row at whose end the rate was too high; null if it is older than COMPLAINT_RUN_DAYS. */
   readonly since: Date | null;
 }
 
-/** As GET /stats/health. */
 export const COMPLAINT_DAYS = 30;
 const COMPLAINT_RUN_DAYS = 90;
 
 /**
- * Workspaces whose complaints are above the limit in the last 30 days.
+ * Workspaces whose complaints are above the limit in the last 30 days, by the counters that are applied. Complaints count at
+ * their own time, so that the figures of past days stay as they are, and with them the beginning.
  * @param limits `rate` of the delivered messages, 0 to 1, and the least number of complaints
  */
 export function listComplainedAbout(
@@ -178,39 +182,34 @@ export function listComplainedAbout(
   { rate, least, now }: { readonly rate: number; readonly least: number; readonly now: Date },
 ): Promise<ComplainedAbout[]> {
   const since = (days: number) => sql`${now}::timestamptz - make_interval(days => ${days})`;
-  const counted = (from: Sql, workspace: Sql) => sql`(
-    select eighth as time, delivered, complained from report_eighths
-    where workspace_id = ${workspace} and eighth >= ${from}
-    union all
-    select quarter, delivered, complained from report_notes
-    where workspace_id = ${workspace} and source_ip is null and quarter >= ${from}) counted`;
-  const isOver = (delivered: Sql, complained: Sql) => sql`(
-    ${complained} >= ${least}::int and ${complained} > ${rate}::float8 * (${delivered} + ${complained}))`;
+  const [run, window] = [since(COMPLAINT_RUN_DAYS), since(COMPLAINT_RUN_DAYS + COMPLAINT_DAYS)];
+  const sums = sql`sum(e.delivered + e.complained)::bigint as delivered, sum(e.complaints)::bigint as complaints`;
+  const isAbove = sql`(complaints >= ${least}::int and delivered > 0 and complaints > ${rate}::float8 * delivered)`;
   return db.rows(
     sql`
     with above as materialized (
       select w.workspace_id, c.* from unnest(${[...workspaceIds]}::uuid[]) as w (workspace_id)
       cross join lateral (
-        select coalesce(sum(delivered), 0)::bigint as delivered, coalesce(sum(complained), 0)::bigint as complained
-        from ${counted(since(COMPLAINT_DAYS), sql`w.workspace_id`)}) c
-      where ${isOver(sql`c.delivered`, sql`c.complained`)}
+        select ${sums} from report_eighths e
+        where e.workspace_id = w.workspace_id and eighth >= ${since(COMPLAINT_DAYS)}) c
+      where ${isAbove}
     ), days as (
-      select a.workspace_id, day, sum(coalesce(c.delivered, 0)) over span as delivered,
-        sum(coalesce(c.complained, 0)) over span as complained
-      from above a
-      cross join generate_series(date_trunc('day', ${since(COMPLAINT_RUN_DAYS + COMPLAINT_DAYS)}, 'UTC'),
-        ${now}::timestamptz, interval '1 day') as day
-      left join lateral (
-        select date_trunc('day', time, 'UTC') as day, sum(delivered) as delivered, sum(complained) as complained
-        from ${counted(since(COMPLAINT_RUN_DAYS + COMPLAINT_DAYS), sql`a.workspace_id`)} group by 1) c using (day)
-      window span as (partition by a.workspace_id order by day rows ${COMPLAINT_DAYS - 1} preceding)
+      select workspace_id, day, sum(c.delivered) over span as delivered, sum(c.complaints) over span as complaints
+      from (
+        select workspace_id, day from above
+        cross join generate_series(date_trunc('day', ${window}, 'UTC'), ${now}::timestamptz, interval '1 day') as day) d
+      left join (
+        select e.workspace_id, date_trunc('day', eighth, 'UTC') as day, ${sums}
+        from above a join report_eighths e on e.workspace_id = a.workspace_id and eighth >= ${window}
+        group by 1, 2) c using (workspace_id, day)
+      window span as (partition by workspace_id order by day rows ${COMPLAINT_DAYS - 1} preceding)
     ), fine as (
       select workspace_id, max(day) as day from days
-      where not ${isOver(sql`delivered`, sql`complained`)} and day < date_trunc('day', ${now}::timestamptz, 'UTC')
+      where coalesce(not ${isAbove}, true) and day < date_trunc('day', ${now}::timestamptz, 'UTC')
       group by 1
     )
-    select a.workspace_id, a.delivered, a.complained,
-      case when fine.day >= date_trunc('day', ${since(COMPLAINT_RUN_DAYS)}, 'UTC') then fine.day + interval '1 day' end as since
+    select a.workspace_id, a.delivered, a.complaints,
+      case when fine.day >= date_trunc('day', ${run}, 'UTC') then fine.day + interval '1 day' end as since
     from above a left join fine using (workspace_id)`,
     "notices complained about",
   );

@@ -135,14 +135,14 @@ export const noticeSources: readonly NoticeSource[] = [
     [reports, "read"],
     ({ db, workspaceIds, now }) =>
       causes.listComplainedAbout(db, workspaceIds, { rate: MOST_COMPLAINTS, least: LEAST_COMPLAINTS, now }),
-    ({ delivered, complained, since }) => {
-      const rate = complained / (delivered + complained);
+    ({ delivered, complaints, since }) => {
+      const rate = complaints / delivered;
       return {
         kind: "complaint_rate_high",
         severity: rate >= CRITICAL_COMPLAINTS ? "critical" : "warning",
         since,
         title: `${Number((100 * rate).toFixed(2))} % of the recipients complained`,
-        message: `${counted(complained, "recipient")} of ${(delivered + complained).toLocaleString("en")} reported mail of the last ${causes.COMPLAINT_DAYS} days as spam, more than 0.1 %. Write only to people who subscribed, and make unsubscribing easy.`,
+        message: `${counted(complaints, "complaint")} came in the last ${causes.COMPLAINT_DAYS} days, for ${counted(delivered, "delivered message")}: more than 0.1 %. Write only to people who subscribed, and make unsubscribing easy.`,
         resource: { kind: "workspace", id: null, name: null, path: "/api/v1/stats/health" },
         operation: "getSendingHealth",
       };
