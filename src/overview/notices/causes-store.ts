@@ -57,7 +57,7 @@ export interface StoppedAutoresponder extends Cause {
   readonly deactivation_reason: string;
 }
 
-export function listStoppedAutoresponders(
+export function listDeactivatedByService(
   db: Queryable,
   workspaceIds: readonly WorkspaceId[],
   most: number,

@@ -68,7 +68,7 @@ export function noticeEndpoints({ db, clock, plans }: Dependencies): Endpoint[] 
       path: "/notices/{id}/dismiss",
       summary: "Dismiss a notice for everyone in the workspace",
       description:
-        "The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins anew, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.",
+        "The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins again, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.",
       needs: writes,
       answer: NoticeShape,
       message: "Notice dismissed",

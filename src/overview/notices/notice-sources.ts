@@ -117,7 +117,7 @@ export const noticeSources: readonly NoticeSource[] = [
   source(
     ["autoresponder_stopped"],
     [autoresponders, "read"],
-    listed(causes.listStoppedAutoresponders),
+    listed(causes.listDeactivatedByService),
     (row) => ({
       kind: "autoresponder_stopped",
       severity: "critical",

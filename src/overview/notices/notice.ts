@@ -31,8 +31,8 @@ export const noticeKinds = [
 export type NoticeKind = (typeof noticeKinds)[number];
 
 /** The worst first. */
-export const severities = ["critical", "warning", "info"] as const;
-export type Severity = (typeof severities)[number];
+export const noticeSeverities = ["critical", "warning", "info"] as const;
+export type NoticeSeverity = (typeof noticeSeverities)[number];
 
 const resourceKinds = [
   "campaign",
@@ -66,10 +66,10 @@ export const NoticeShape = Type.Object(
     id: Type.Unsafe<string>({
       ...Id,
       description:
-        "Id of the notice. It stays the same while the cause lasts; a cause that begins anew has another id.",
+        "Id of the notice. It stays the same while the cause lasts; a cause that begins again has another id.",
     }),
     kind: Type.Enum([...noticeKinds], { description: "What needs a hand." }),
-    severity: Type.Enum([...severities], {
+    severity: Type.Enum([...noticeSeverities], {
       description:
         "`critical`: mail is not sent, or the sender's reputation suffers; `warning`: that may happen; `info`: someone waits.",
     }),
@@ -102,10 +102,10 @@ export const NoticeShape = Type.Object(
     }),
     dismissed_at: Type.Unsafe<Date | null>({
       ...NullableTimestamp,
-      description: "When someone dismissed it, in UTC; null if nobody has.",
+      description: "When someone dismissed it, in UTC; null if it is not dismissed.",
     }),
     dismissed_by: nullable(
-      Type.String({ description: "Name of the person or API key that dismissed it; null if nobody has." }),
+      Type.String({ description: "Name of the person or API key that dismissed it; null if it is not dismissed." }),
     ),
   },
   { $id: "Notice" },

@@ -11,7 +11,7 @@ import {
   type NoticeKind,
   noticeId,
   noticeKinds,
-  severities,
+  noticeSeverities,
 } from "./notice.ts";
 import { noticeSources } from "./notice-sources.ts";
 
@@ -107,7 +107,7 @@ function guardedNotice(found: FoundNotice, dismissals: ReadonlyMap<string, Dismi
 
 function byUrgency({ notice: a }: GuardedNotice, { notice: b }: GuardedNotice): number {
   return (
-    severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+    noticeSeverities.indexOf(a.severity) - noticeSeverities.indexOf(b.severity) ||
     (b.since?.getTime() ?? 0) - (a.since?.getTime() ?? 0) ||
     noticeKinds.indexOf(a.kind) - noticeKinds.indexOf(b.kind) ||
     a.id.localeCompare(b.id)

@@ -115,7 +115,7 @@ const noMessage = sql`
 const timeOfIdSql = (id: Sql) => sql`
   to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
 
-/** Newest first. @param kinds all when empty */
+/** Newest first. */
 export function listPersonActivities(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -123,9 +123,8 @@ export function listPersonActivities(
   kinds: readonly ActivityKind[],
   { limit, after }: { readonly limit: number; readonly after: ActivityPlace | undefined },
 ): Promise<PersonActivityRow[]> {
-  const wanted = kinds.length === 0 ? activityKinds : kinds;
-  const types = wanted.flatMap((kind) => typesOf[kind] ?? []);
-  const wants = (kind: ActivityKind) => wanted.includes(kind);
+  const types = kinds.flatMap((kind) => typesOf[kind] ?? []);
+  const wants = (kind: ActivityKind) => kinds.includes(kind);
   const list = sql`m.mailing_list_id, l.name as mailing_list_name`;
   const memberships = sql`
     memberships m join mailing_lists l on l.workspace_id = m.workspace_id and l.id = m.mailing_list_id

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from "typebox";
 import { listDomainStandings } from "#identity/sending-domains/store.ts";
 import { listCountsSince } from "#messages/counters/by-time-store.ts";
 import { storedStatuses } from "#messages/message/status.ts";
-import type { Notice, Severity } from "#overview/notices/notice.ts";
+import type { Notice, NoticeSeverity } from "#overview/notices/notice.ts";
 import { type GuardedNotice, maySeeNotice, readNotices } from "#overview/notices/read-notices.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
@@ -106,7 +106,7 @@ const DomainsLive = Type.Object(
 
 const NoticesLive = Type.Object(
   {
-    total: Count("Notices of GET /notices that nobody has dismissed."),
+    total: Count("Notices of GET /notices that are not dismissed."),
     critical: Count("Those with the severity `critical`."),
     warning: Count("Those with the severity `warning`."),
     info: Count("Those with the severity `info`."),
@@ -220,7 +220,7 @@ export function topicSources({ db, clock, plans }: Dependencies): Readonly<Recor
       },
       show(state, permissions) {
         const seen = (state as CountedNotice[]).filter((one) => maySeeNotice(one, permissions));
-        const count = (severity: Severity) =>
+        const count = (severity: NoticeSeverity) =>
           seen.filter(({ notice }) => notice.severity === severity).length;
         const newest = seen.reduce<CountedNotice | undefined>(
           (last, one) => (last === undefined || one.notice.since > last.notice.since ? one : last),

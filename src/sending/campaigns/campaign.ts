@@ -121,7 +121,7 @@ const summary = {
   approval_requested_at: nullable(
     described(
       Timestamp,
-      "When someone asked for approval of this draft, in UTC; null if nobody has, or it was changed or sent since.",
+      "When someone asked for approval of this draft, in UTC; null without a request, or when the draft was changed or sent since.",
     ),
   ),
   approval_requested_by: nullable(

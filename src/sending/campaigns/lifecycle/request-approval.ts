@@ -1,6 +1,6 @@
 /**
- * Asks those who may send for approval of a draft. The draft passes the checks of sending, so that whoever approves can
- * send it. A request is about one revision: a change of the draft ends it, and so does sending.
+ * Asks those who may send for approval of a draft. The draft passes the checks of sending, so that it can be sent
+ * when it is approved. A request is about one revision: a change of the draft ends it, and so does sending.
  */
 import { type Static, Type } from "typebox";
 import { ApiError, required } from "#platform/errors.ts";
