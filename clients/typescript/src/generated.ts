@@ -4428,7 +4428,7 @@ export interface paths {
         put?: never;
         /**
          * Dismiss a notice for everyone in the workspace
-         * @description The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins anew, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.
+         * @description The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins again, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.
          *
          *     Needs the permission `notices:write`.
          */
@@ -4492,7 +4492,7 @@ export interface paths {
         };
         /**
          * What a person did, and what happened to the mail for them, newest first
-         * @description Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
+         * @description Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4516,7 +4516,7 @@ export interface paths {
         };
         /**
          * Download everything that is stored about one person, as JSON
-         * @description For requests of access by a person: fields, lists, suppressions and activities in one file.
+         * @description For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -8570,7 +8570,7 @@ export interface components {
             revision: number;
             /**
              * Format: date-time
-             * @description When someone asked for approval of this draft, in UTC; null if nobody has, or it was changed or sent since.
+             * @description When someone asked for approval of this draft, in UTC; null without a request, or when the draft was changed or sent since.
              */
             approval_requested_at: string | null;
             /** @description Name of the person or API key that asked for approval; null without. */
@@ -8821,7 +8821,7 @@ export interface components {
             revision: number;
             /**
              * Format: date-time
-             * @description When someone asked for approval of this draft, in UTC; null if nobody has, or it was changed or sent since.
+             * @description When someone asked for approval of this draft, in UTC; null without a request, or when the draft was changed or sent since.
              */
             approval_requested_at: string | null;
             /** @description Name of the person or API key that asked for approval; null without. */
@@ -11268,7 +11268,7 @@ export interface components {
         Notice: {
             /**
              * Format: uuid
-             * @description Id of the notice. It stays the same while the cause lasts; a cause that begins anew has another id.
+             * @description Id of the notice. It stays the same while the cause lasts; a cause that begins again has another id.
              */
             id: string;
             /**
@@ -11298,10 +11298,10 @@ export interface components {
             operation: "resumeCampaign" | "duplicateCampaign" | "sendCampaign" | "activateAutoresponder" | "verifySendingDomain" | "getSendingHealth" | "getBlacklistMonitor" | "listWebhookDeliveries" | "updateWebhook" | "subscribe" | "createTopUp" | "getJob";
             /**
              * Format: date-time
-             * @description When someone dismissed it, in UTC; null if nobody has.
+             * @description When someone dismissed it, in UTC; null if it is not dismissed.
              */
             dismissed_at: string | null;
-            /** @description Name of the person or API key that dismissed it; null if nobody has. */
+            /** @description Name of the person or API key that dismissed it; null if it is not dismissed. */
             dismissed_by: string | null;
         };
         Notices: {
@@ -11340,7 +11340,7 @@ export interface components {
             /** @description Kinds whose search took too long, so that they have no results; ask again, or use the list of that kind. */
             incomplete: ("subscriber" | "campaign" | "message" | "mailing_list" | "segment" | "sending_domain" | "autoresponder" | "suppression_entry" | "api_key" | "webhook")[];
         };
-        /** @description The message that it is about; null for other kinds. */
+        /** @description The message that it is about; null for other kinds, and without `reports:read`. */
         ActivityMessage: {
             /**
              * Format: uuid
@@ -11402,7 +11402,7 @@ export interface components {
             enhanced_code: string | null;
             /** @description The mail server that replied; null without a reply. */
             mx_host: string | null;
-            /** @description The message that it is about; null for other kinds. */
+            /** @description The message that it is about; null for other kinds, and without `reports:read`. */
             message: components["schemas"]["ActivityMessage"] | null;
             /** @description The list that the person joined or left; null for other kinds. */
             mailing_list: components["schemas"]["ActivityList"] | null;
@@ -24908,7 +24908,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`. */
+            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`; `is_complete`, and `left_out`: the missing parts with their permission. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

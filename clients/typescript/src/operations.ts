@@ -2288,7 +2288,7 @@ export interface Operations {
   listNotices(input?: { query?: Query<"listNotices"> } & CallOptions): Call<Data<"listNotices">>;
   /**
    * Dismiss a notice for everyone in the workspace.
-   * The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins anew, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.
+   * The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins again, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.
    *
    * Needs the permission `notices:write`.
    *
@@ -2315,7 +2315,7 @@ export interface Operations {
   searchEverything(input?: { query?: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
   /**
    * What a person did, and what happened to the mail for them, newest first.
-   * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
+   * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2326,7 +2326,7 @@ export interface Operations {
   listSubscriberActivities(input: { id: string; query?: Query<"listSubscriberActivities"> } & CallOptions): PagedCall<Data<"listSubscriberActivities">, "data">;
   /**
    * Download everything that is stored about one person, as JSON.
-   * For requests of access by a person: fields, lists, suppressions and activities in one file.
+   * For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
    *
    * It may take longer than a few seconds if there is much data.
    *
