@@ -105,7 +105,9 @@ export const NoticeShape = Type.Object(
       description: "When someone dismissed it, in UTC; null if it is not dismissed.",
     }),
     dismissed_by: nullable(
-      Type.String({ description: "Name of the person or API key that dismissed it; null if it is not dismissed." }),
+      Type.String({
+        description: "Name of the person or API key that dismissed it; null if it is not dismissed.",
+      }),
     ),
   },
   { $id: "Notice" },

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
+import { updateMonitorRun } from "#hygiene/blacklist/monitor-store.ts";
 import { applyDeltas } from "#messages/counters/apply-deltas-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { DAY_MS, HOUR_MS } from "#platform/time-units.ts";
@@ -9,6 +10,7 @@ import { newList } from "#test/support/audience.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
 import { reportScene } from "#test/support/report-scene.ts";
 import { startService } from "#test/support/service.ts";
+import { recordFailure, recordSuccess, switchOff } from "#webhooks/store.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { type Notice, noticeOperations } from "./notice.ts";
@@ -173,13 +175,25 @@ describe("notices", () => {
     const { body } = await own.call("POST", "/blacklist/monitors", { target: "20.30.40.50" });
     const { id } = body.data;
     expect(await own.list()).toEqual([]);
-    await db.run(sql`
-      update blacklist_monitors set last_listed_zones = '{zen.example}', listed_since = ${clock.now()} where id = ${id}`);
+    const next_run_at = new Date(body.data.next_run_at);
+    const target = { target: "20.30.40.50", target_type: "ip" } as const;
+    const lease = { workspace_id: own.workspaceId, id, ...target, lease_number: 1, next_run_at };
+    const run = (last_listed_zones: string[]) => {
+      const now = clock.now();
+      return updateMonitorRun(db, lease, { last_checked_at: now, last_listed_zones, last_error: null }, now);
+    };
+    await run(["zen.example"]);
+    const since = clock.now().toISOString();
+    clock.advance(HOUR_MS);
+    await run(["zen.example", "other.example"]);
     expect(only(await own.list())).toMatchObject({
       kind: "blacklisted",
-      title: "20.30.40.50 is on 1 blacklist",
+      since,
+      title: "20.30.40.50 is on 2 blacklists",
       resource: { kind: "blacklist_monitor", id, path: `/api/v1/blacklist/monitors/${id}` },
     });
+    await run([]);
+    expect(await own.list()).toEqual([]);
   });
 
   test("a failing webhook is one, another when it is switched off, and none when it is switched on", async () => {
@@ -189,15 +203,26 @@ describe("notices", () => {
       events: ["*"],
     });
     const { id } = body.data;
-    await db.run(sql`
-      update webhooks set consecutive_failures = 3, failing_since = ${clock.now()} where id = ${id}`);
+    const fail = () =>
+      recordFailure(db, own.workspaceId, id, { most: 30, reason: "HTTP 503", now: clock.now() });
+    await fail();
+    const since = clock.now().toISOString();
+    clock.advance(HOUR_MS);
+    await fail();
+    expect(only(await own.list())).toMatchObject({
+      since,
+      message: expect.stringContaining("2 deliveries to"),
+    });
+    await recordSuccess(db, own.workspaceId, id);
+    expect(await own.list()).toEqual([]);
+    await fail();
     const failing = only(await own.list());
     expect(failing).toMatchObject({
       kind: "webhook_failing",
       severity: "warning",
       operation: "listWebhookDeliveries",
     });
-    await db.run(sql`update webhooks set is_active = false, disabled_reason = 'HTTP 410' where id = ${id}`);
+    await switchOff(db, own.workspaceId, id, "HTTP 410", clock.now());
     const off = only(await own.list());
     expect(off).toMatchObject({ kind: "webhook_disabled", message: expect.stringContaining("HTTP 410") });
     expect(off.id).not.toBe(failing.id);

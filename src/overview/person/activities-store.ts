@@ -1,5 +1,6 @@
 /** The history of one person, from the message log, their memberships and the audit log. */
 import sql, { empty, type Sql } from "sql-template-tag";
+import { timeOfIdSql } from "#messages/log-pages-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
@@ -110,10 +111,6 @@ export async function listMessageIdsOf(
 /** The last of a union of columns, for what only messages have. */
 const noMessage = sql`
   null::smallint as smtp_code, null::text as enhanced_code, null::text as mx_host, null::uuid as message_id`;
-
-/** The time of a version 7 id; PostgreSQL 16 has no function for it. */
-const timeOfIdSql = (id: Sql) => sql`
-  to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`;
 
 /** Newest first. */
 export function listPersonActivities(
