@@ -282,6 +282,7 @@ create table blacklist_monitors (
   lease_number bigint default 0 not null,
   leased_until timestamp with time zone,
   created_at timestamp with time zone not null,
+  listed_since timestamp with time zone,
   UNIQUE (workspace_id, target),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
@@ -470,6 +471,10 @@ create table campaigns (
   waits_for_cap boolean default false not null,
   design json,
   attachment_files jsonb,
+  approval_requested_at timestamp with time zone,
+  approval_requested_by text,
+  approval_message text,
+  approval_revision integer,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((message_type = ANY (ARRAY['email'::text, 'sms'::text]))),
@@ -479,6 +484,8 @@ create table campaigns (
 CREATE INDEX campaigns_at_work ON campaigns USING btree (status) WHERE (status = ANY (ARRAY['scheduled'::text, 'sending'::text, 'paused'::text]));
 CREATE INDEX campaigns_by_list ON campaigns USING btree (workspace_id, audience_list_id, sent_at);
 CREATE INDEX campaigns_cancelled ON campaigns USING btree (completed_at) WHERE (status = 'cancelled'::text);
+CREATE INDEX campaigns_paused ON campaigns USING btree (workspace_id, paused_at) WHERE (status = 'paused'::text);
+CREATE INDEX campaigns_to_approve ON campaigns USING btree (workspace_id, approval_requested_at) WHERE ((status = 'draft'::text) AND (approval_requested_at IS NOT NULL));
 
 create table captured_messages (
   workspace_id uuid not null,
@@ -814,6 +821,7 @@ create table jobs (
   CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at);
+CREATE INDEX jobs_failed ON jobs USING btree (workspace_id, completed_at) WHERE (status = 'failed'::text);
 CREATE INDEX jobs_open ON jobs USING btree (workspace_id, type, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 
 create table known_browsers (
@@ -990,6 +998,15 @@ create table meters (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((covered >= 0)),
   CHECK ((paid >= (0)::numeric))
+);
+
+create table notice_dismissals (
+  workspace_id uuid not null,
+  notice_id uuid not null,
+  dismissed_at timestamp with time zone not null,
+  dismissed_by text not null,
+  PRIMARY KEY (workspace_id, notice_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
 create table operator_credits (
@@ -1431,6 +1448,7 @@ create table sending_domains (
   created_at timestamp with time zone default now() not null,
   dkim_verified_at timestamp with time zone,
   dmarc_verified_at timestamp with time zone,
+  lost_checks jsonb default '{}'::jsonb not null,
   UNIQUE (workspace_id, domain),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
@@ -1856,6 +1874,7 @@ create table webhooks (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  failing_since timestamp with time zone,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );

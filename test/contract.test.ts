@@ -92,6 +92,7 @@ const governing: Readonly<Record<string, string>> = {
   dkims: "dkims",
   emails: "emails",
   jobs: "jobs",
+  notices: "notices",
   render: "campaigns",
   retry: "messages",
   segments: "segments",
@@ -103,7 +104,7 @@ const reports =
   /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
 /** Any caller may use these; what it gets depends on its permissions. */
-const forAnyone = new Set(["GET /api-keys/permissions", "GET /events", "GET /search"]);
+const forAnyone = new Set(["GET /api-keys/permissions", "GET /events", "GET /notices", "GET /search"]);
 
 /** POST calls that change nothing. */
 const readingPosts = new Set([

@@ -33,11 +33,12 @@ export async function listToErase(
   return rows.map(({ id }) => id);
 }
 
-/** Ids of the messages to an address, and of those in `others`, that wait in the queue or are being sent. */
+/** A page of the ids of the messages to an address, and of those in `others`, that wait in the queue or are being sent. */
 export async function listQueuedTo(
   db: Queryable,
   workspaceId: WorkspaceId,
   { email, others }: { readonly email: string; readonly others: Sql },
+  { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select q.message_id as id from delivery_queue q
@@ -46,8 +47,8 @@ export async function listQueuedTo(
       where m.workspace_id = ${workspaceId} and m.source = any (${[...messageSources]}::text[])
         and m.status in ('queued', 'deferred') and ${address} = lower(${email})
       union all
-      ${others})
-    order by id`);
+      ${others}) and q.message_id > ${after}
+    order by id limit ${limit}`);
   return rows.map(({ id }) => id);
 }
 

@@ -179,6 +179,12 @@ export const resources: Readonly<
       select workspace_id, id, 0, 'https://shop.example.com/sale', false from campaigns where id = ${id}`);
     return id;
   },
+  "/notices/{id}": (owner) => notice(owner),
+  "/notices/{id}/restore": async (owner) => {
+    const id = await notice(owner);
+    await owner.call("POST", `/notices/${id}/dismiss`);
+    return id;
+  },
   "/campaigns/{id}/pause": (owner) => campaignIn("sending")(owner),
   "/campaigns/{id}/resume": (owner) => campaignIn("paused")(owner),
   "/campaigns/{id}/cancel": (owner) => campaignIn("sending")(owner),
@@ -296,6 +302,16 @@ const campaignIn =
     return id;
   };
 
+/** The notice of a campaign that was paused. */
+async function notice(owner: Owner): Promise<string> {
+  const campaignId = await campaignIn("paused")(owner);
+  await owner.database.run(sql`
+    update campaigns set paused_at = ${owner.clock.now()}, pause_reason = 'bounce_rate' where id = ${campaignId}`);
+  const { body } = await owner.call("GET", "/notices");
+  const found = body.data.notices.find((one: { resource: { id: string } }) => one.resource.id === campaignId);
+  return found.id;
+}
+
 /** A multipart form with one CSV file. */
 function fileForm(field: string, content: string): FormData {
   const form = new FormData();
@@ -305,6 +321,9 @@ function fileForm(field: string, content: string): FormData {
 
 /** What has to be done before an operation that has neither an id nor a body, by operation id. */
 export const before: Readonly<Record<string, (owner: Owner) => Promise<unknown>>> = {
+  listNotices: async (owner) => {
+    await notice(owner);
+  },
   createRecoveryCodes: addedPasskey,
   cancelSubscription: async (owner) => owner.call("POST", "/billing/subscription", await plan(owner)),
 };
@@ -426,6 +445,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),
   updateCampaign: () => ({ subject: "Hello again" }),
   sendCampaign: () => ({ send_now: true }),
+  requestApproval: () => ({ message: "The price in the headline is new: please check it." }),
   exportCampaignRecipients: () => ({ opened: true, domain: "example.com" }),
   createSegmentFromCampaign: async (owner) => ({
     name: unique(),

@@ -2909,6 +2909,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/campaigns/{id}/request-approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask those who may send for approval of a draft
+         * @description For people who write campaigns and may not send them. The draft must pass the checks of `POST /campaigns/{id}/send`. Callers with `campaigns:send` get a notice (`GET /notices`) until the campaign is sent, scheduled or changed. If approval of this version was asked before, the answer is the campaign with that request.
+         *
+         *     Needs the permission `campaigns:write`.
+         */
+        post: operations["requestApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns/{id}/pause": {
         parameters: {
             query?: never;
@@ -4359,7 +4381,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Live states of campaigns, jobs, messages and domains, as server-sent events
+         * Live states of campaigns, jobs, messages, domains and notices, as server-sent events
          * @description Each event carries the whole state of its topic, at most once a second. After a lost connection, `Last-Event-ID` continues without a gap. Each topic needs the permission to read its resource. A key or session may have three streams.
          *
          *     Any valid key, and any member of the workspace, may call this.
@@ -4367,6 +4389,72 @@ export interface paths {
         get: operations["streamEvents"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What needs a hand in this workspace
+         * @description Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.
+         *
+         *     Any valid key, and any member of the workspace, may call this.
+         */
+        get: operations["listNotices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notices/{id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dismiss a notice for everyone in the workspace
+         * @description The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins again, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.
+         *
+         *     Needs the permission `notices:write`.
+         */
+        post: operations["dismissNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/notices/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show a dismissed notice again
+         * @description Undoes `POST /notices/{id}/dismiss`. A notice that is not dismissed stays as it is.
+         *
+         *     Needs the permission `notices:write`.
+         */
+        post: operations["restoreNotice"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4404,7 +4492,7 @@ export interface paths {
         };
         /**
          * What a person did, and what happened to the mail for them, newest first
-         * @description Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
+         * @description Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4428,7 +4516,7 @@ export interface paths {
         };
         /**
          * Download everything that is stored about one person, as JSON
-         * @description For requests of access by a person: fields, lists, suppressions and activities in one file.
+         * @description For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -8482,6 +8570,15 @@ export interface components {
             revision: number;
             /**
              * Format: date-time
+             * @description When someone asked for approval of this draft, in UTC; null without a request, or when the draft was changed or sent since.
+             */
+            approval_requested_at: string | null;
+            /** @description Name of the person or API key that asked for approval; null without. */
+            approval_requested_by: string | null;
+            /** @description What the person wrote to those who approve it; null without. */
+            approval_message: string | null;
+            /**
+             * Format: date-time
              * @description Time of creation in UTC, ISO 8601.
              */
             created_at: string;
@@ -8724,6 +8821,15 @@ export interface components {
             revision: number;
             /**
              * Format: date-time
+             * @description When someone asked for approval of this draft, in UTC; null without a request, or when the draft was changed or sent since.
+             */
+            approval_requested_at: string | null;
+            /** @description Name of the person or API key that asked for approval; null without. */
+            approval_requested_by: string | null;
+            /** @description What the person wrote to those who approve it; null without. */
+            approval_message: string | null;
+            /**
+             * Format: date-time
              * @description Time of creation in UTC, ISO 8601.
              */
             created_at: string;
@@ -8869,6 +8975,10 @@ export interface components {
             scheduled_at?: string | null;
             /** @description True: send now, whatever time the campaign has. Cannot be combined with scheduled_at. */
             send_now?: boolean | null;
+        };
+        ApprovalRequest: {
+            /** @description What those who approve should know, at most 1000 characters. */
+            message?: string | null;
         };
         TestOrder: {
             /** @description Addresses that get the test. */
@@ -11138,6 +11248,68 @@ export interface components {
             deliveries: components["schemas"]["WebhookDelivery"][];
             pagination: components["schemas"]["Pagination"];
         };
+        /** @description What the notice is about. */
+        NoticeResource: {
+            /**
+             * @description The kind of the resource.
+             * @enum {string}
+             */
+            kind: "campaign" | "autoresponder" | "sending_domain" | "blacklist_monitor" | "webhook" | "job" | "billing" | "workspace";
+            /**
+             * Format: uuid
+             * @description Id of the resource; null of the whole workspace.
+             */
+            id: string | null;
+            /** @description Name of the resource; of a domain, IP address or webhook the domain, address or URL, of a job its type; null of the whole workspace. */
+            name: string | null;
+            /** @description Path of the GET operation that answers the resource. */
+            path: string;
+        };
+        Notice: {
+            /**
+             * Format: uuid
+             * @description Id of the notice. It stays the same while the cause lasts; a cause that begins again has another id.
+             */
+            id: string;
+            /**
+             * @description What needs a hand.
+             * @enum {string}
+             */
+            kind: "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
+            /**
+             * @description `critical`: mail is not sent, or the sender's reputation suffers; `warning`: that may happen; `info`: someone waits.
+             * @enum {string}
+             */
+            severity: "critical" | "warning" | "info";
+            /**
+             * Format: date-time
+             * @description When the cause began, in UTC; of an allowance the beginning of its period; null if that is too long ago to be known.
+             */
+            since: string | null;
+            /** @description What is the matter, in a few words. */
+            title: string;
+            /** @description What happened, and what to do. */
+            message: string;
+            resource: components["schemas"]["NoticeResource"];
+            /**
+             * @description Id of the operation that mends the cause, such as `resumeCampaign`, or that says more if no operation can.
+             * @enum {string}
+             */
+            operation: "resumeCampaign" | "duplicateCampaign" | "sendCampaign" | "activateAutoresponder" | "verifySendingDomain" | "getSendingHealth" | "getBlacklistMonitor" | "listWebhookDeliveries" | "updateWebhook" | "subscribe" | "createTopUp" | "getJob";
+            /**
+             * Format: date-time
+             * @description When someone dismissed it, in UTC; null if it is not dismissed.
+             */
+            dismissed_at: string | null;
+            /** @description Name of the person or API key that dismissed it; null if it is not dismissed. */
+            dismissed_by: string | null;
+        };
+        Notices: {
+            /** @description The worst first, and the newest of these. */
+            notices: components["schemas"]["Notice"][];
+            /** @description Kinds that have more notices: the newest 50 are read. */
+            incomplete: ("campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed")[];
+        };
         SearchResult: {
             /**
              * @description The kind of the resource.
@@ -11168,7 +11340,7 @@ export interface components {
             /** @description Kinds whose search took too long, so that they have no results; ask again, or use the list of that kind. */
             incomplete: ("subscriber" | "campaign" | "message" | "mailing_list" | "segment" | "sending_domain" | "autoresponder" | "suppression_entry" | "api_key" | "webhook")[];
         };
-        /** @description The message that it is about; null for other kinds. */
+        /** @description The message that it is about; null for other kinds, and without `reports:read`. */
         ActivityMessage: {
             /**
              * Format: uuid
@@ -11230,7 +11402,7 @@ export interface components {
             enhanced_code: string | null;
             /** @description The mail server that replied; null without a reply. */
             mx_host: string | null;
-            /** @description The message that it is about; null for other kinds. */
+            /** @description The message that it is about; null for other kinds, and without `reports:read`. */
             message: components["schemas"]["ActivityMessage"] | null;
             /** @description The list that the person joined or left; null for other kinds. */
             mailing_list: components["schemas"]["ActivityList"] | null;
@@ -20932,6 +21104,67 @@ export interface operations {
             503: components["responses"]["INTERNAL_ERROR_503"];
         };
     };
+    requestApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the campaign, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ApprovalRequest"];
+            };
+        };
+        responses: {
+            /** @description Approval was asked for */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Ask those who may send for approval of a draft. */
+                        data: components["schemas"]["Campaign"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            402: components["responses"]["PLAN_LIMIT_REACHED_or_INSUFFICIENT_BALANCE"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_EMAIL_NOT_VERIFIED_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            409: components["responses"]["CONFLICT"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
     pauseCampaign: {
         parameters: {
             query?: never;
@@ -24383,7 +24616,7 @@ export interface operations {
     streamEvents: {
         parameters: {
             query?: {
-                /** @description What to watch, separated by commas: `campaign:<id>`, `jobs`, `messages`, `domains`. Required; at most 20. */
+                /** @description What to watch, separated by commas: `campaign:<id>`, `jobs`, `messages`, `domains`, `notices`. Required; at most 20. */
                 topics?: string;
                 /** @description The `id` of the last event, for clients that cannot send the header Last-Event-ID; the header takes precedence. */
                 last_event_id?: string;
@@ -24413,6 +24646,146 @@ export interface operations {
             400: components["responses"]["VALIDATION_ERROR"];
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    listNotices: {
+        parameters: {
+            query?: {
+                /** @description Whether dismissed notices are listed as well. */
+                dismissed?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What needs a hand in this workspace */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description What needs a hand in this workspace. */
+                        data: components["schemas"]["Notices"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_SECOND_FACTOR_REQUIRED"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    dismissNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the notice, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Notice dismissed */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Dismiss a notice for everyone in the workspace. */
+                        data: components["schemas"]["Notice"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    restoreNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the notice, a UUID.
+                 * @example 019bc0de-7c00-7000-8000-000000000001
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Notice restored */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Show a dismissed notice again. */
+                        data: components["schemas"]["Notice"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
             404: components["responses"]["NOT_FOUND"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
@@ -24535,7 +24908,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`. */
+            /** @description An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`; `is_complete`, and `left_out`: the missing parts with their permission. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1571,6 +1571,15 @@ export interface Operations {
    */
   sendCampaign(input: { id: string; body?: Body<"sendCampaign"> } & CallOptions): Call<Data<"sendCampaign">>;
   /**
+   * Ask those who may send for approval of a draft.
+   * For people who write campaigns and may not send them. The draft must pass the checks of `POST /campaigns/{id}/send`. Callers with `campaigns:send` get a notice (`GET /notices`) until the campaign is sent, scheduled or changed. If approval of this version was asked before, the answer is the campaign with that request.
+   *
+   * Needs the permission `campaigns:write`.
+   *
+   * `POST /campaigns/{id}/request-approval`
+   */
+  requestApproval(input: { id: string; body?: Body<"requestApproval"> } & CallOptions): Call<Data<"requestApproval">>;
+  /**
    * Pause a sending campaign; messages being sent are finished, no others are sent.
    * Sends `campaign.paused`. `POST /campaigns/{id}/resume` continues.
    *
@@ -2260,7 +2269,7 @@ export interface Operations {
    */
   replayWebhookDelivery(input: { id: string; delivery_id: string } & CallOptions): Call<Data<"replayWebhookDelivery">>;
   /**
-   * Live states of campaigns, jobs, messages and domains, as server-sent events.
+   * Live states of campaigns, jobs, messages, domains and notices, as server-sent events.
    * Each event carries the whole state of its topic, at most once a second. After a lost connection, `Last-Event-ID` continues without a gap. Each topic needs the permission to read its resource. A key or session may have three streams.
    *
    * Any valid key, and any member of the workspace, may call this.
@@ -2268,6 +2277,33 @@ export interface Operations {
    * `GET /events`
    */
   streamEvents(input?: { query?: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
+  /**
+   * What needs a hand in this workspace.
+   * Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.
+   *
+   * Any valid key, and any member of the workspace, may call this.
+   *
+   * `GET /notices`
+   */
+  listNotices(input?: { query?: Query<"listNotices"> } & CallOptions): Call<Data<"listNotices">>;
+  /**
+   * Dismiss a notice for everyone in the workspace.
+   * The notice is hidden while its cause lasts, and keeps who dismissed it and when. If the cause begins again, there is a new notice. Dismissing it again changes nothing. Answers 404 when the cause has ended.
+   *
+   * Needs the permission `notices:write`.
+   *
+   * `POST /notices/{id}/dismiss`
+   */
+  dismissNotice(input: { id: string } & CallOptions): Call<Data<"dismissNotice">>;
+  /**
+   * Show a dismissed notice again.
+   * Undoes `POST /notices/{id}/dismiss`. A notice that is not dismissed stays as it is.
+   *
+   * Needs the permission `notices:write`.
+   *
+   * `POST /notices/{id}/restore`
+   */
+  restoreNotice(input: { id: string } & CallOptions): Call<Data<"restoreNotice">>;
   /**
    * Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
    * At most five results of each kind, exact matches first. Only kinds that the caller may read are searched. Kinds that took too long are listed in `incomplete`.
@@ -2279,7 +2315,7 @@ export interface Operations {
   searchEverything(input?: { query?: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
   /**
    * What a person did, and what happened to the mail for them, newest first.
-   * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
+   * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2290,7 +2326,7 @@ export interface Operations {
   listSubscriberActivities(input: { id: string; query?: Query<"listSubscriberActivities"> } & CallOptions): PagedCall<Data<"listSubscriberActivities">, "data">;
   /**
    * Download everything that is stored about one person, as JSON.
-   * For requests of access by a person: fields, lists, suppressions and activities in one file.
+   * For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2478,6 +2514,7 @@ export const operationTable = {
   replaceCampaign: "PUT /campaigns/{id}",
   deleteCampaign: "DELETE /campaigns/{id}",
   sendCampaign: "POST /campaigns/{id}/send key",
+  requestApproval: "POST /campaigns/{id}/request-approval key",
   pauseCampaign: "POST /campaigns/{id}/pause",
   resumeCampaign: "POST /campaigns/{id}/resume",
   cancelCampaign: "POST /campaigns/{id}/cancel",
@@ -2548,6 +2585,9 @@ export const operationTable = {
   listWebhookDeliveries: "GET /webhooks/{id}/deliveries [deliveries]",
   replayWebhookDelivery: "POST /webhooks/{id}/deliveries/{delivery_id}/replay",
   streamEvents: "GET /events file",
+  listNotices: "GET /notices",
+  dismissNotice: "POST /notices/{id}/dismiss",
+  restoreNotice: "POST /notices/{id}/restore",
   searchEverything: "GET /search",
   listSubscriberActivities: "GET /subscribers/{id}/activities [data]",
   exportSubscriberData: "GET /subscribers/{id}/export",

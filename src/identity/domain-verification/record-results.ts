@@ -10,11 +10,14 @@ import {
   type CountedCheck,
   countedChecks,
   insertDomainClaim,
+  type LosableCheck,
   lockSendingDomain,
+  losableChecks,
   removeDomainClaim,
   type SendingDomain,
   updateDkimVerified,
   updateDomainVerification,
+  updateLostChecks,
 } from "#identity/sending-domains/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
@@ -46,7 +49,29 @@ export async function recordChecks(
   });
   await recordKeys(tx, workspaceId, domain, checks, stateAfter, now);
   const after = await updateDkimVerified(tx, workspaceId, domain);
-  return after && { before, after };
+  if (after === undefined) return undefined;
+  await updateLostChecks(tx, workspaceId, before.id, lostAfter(before, after, now));
+  return { before, after };
+}
+
+const flagOf = {
+  ownership: "is_verified",
+  spf: "spf_verified",
+  dkim: "dkim_verified",
+  dmarc: "dmarc_verified",
+  return_path: "return_path_verified",
+} as const satisfies Record<LosableCheck, keyof SendingDomain>;
+
+/** The verifications that the domain had and does not have now, with the beginning of the failures. */
+function lostAfter(before: CheckedDomain, after: SendingDomain, now: Date): CheckedDomain["lost_checks"] {
+  const lost: Partial<Record<LosableCheck, string>> = {};
+  for (const check of losableChecks) {
+    if (after[flagOf[check]]) continue;
+    const began = check === "dkim" ? undefined : before.failed_checks[check]?.since;
+    const since = before[flagOf[check]] ? (began ?? now.toISOString()) : before.lost_checks[check];
+    if (since !== undefined) lost[check] = since;
+  }
+  return lost;
 }
 
 type States = Record<CountedCheck, VerificationState>;

@@ -50,7 +50,7 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       mayTakeLong: "reading",
       summary: "What a person did, and what happened to the mail for them, newest first",
       description:
-        "Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.",
+        "Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.",
       needs: need(subscribers, "read"),
       query: {
         limit,
@@ -63,9 +63,9 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       answer: Type.Array(PersonActivity),
       isContinued: true,
       message: "Activities",
-      async handle({ caller: { workspaceId }, params, query }) {
-        const person = await personOf(workspaceId, params.id);
-        const { activities, next } = await activityPage(db, workspaceId, person, query);
+      async handle({ caller, params, query }) {
+        const person = await personOf(caller.workspaceId, params.id);
+        const { activities, next } = await activityPage(db, caller, person, query);
         return new Continued(activities, next);
       },
     }),
@@ -76,15 +76,15 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       mayTakeLong: "reading",
       summary: "Download everything that is stored about one person, as JSON",
       description:
-        "For requests of access by a person: fields, lists, suppressions and activities in one file.",
+        "For requests of access by a person: fields, lists, suppressions and activities in one file. Each part needs the permission of its noun (`suppression_lists:read`, `mailing_lists:read`, `validations:read`, `reports:read`, and `audit:read` for changes); `left_out` names the parts that the caller may not read. `is_complete` is false if a part is left out, or if there are more messages than the newest 5,000.",
       needs: need(subscribers, "read"),
       answer: fileShape(
         "application/json",
-        "An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`.",
+        "An object with `subscriber` (as GET /subscribers/{id}), `suppression_entries`, `messages`, `activities`, `signup_requests` and `validations`; `is_complete`, and `left_out`: the missing parts with their permission.",
       ),
-      async handle({ caller: { workspaceId }, params }) {
-        const person = await personOf(workspaceId, params.id);
-        const lines = personLines({ db, clock, historyOf }, workspaceId, person);
+      async handle({ caller, params }) {
+        const person = await personOf(caller.workspaceId, params.id);
+        const lines = personLines({ db, clock, historyOf }, caller, person);
         return new FileAnswer(`subscriber-${person.id}.json`, Readable.from(lines));
       },
     }),

@@ -150,6 +150,37 @@ test("a domain's verification is seen when it changes", async () => {
   expect((await stream.next("domains")).data.state.domains).toMatchObject([{ ...domain, is_verified: true }]);
 });
 
+test("notices are counted by severity, for each caller only those that it may see", async () => {
+  const other = await service.newWorkspace();
+  const own = await newList(database, other.workspaceId);
+  const pause = async (reason: string | null, time: Date) => {
+    const id = await newCampaign(database, other.workspaceId, own);
+    await database.run(sql`
+      update campaigns set status = 'paused', paused_at = ${time}, pause_reason = ${reason} where id = ${id}`);
+  };
+  await pause("bounce_rate", new Date("2026-01-01"));
+  const all = await open("topics=notices", { key: other.key });
+  const first = await all.next("notices");
+  expect(first.data.state).toMatchObject({ total: 1, critical: 1, warning: 0, info: 0 });
+  const { headers } = await service.newPerson(["webhooks:read"], { workspaceId: other.workspaceId });
+  const { "X-Workspace": workspace = "", ...cookie } = headers;
+  const none = await EventReader.open(`${service.url}/api/v1/events?topics=notices&workspace=${workspace}`, {
+    headers: cookie,
+  });
+  readers.push(none);
+  const nothing = { total: 0, critical: 0, warning: 0, info: 0, newest_id: null };
+  expect((await none.next("notices")).data.state).toEqual(nothing);
+  await pause(null, new Date("2026-01-02"));
+  const { data } = await all.next("notices", ({ state }) => state.total === 2, 8_000);
+  const listed = (await call("GET", "/notices", undefined, { key: other.key })).body.data.notices;
+  const newest = listed.find(({ since }: { since: string }) => since.startsWith("2026-01-02"));
+  expect(data.state).toEqual({ total: 2, critical: 1, warning: 0, info: 1, newest_id: newest.id });
+  await call("POST", `/notices/${newest.id}/dismiss`, undefined, { key: other.key });
+  const dismissed = await all.next("notices", ({ state }) => state.total === 1, 8_000);
+  expect(dismissed.data.state.newest_id).toBe(first.data.state.newest_id);
+  expect(none.events).toHaveLength(1);
+});
+
 test("a deleted campaign has no state any more", async () => {
   const id = await campaignInList();
   const stream = await open(`topics=campaign:${id}`);

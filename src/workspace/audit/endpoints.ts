@@ -4,7 +4,7 @@ import { type Static, Type } from "typebox";
 import { auditActorKinds } from "#platform/audit/audit-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, idField, textField, timeField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
@@ -12,9 +12,8 @@ import { Continued } from "#platform/http/route-handler.ts";
 import { asWorkspaceId, type WorkspaceId } from "#platform/ids.ts";
 import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { auditLines, MOST_EXPORTED } from "./csv.ts";
+import { audit } from "./permission.ts";
 import { type AuditFilter, type AuditRow, INSTALLATION, listAuditEvents } from "./store.ts";
-
-const audit: Resource = { name: "audit", label: "Audit log", group: "Account" };
 
 const text = (description: string) => nullable(Type.String({ description }));
 

@@ -35,6 +35,7 @@ const EDITOR = [
   "sending_domains:read",
   "reports:read",
   "jobs:*",
+  "notices:write",
 ];
 
 const roles: readonly BuiltInRole[] = [
@@ -78,6 +79,7 @@ const roles: readonly BuiltInRole[] = [
       "reports:read",
       "message_content:read",
       "suppression_lists:read",
+      "notices:write",
     ],
   },
   {
@@ -115,7 +117,7 @@ const roles: readonly BuiltInRole[] = [
     key: "billing",
     name: "Billing",
     description: "Plan, balance and invoices.",
-    permissions: ["billing:*", "reports:read"],
+    permissions: ["billing:*", "reports:read", "notices:write"],
   },
 ];
 
