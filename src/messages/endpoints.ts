@@ -18,17 +18,16 @@ import { type EventRow, findMessage, listEvents, listMessages, type MessageRow }
 const MessageLogRow = Type.Object(
   {
     id: described(Id, "Id of the message."),
-    time: Type.Unsafe<Date>({ ...Timestamp, description: "When the service accepted it." }),
+    time: described(Timestamp, "When the service accepted it."),
     localpart: Type.String({ description: "The recipient's address before the @." }),
     domain: Type.String({ description: "The recipient's address after the @." }),
     status: Type.Enum([...messageStatuses], { description: "State of the message." }),
     attempts: Type.Integer({ description: "Delivery attempts made." }),
     error_message: nullable(Type.String({ description: "The last error; null without one." })),
     source: Type.Enum([...messageSources], { description: "What it was sent by." }),
-    origin_id: nullable({
-      ...Id,
-      description: "Id of the campaign, autoresponder or API key that sent it; null for other origins.",
-    }),
+    origin_id: nullable(
+      described(Id, "Id of the campaign, autoresponder or API key that sent it; null for other origins."),
+    ),
     origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
     from_email: Type.String({ description: "The sender's address." }),
     subject: Type.String({
