@@ -1,5 +1,5 @@
 /** Attempts and their results, and the endings by which a transport gives a message back. */
-import type { Conversation } from "#messages/message/conversation.ts";
+import type { SmtpConversation } from "#messages/message/conversation.ts";
 import type { Unroutable } from "#smtp-client/mx.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
@@ -18,7 +18,7 @@ export interface SmtpAttempt {
   /** The TLS of the connection; null or missing without a connection. */
   readonly tls?: TlsNote | null;
   /** What was said; null or missing without a connection. */
-  readonly conversation?: Conversation | null;
+  readonly conversation?: SmtpConversation | null;
 }
 
 export type SmsResult =

@@ -13,7 +13,7 @@ export interface StoredOpening {
 }
 
 /** The conversation of one attempt. */
-export interface Conversation {
+export interface SmtpConversation {
   /** Shared by all messages of the connection. */
   readonly opening: StoredOpening;
   /** Records of the message's own transaction; "" without one. */

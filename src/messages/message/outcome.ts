@@ -4,7 +4,7 @@ import type { BounceCategory, BounceClass } from "#mail/refusals/reply-codes.ts"
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
-import type { Conversation } from "./conversation.ts";
+import type { SmtpConversation } from "./conversation.ts";
 import type { MessageSource, MessageStatus, OutcomeStatus } from "./status.ts";
 
 /** Bounce type and category of a rejection. Our own errors have none: they fail and do not bounce. */
@@ -47,7 +47,7 @@ export interface Outcome {
   /** Null without a connection. */
   readonly tls: TlsNote | null;
   /** The SMTP conversation of the attempt; null without one. Missing in journals of earlier versions. */
-  readonly conversation?: Conversation | null;
+  readonly conversation?: SmtpConversation | null;
 }
 
 /**

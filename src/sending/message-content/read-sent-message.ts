@@ -7,6 +7,7 @@ import { type ComposeOptions, prepare } from "#delivery/compose/compose-leased-m
 import type { Ending } from "#delivery/message/attempt.ts";
 import type { EmailContent, ReadyMessage } from "#delivery/message/message.ts";
 import { contentLoader } from "#delivery/queue/load-large-content-store.ts";
+import { ERASED } from "#messages/erase-recipient-store.ts";
 import { createWorkspaceLimiter } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
@@ -66,12 +67,15 @@ export async function readSentMessage(
   });
 }
 
-function requireContent({ source, status, is_sms, has_content }: KeptMessage): void {
+function requireContent({ source, status, is_sms, has_content, localpart }: KeptMessage): void {
   if (source === "platform") {
     throw new ApiError(
       "FORBIDDEN",
       "Mail of the service itself is not shown: its links are for its recipient alone",
     );
+  }
+  if (localpart === ERASED) {
+    throw new ApiError("GONE", "The content of this message was erased with the data of its recipient");
   }
   if (is_sms) throw new ApiError("CONFLICT", "An SMS has no MIME message: read the text of its campaign");
   if (status === "suppressed" && !has_content) {
