@@ -933,6 +933,8 @@ create table message_events (
   machine_sign text,
   source_ip inet,
   tls jsonb,
+  opening_id uuid,
+  conversation text,
   PRIMARY KEY (workspace_id, message_id, id)
 ) partition by range (message_id);
 CREATE INDEX message_events_by_campaign ON ONLY message_events USING btree (workspace_id, campaign_id, type, "time", id) WHERE (campaign_id IS NOT NULL);
@@ -1568,6 +1570,13 @@ create table sms_submissions (
 );
 CREATE INDEX sms_submissions_by_expiry ON sms_submissions USING btree (expires_at);
 CREATE INDEX sms_submissions_by_gateway_id ON sms_submissions USING btree (gateway, gateway_id);
+
+create table smtp_openings (
+  workspace_id uuid not null,
+  id uuid not null,
+  lines text not null,
+  PRIMARY KEY (workspace_id, id)
+) partition by range (id);
 
 create table soft_bounces (
   workspace_id uuid not null,

@@ -59,7 +59,7 @@ export interface ErasedCounts {
 
 /**
  * Erases the recipient of these messages: the local part, the name, the content, and all texts that may hold the address
- * (replies of servers, links clicked, the subject of single messages). The messages must not be in the queue.
+ * (replies of servers, SMTP conversations, links clicked, the subject of single messages). The messages must not be in the queue.
  */
 export async function eraseRecipient(
   tx: Queryable,
@@ -80,8 +80,9 @@ export async function eraseRecipient(
   await tx.run(sql`
     update complaints set localpart = ${ERASED} where workspace_id = ${workspaceId} and id in ${records}`);
   await tx.run(sql`
-    update message_events set detail = null, user_agent = null
-    where workspace_id = ${workspaceId} and message_id ${these} and (detail is not null or user_agent is not null)`);
+    update message_events set detail = null, user_agent = null, opening_id = null, conversation = null
+    where workspace_id = ${workspaceId} and message_id ${these}
+      and (detail is not null or user_agent is not null or conversation is not null)`);
   const message_contents = await tx.run(sql`
     delete from message_contents where workspace_id = ${workspaceId} and message_id ${these}`);
   return { messages, message_contents };

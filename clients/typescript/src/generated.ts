@@ -3492,7 +3492,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel a waiting message, so that it is not sent any more
-         * @description The message ends as failed, and its price is refunded. 409 while a worker is sending it, or after it has ended.
+         * @description The message ends as `cancelled`, and its price is refunded if no mail server was asked to take it. No webhook announces this. 409 while a worker is sending it, or after it has ended.
          *
          *     Needs the permission `messages:send`.
          */
@@ -3810,7 +3810,7 @@ export interface paths {
         };
         /**
          * One message with the timeline of its attempts and the replies they got
-         * @description Everything that is known about one message: each attempt with the server's reply, opens, clicks and complaints. The log is kept as long as the installation's settings say.
+         * @description Everything that is known about one message: each attempt with the server's reply and the SMTP conversation line by line, opens, clicks and complaints. The log is kept as long as the installation's settings say.
          *
          *     Needs the permission `reports:read`.
          */
@@ -10339,6 +10339,20 @@ export interface components {
             /** @description Why the message was sent in clear text, such as how TLS failed with this host. */
             clear_text_reason: string | null;
         };
+        ConversationLine: {
+            /**
+             * Format: date-time
+             * @description When it was written or arrived, in UTC, to the millisecond.
+             */
+            time: string;
+            /**
+             * @description `client`: the service; `server`: the mail server; `connection`: what happened to the connection, such as its TLS or a timeout.
+             * @enum {string}
+             */
+            from: "client" | "server" | "connection";
+            /** @description One line without its line end, at most 500 characters. Control characters and octets that are not UTF-8 are escaped, such as \x00. Text in parentheses stands for what is not shown: the message, credentials. */
+            text: string;
+        };
         TimelineEntry: {
             /** @description `queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` for programs. */
             type: string;
@@ -10361,6 +10375,8 @@ export interface components {
             code: number | null;
             /** @description Enhanced status code (RFC 3463). */
             enhanced_code: string | null;
+            /** @description The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null if there was no connection, in capture mode, and for attempts of earlier versions. */
+            conversation: components["schemas"]["ConversationLine"][] | null;
             /** @description Number of times, if it happened more than once at the same moment. */
             times: number;
             /** @description Of opens and clicks. */

@@ -1841,7 +1841,7 @@ export interface Operations {
   retryMessage(input: { id: string } & CallOptions): Call<Data<"retryMessage">>;
   /**
    * Cancel a waiting message, so that it is not sent any more.
-   * The message ends as failed, and its price is refunded. 409 while a worker is sending it, or after it has ended.
+   * The message ends as `cancelled`, and its price is refunded if no mail server was asked to take it. No webhook announces this. 409 while a worker is sending it, or after it has ended.
    *
    * Needs the permission `messages:send`.
    *
@@ -2001,7 +2001,7 @@ export interface Operations {
   listMessages(input?: { query?: Query<"listMessages"> } & CallOptions): PagedCall<Data<"listMessages">, "messages">;
   /**
    * One message with the timeline of its attempts and the replies they got.
-   * Everything that is known about one message: each attempt with the server's reply, opens, clicks and complaints. The log is kept as long as the installation's settings say.
+   * Everything that is known about one message: each attempt with the server's reply and the SMTP conversation line by line, opens, clicks and complaints. The log is kept as long as the installation's settings say.
    *
    * Needs the permission `reports:read`.
    *
