@@ -9,9 +9,9 @@ import {
   otherNames,
   ownNames,
 } from "#audience/files/known-column-names.ts";
+import type { OptOutColumn } from "#audience/imports/opt-outs/find-columns.ts";
 import { columnKey } from "#platform/csv/find-column.ts";
 import { ApiError } from "#platform/errors.ts";
-import type { OptOutColumn } from "../opt-outs/find-columns.ts";
 
 type Known = keyof typeof ownNames;
 

@@ -1,8 +1,8 @@
 /** Applies the mapping of a sender to the header of an import file. */
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
+import type { OptOutColumn } from "#audience/imports/opt-outs/find-columns.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
 import { KnownNames } from "#platform/http/request/name-suggestions.ts";
-import type { OptOutColumn } from "../opt-outs/find-columns.ts";
 import { type Column, type Columns, columnAt, restOf, statusColumn } from "./column-mapping.ts";
 import { findPlaces } from "./find-places.ts";
 import {

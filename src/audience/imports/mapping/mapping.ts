@@ -1,8 +1,8 @@
 /** The mapping of an import: which field of the person each column of the file is for, as its sender says. */
 import { type Static, Type } from "typebox";
 import type { CustomField } from "#audience/custom-fields/custom-field.ts";
+import type { ColumnMeaning } from "#audience/imports/opt-outs/read-cell.ts";
 import { nullable } from "#platform/shapes.ts";
-import type { ColumnMeaning } from "../opt-outs/read-cell.ts";
 
 /** Columns of a file (src/platform/csv/read.ts). */
 const MOST_COLUMNS = 1_000;
