@@ -228,6 +228,31 @@ describe("files and jobs", () => {
     expect([job.status, job.total, job.succeeded, job.failed]).toEqual(["completed", 3, 2, 1]);
   });
 
+  test("a mapping of columns and a label are sent with a file", async () => {
+    const id = await newList();
+    const { job_id, file } = await client.importSubscribers({
+      id,
+      body: {
+        csvFile: "Kontakt;Rufname\nmapped@example.com;Ada\n",
+        mapping: [
+          { column: "Kontakt", field: "email" },
+          { column: 2, field: "first_name" },
+        ],
+        label: "From the fair",
+      },
+    });
+    expect(file?.columns.map(({ field }) => field)).toEqual(["email", "first_name"]);
+    const job = await client.waitForJob(job_id, { intervalMs: 20 });
+    expect(job).toMatchObject({
+      status: "completed",
+      succeeded: 1,
+      label: "From the fair",
+      resource: { id },
+    });
+    const { jobs } = await client.listJobs({ query: { resource_id: id } });
+    expect(jobs.map((one) => one.id)).toEqual([job_id]);
+  });
+
   test("a job is followed to its end, and its files are read as text and as a stream", async () => {
     const id = await newList();
     const { job_id } = await client.importSubscribers({ id, body: { csvFile: csv } });

@@ -1712,7 +1712,7 @@ export interface paths {
         put?: never;
         /**
          * Import subscribers from a CSV file, in the background
-         * @description Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. Use `dry_run` first to see what the file would change. No subscriber events are sent.
+         * @description Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.
          *
          *     The body, or the file of the form, may have 50 MiB instead of 1 MiB.
          *
@@ -4116,7 +4116,7 @@ export interface paths {
         };
         /**
          * List the background jobs that the key can see, newest first
-         * @description Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.
+         * @description Imports, exports, validations of files, bulk actions and erasures. A key sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
          *
          *     Needs the permission `jobs:read`.
          */
@@ -4184,7 +4184,7 @@ export interface paths {
         };
         /**
          * Download the rows that a job rejected with their reasons, available for seven days
-         * @description A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.
+         * @description A CSV file. As a `list` it has one line for each error: Line, Column, Value, Reason. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -6799,6 +6799,12 @@ export interface components {
             /** @description Lists that keep mail from this person. */
             suppressions: components["schemas"]["SubscriberSuppression"][];
         };
+        ImportMappedColumn: {
+            /** @description The column: its header as the file has it, or its position, counted from 1. A file without a header, a column without a name and two columns with the same name need positions. */
+            column: string | number;
+            /** @description `email`, `first_name`, `last_name`, `source`, a custom field as `custom_fields.NAME` or by its id, or what the column says about mail: `status` (a word such as unsubscribed), `opted_out` (yes, or when), `opted_in` (yes or no), `bounced`, `complained`. Null: the column is not read, not even if it says who gets no mail. */
+            field: string | null;
+        };
         SubscriberImport: {
             /**
              * Format: binary
@@ -6820,6 +6826,12 @@ export interface components {
              * @default false
              */
             trigger_autoresponders?: boolean;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
+            /** @description Which field each column is for, as JSON. One column must be for `email`. Other columns are not imported, but those that plainly say who gets no mail count as without a mapping. Without a mapping the header decides. */
+            mapping?: components["schemas"]["ImportMappedColumn"][];
+            /** @description Whether the file has a header row. If absent, the file shows it: a first row with an address is a person's if `mapping` names columns by position only, and is refused otherwise. */
+            has_header?: boolean;
             /** @description Encoding of the file, such as utf-8, windows-1252 or shift_jis. If omitted, UTF-8 is detected and any other encoding is guessed. */
             encoding?: string;
             /** @description Format of the dates in the file: DMY, MDY, YMD or YDM (also as a pattern such as DD/MM/YYYY), excel or excel1904 for the serial numbers of a spreadsheet, unix for seconds or milliseconds since 1970. If omitted, a date such as 03/04/2019 is refused, unless other dates of the file show which part is the day. */
@@ -6831,6 +6843,34 @@ export interface components {
             status?: "active" | "unsubscribed" | "bounced" | "complained";
             /** @description The column that says who gets no mail, instead of columns found by their names. May be repeated; the worst status counts. `ignore` for none. */
             opt_out_column?: string[];
+        };
+        ImportFileColumn: {
+            /** @description Its position, counted from 1. */
+            position: number;
+            /** @description Its header, at most 100 characters; `column 3` for one without a name. */
+            column: string;
+            /** @description The field it is read as, in the words of `mapping`; null if it is not imported, or the file cannot be read with this header and mapping. */
+            field: string | null;
+            /** @description The field that its name and values suggest without a mapping; null for none. */
+            suggested_field: string | null;
+            /** @description Different values among the first hundred rows, at most 3, each of at most 100 characters. */
+            samples: string[];
+        };
+        ImportFile: {
+            /** @description Its encoding, as found or as the request says. */
+            encoding: string;
+            /** @description Whether the encoding is a guess: send `encoding` to settle it. */
+            is_encoding_guessed: boolean;
+            /** @description What separates its cells: a comma, semicolon, tab or bar. */
+            delimiter: string;
+            /** @description Whether it is read with a header row. */
+            has_header: boolean;
+            /** @description The line of the header row; null without one. */
+            header_line: number | null;
+            /** @description Number of its columns. */
+            column_count: number;
+            /** @description Its columns in order, the first 200. */
+            columns: components["schemas"]["ImportFileColumn"][];
         };
         /** @description Follow the job at /jobs/{job_id}. */
         ImportStarted: {
@@ -6846,6 +6886,8 @@ export interface components {
             status: "pending";
             /** @description Whether the job only reports what the import would do. */
             dry_run: boolean;
+            /** @description The columns as a first look finds them; null if the file is no table, which the job explains. */
+            file: components["schemas"]["ImportFile"] | null;
         };
         SubscriberExport: {
             /**
@@ -6867,6 +6909,8 @@ export interface components {
              * @enum {string|null}
              */
             format?: "csv" | null;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
         };
         /** @description Follow the job at /jobs/{job_id}. */
         JobStarted: {
@@ -6956,6 +7000,8 @@ export interface components {
             except_ids?: string[];
             /** @description Whether to count only: the job reports what it would do, and changes nothing. */
             dry_run?: boolean;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
         };
         CustomFieldOption: {
             /** @description What people see. */
@@ -9171,6 +9217,8 @@ export interface components {
              * @enum {string|null}
              */
             format?: "csv" | null;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
         };
         CampaignSegment: {
             /** @description The name of the segment. */
@@ -10195,6 +10243,8 @@ export interface components {
             file: Upload;
             /** @description Encoding of the file, such as utf-8, windows-1252 or shift_jis. If omitted, UTF-8 is detected and any other encoding is guessed. */
             encoding?: string;
+            /** @description A label of your own for the job, to find it by; shown with the job, and otherwise without effect. */
+            label?: string;
         };
         ValidationHistoryRow: {
             /** @description The text that was validated. */
@@ -11058,6 +11108,33 @@ export interface components {
              */
             last_updated: string;
         };
+        /** @description Who started the job; null in jobs of earlier versions. */
+        JobActor: {
+            /**
+             * @description An API key, or a person who was signed in.
+             * @enum {string}
+             */
+            kind: "key" | "person";
+            /**
+             * Format: uuid
+             * @description Unique id, a UUID.
+             */
+            id: string;
+            /** @description Its name when the job started. */
+            name: string;
+        };
+        /** @description What the job is about; null if it is about no single one. */
+        JobResource: {
+            /** @description The noun of its permission: `mailing_lists`, `suppression_lists` or `campaigns`. */
+            kind: string;
+            /**
+             * Format: uuid
+             * @description Unique id, a UUID.
+             */
+            id: string;
+            /** @description Its name when the job started. */
+            name: string;
+        };
         Job: {
             /**
              * Format: uuid
@@ -11071,6 +11148,14 @@ export interface components {
             job_id: string;
             /** @description What it does. */
             type: string;
+            /** @description The label that its request gave; null for none. */
+            label: string | null;
+            /** @description Who started the job; null in jobs of earlier versions. */
+            actor: components["schemas"]["JobActor"] | null;
+            /** @description Name of the uploaded file; null without an upload. */
+            file_name: string | null;
+            /** @description What the job is about; null if it is about no single one. */
+            resource: components["schemas"]["JobResource"] | null;
             /**
              * @description Its state.
              * @enum {string}
@@ -11107,8 +11192,10 @@ export interface components {
             error: string | null;
             /** @description Path of the result file. */
             download_url: string | null;
-            /** @description Path of the file with the rejected rows. */
+            /** @description Path of the file with the errors of rows. */
             errors_url: string | null;
+            /** @description Path of the file with the rows that have errors, in the columns of the upload, to be corrected and uploaded again; null if there is none. */
+            error_rows_url: string | null;
             /**
              * Format: date-time
              * @description Time of creation in UTC, ISO 8601.
@@ -23964,10 +24051,18 @@ export interface operations {
                 type?: "subscriber_import" | "subscriber_export" | "subscriber_bulk_action" | "campaign_recipient_export" | "validation_bulk" | "subscriber_erasure";
                 /** @description Only jobs in this state. */
                 status?: "pending" | "processing" | "completed" | "failed" | "cancelled";
+                /** @description Only jobs about this kind of resource, such as `mailing_lists` or `campaigns`. */
+                resource?: string;
+                /** @description Only jobs about the resource with this id, such as a mailing list. */
+                resource_id?: string;
+                /** @description Only jobs that this key or person started. */
+                actor?: string;
                 /** @description Page to return, from 1. */
                 page?: number;
                 /** @description Rows per page, at most 200. */
                 limit?: number;
+                /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -24095,7 +24190,10 @@ export interface operations {
     };
     downloadJobErrors: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `list` (the default): one line for each error; `rows`: one for each row. */
+                layout?: "list" | "rows";
+            };
             header?: never;
             path: {
                 /**

@@ -868,7 +868,7 @@ export interface Operations {
   getSubscriber(input: { id: string } & CallOptions): Call<Data<"getSubscriber">>;
   /**
    * Import subscribers from a CSV file, in the background.
-   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. Use `dry_run` first to see what the file would change. No subscriber events are sent.
+   * Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.
    *
    * The body, or the file of the form, may have 50 MiB instead of 1 MiB.
    *
@@ -2138,7 +2138,7 @@ export interface Operations {
   listRecipientDomains(input?: { query?: Query<"listRecipientDomains"> } & CallOptions): PagedCall<Data<"listRecipientDomains">, "stats">;
   /**
    * List the background jobs that the key can see, newest first.
-   * Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.
+   * Imports, exports, validations of files, bulk actions and erasures. A key sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
    *
    * Needs the permission `jobs:read`.
    *
@@ -2167,7 +2167,7 @@ export interface Operations {
   downloadJobResult(input: { job_id: string } & CallOptions): Call<Data<"downloadJobResult">>;
   /**
    * Download the rows that a job rejected with their reasons, available for seven days.
-   * A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.
+   * A CSV file. As a `list` it has one line for each error: Line, Column, Value, Reason. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2175,7 +2175,7 @@ export interface Operations {
    *
    * `GET /jobs/{job_id}/errors`
    */
-  downloadJobErrors(input: { job_id: string } & CallOptions): Call<Data<"downloadJobErrors">>;
+  downloadJobErrors(input: { job_id: string; query?: Query<"downloadJobErrors"> } & CallOptions): Call<Data<"downloadJobErrors">>;
   /**
    * Cancel a job: at once if it waits, within seconds if it runs.
    * What the job has written already stays. A job that has ended is refused (409).

@@ -11,6 +11,7 @@ import { findSuppressionList } from "#audience/suppression-lists/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { JobLabel } from "#platform/jobs/start-or-cancel-job.ts";
 import { Timestamp } from "#platform/shapes.ts";
 
 /** Ids in one call. */
@@ -92,6 +93,7 @@ export const BulkAction = Type.Object(
         description: "Whether to count only: the job reports what it would do, and changes nothing.",
       }),
     ),
+    label: JobLabel,
   },
   { $id: "SubscriberBulkAction" },
 );

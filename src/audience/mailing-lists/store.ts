@@ -41,9 +41,13 @@ export async function findWorkspaceOfList(db: Queryable, id: string): Promise<Wo
 }
 
 /** @throws ApiError NOT_FOUND */
-export async function requireMailingList(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  required(
-    await db.row(sql`select from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`),
+export async function requireMailingList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Pick<MailingList, "name">> {
+  return required(
+    await db.row(sql`select name from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`),
     "Mailing list",
   );
 }

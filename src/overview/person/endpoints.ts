@@ -114,7 +114,7 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
         };
         return db.transaction(async (tx) => {
           await requirePlace(tx, workspaceId, ERASURE_JOB, "erasures");
-          return startJob(tx, workspaceId, { type: ERASURE_JOB, needs: writes, input });
+          return startJob(tx, workspaceId, { type: ERASURE_JOB, needs: writes, input, origin: { actor } });
         });
       },
     }),

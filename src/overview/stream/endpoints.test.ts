@@ -124,13 +124,16 @@ test("messages are counted by their status now, for this workspace only", async 
 test("jobs are those that the caller may see, with their progress", async () => {
   const insert = (permission: string, processed: number) =>
     database.run(sql`
-      insert into jobs (workspace_id, id, type, status, permission, total, processed)
-      values (${workspaceId}, ${newId()}, 'import_subscribers', 'processing', ${permission}, 100, ${processed})`);
+      insert into jobs (workspace_id, id, type, status, permission, total, processed, label, file_name)
+      values (${workspaceId}, ${newId()}, 'import_subscribers', 'processing', ${permission}, 100, ${processed}, 'Fair',
+        'fair.csv')`);
   await insert("subscribers:read", 40);
   await insert("validations:read", 70);
   const some = await open("topics=jobs", { key: await service.newKey(["subscribers:read"]) });
   const { jobs } = (await some.next("jobs")).data.state;
-  expect(jobs).toMatchObject([{ status: "processing", progress: 40, processed: 40 }]);
+  expect(jobs).toMatchObject([
+    { status: "processing", progress: 40, processed: 40, label: "Fair", file_name: "fair.csv", actor: null },
+  ]);
   const all = await open("topics=jobs", { key: await service.newKey(["jobs:read"]) });
   expect((await all.next("jobs")).data.state.jobs).toHaveLength(2);
   await database.run(sql`

@@ -10,6 +10,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { startOfDay } from "#platform/http/request/day-parameters.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { jobIdentityFields } from "#platform/jobs/job-identity.ts";
 import { jobStatuses, progressPercent } from "#platform/jobs/job-record-store.ts";
 import { visibleJobs } from "#platform/jobs/visible-jobs.ts";
 import { listWatchedJobs, WATCHED_MINUTES, type WatchedJob } from "#platform/jobs/watched-jobs-store.ts";
@@ -52,6 +53,7 @@ const JobsLive = Type.Object(
       Type.Object({
         id: Id,
         type: Type.String({ description: "The type of the job." }),
+        ...jobIdentityFields,
         status: Type.Enum([...jobStatuses], { description: "The status of the job." }),
         progress: Type.Integer({ minimum: 0, maximum: 100, description: "Percentage." }),
         total: nullable(Type.Integer({ description: "Items to process; null while unknown." })),

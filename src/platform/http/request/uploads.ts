@@ -2,7 +2,8 @@
  * Uploads: multipart/form-data (RFC 7578) with one file, which is streamed to the disk.
  *
  * An endpoint accepts an upload if its body has a `fileField`. The other fields of the form are text; booleans are
- * parsed, and arrays are sent as one field for each item. The file is kept on this machine until the response.
+ * parsed, arrays of texts are sent as one field for each item, and arrays of objects as JSON: whole, or one field for
+ * each item. The file is kept on this machine until the response.
  */
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -34,10 +35,12 @@ export interface Form extends AsyncDisposable {
 }
 
 /** Bytes for everything but the file: boundaries, headers of the parts, other fields. */
-const FRAME_BYTES = 64 * 1024;
+const FRAME_BYTES = 192 * 1024;
 const LONGEST_FIELD = 1_000;
+/** Bytes of a field that is JSON. */
+const LONGEST_JSON = 128 * 1024;
 const LONGEST_NAME = 255;
-const MOST = { fields: 20, files: 1, parts: 21, fieldSize: LONGEST_FIELD, headerPairs: 20 };
+const MOST = { fields: 20, files: 1, parts: 21, fieldSize: LONGEST_JSON, headerPairs: 20 };
 const MIB = 1024 ** 2;
 
 /** Shape of the field that is a file. */
@@ -52,7 +55,7 @@ export function fileFieldOf(body: TSchema | undefined): string | undefined {
 
 function propertiesOf(body: TSchema | undefined) {
   const { properties = {} } = (body ?? {}) as {
-    properties?: Record<string, TSchema & { type?: string; format?: string }>;
+    properties?: Record<string, TSchema & { type?: string; format?: string; items?: { type?: string } }>;
   };
   return properties;
 }
@@ -75,9 +78,15 @@ export function formReader(
   const field = fileFieldOf(shape) ?? "";
   const { [field]: _, ...texts } = propertiesOf(shape);
   const readTexts = bodyReader(Type.Object({ ...texts, [field]: Type.Optional(Type.Unknown()) }));
-  const namesOfType = (wanted: string) =>
-    new Set(Object.keys(texts).filter((name) => texts[name]?.type === wanted));
-  const [flags, lists] = [namesOfType("boolean"), namesOfType("array")];
+  const namesOfType = (wanted: string, ofItems?: string) =>
+    new Set(
+      Object.keys(texts).filter((name) => {
+        const { type, items } = texts[name] ?? {};
+        return type === wanted && (ofItems === undefined || items?.type === ofItems);
+      }),
+    );
+  const [flags, lists] = [namesOfType("boolean"), namesOfType("array", "string")];
+  const listsOfObjects = namesOfType("array", "object");
   const folder = tempFolder(dataDir);
 
   /**
@@ -99,6 +108,8 @@ export function formReader(
         // Only its name is checked.
         unknown.add(name);
         values.set(name, "");
+      } else if (listsOfObjects.has(name)) {
+        values.set(name, [...((values.get(name) as unknown[] | undefined) ?? []), ...objectsOf(name, part)]);
       } else {
         const text = textOf(name, part);
         if (lists.has(name)) values.set(name, [...((values.get(name) as string[] | undefined) ?? []), text]);
@@ -164,7 +175,32 @@ async function save(part: MultipartFile, path: string, fileLimit: number): Promi
   return { path, name, bytes: part.file.bytesRead };
 }
 
-function textOf(field: string, part: { readonly value: unknown; readonly valueTruncated: boolean }): string {
+interface TextPart {
+  readonly value: unknown;
+  readonly valueTruncated: boolean;
+}
+
+/** The objects of a JSON field: of an array, or a single one. A part of the type application/json is parsed already. */
+function objectsOf(field: string, { value, valueTruncated }: TextPart): unknown[] {
+  if (valueTruncated)
+    throw invalid({ field, message: `${field} must have at most ${LONGEST_JSON / 1024} KB` });
+  const objects = typeof value === "string" ? parsed(field, value) : [value].flat();
+  if (JSON.stringify(objects).includes(String.raw`\u0000`))
+    throw invalid({ field, message: `${field} must not contain NUL characters` });
+  return objects;
+}
+
+function parsed(field: string, text: string): unknown[] {
+  if (text.trim() === "") return [];
+  try {
+    return [JSON.parse(text) as unknown].flat();
+  } catch (fault) {
+    const why = (fault as SyntaxError).message;
+    throw invalid({ field, message: `${field} must be a JSON array of objects, and is no JSON: ${why}` });
+  }
+}
+
+function textOf(field: string, part: TextPart): string {
   const { value, valueTruncated } = part;
   if (typeof value !== "string") throw invalid({ field, message: `${field} must be plain text` });
   if (valueTruncated || value.length > LONGEST_FIELD) {
@@ -189,6 +225,7 @@ function refusalOf(fault: unknown): unknown {
 }
 
 const sentences = new Map([
+  ["FST_INVALID_JSON_FIELD_ERROR", "A part of the form with the type application/json is no JSON"],
   ["FST_FILES_LIMIT", "Send one file in a request"],
   ["FST_PARTS_LIMIT", "The form has too many parts"],
   ["FST_FIELDS_LIMIT", `The form may have at most ${MOST.fields} fields besides the file`],

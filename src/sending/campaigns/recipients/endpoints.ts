@@ -10,7 +10,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
-import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { JobLabel, JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { omittable } from "#platform/shapes.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { requireCampaignState } from "#sending/campaigns/lifecycle/lifecycle.ts";
@@ -53,6 +53,7 @@ const RecipientExport = Type.Object(
     ),
     ...engagement,
     format: omittable(Type.Enum(["csv"], { description: "The format of the file: `csv`." })),
+    label: JobLabel,
   },
   { $id: "CampaignRecipientExport" },
 );
@@ -99,15 +100,16 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
       status: 202,
       message: "The export has started",
       errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId }, params, body }) {
-        await requireCampaignState(db, workspaceId, params.id);
-        const { format: _, ...given } = body;
+      async handle({ caller: { workspaceId, actor }, params, body }) {
+        const { name } = await requireCampaignState(db, workspaceId, params.id);
+        const { format: _, label, ...given } = body;
         const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
         return db.transaction(async (tx) => {
           await requirePlace(tx, workspaceId, RECIPIENT_EXPORT_JOB, "exports of recipients");
           await requireBytes(deps, tx, workspaceId, 1);
           const input = { campaign_id: params.id, filter };
-          return startJob(tx, workspaceId, { type: RECIPIENT_EXPORT_JOB, needs, input });
+          const origin = { actor, label, resource: { kind: campaigns.name, id: params.id, name } };
+          return startJob(tx, workspaceId, { type: RECIPIENT_EXPORT_JOB, needs, input, origin });
         });
       },
     }),
