@@ -100,6 +100,11 @@ const governing: Readonly<Record<string, string>> = {
   validations: "validations",
   webhooks: "webhooks",
 };
+/** Paths whose words would select another permission. */
+const ofPath: Readonly<Record<string, string>> = {
+  "/messages/{id}/cancel": "messages",
+  "/check": "campaigns",
+};
 const reports =
   /^\/(dashboard|stats|messages(?!\/\{id\}\/)|deliverability|bounces|complaints|bounces-complaints)\b/;
 
@@ -111,6 +116,7 @@ const readingPosts = new Set([
   "POST /mailing-lists/{id}/segments/preview",
   "POST /suppression-lists/{id}/test",
   "POST /render",
+  "POST /check",
   "POST /campaigns/{id}/check",
   "POST /suppressions/find",
 ]);
@@ -144,8 +150,7 @@ describe("permissions", () => {
   it.each(inWorkspace)("%s needs the permission of its path and method", (name, { path, needs }) => {
     if (forAnyone.has(name)) return expect(needs).toBe("authenticated");
     const last = path.split("/").findLast((part) => part in governing) ?? "";
-    const ofMessages = path === "/messages/{id}/cancel" ? "messages" : governing[last];
-    const resource = reports.test(path) ? "reports" : ofMessages;
+    const resource = reports.test(path) ? "reports" : (ofPath[path] ?? governing[last]);
     return expect(typeof needs !== "string" && permissionOf(needs)).toBe(`${resource}:${actionBy(name)}`);
   });
 

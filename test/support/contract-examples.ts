@@ -443,6 +443,12 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createCampaign: campaign,
   replaceCampaign: campaign,
   renderContent: () => ({ subject: "Hello", html_content: "<p>Hello {{ first_name }}</p>" }),
+  checkContent: () => ({
+    subject: "Hello",
+    html_content:
+      '<p>Hello {{ first_name }}, have a look at <a href="http://example.com/sale">our sale</a>.</p>',
+    without: ["links", "images", "spam_score"],
+  }),
   updateCampaign: () => ({ subject: "Hello again" }),
   sendCampaign: () => ({ send_now: true }),
   requestApproval: () => ({ message: "The price in the headline is new: please check it." }),

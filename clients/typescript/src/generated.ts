@@ -3268,7 +3268,7 @@ export interface paths {
          *
          *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
          *
-         *     It asks other servers, and may take longer than a few seconds.
+         *     It may take longer than a few seconds for a large mail.
          *
          *     Needs the permission `campaigns:read`.
          */
@@ -3290,13 +3290,39 @@ export interface paths {
         put?: never;
         /**
          * Find what would go wrong if a campaign were sent, who would get it, and what it costs
-         * @description Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. It asks no other server and sends nothing. What could not be found out in time is listed in `unchecked`.
+         * @description Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. The servers of the first 50 links and the first 50 images are asked for them, and the spam scanner of the installation, if it has one, is asked for its score. Nothing is sent. The check ends within ten seconds; what could not be found out in time is listed in `unchecked`.
          *
          *     It asks other servers, and may take longer than a few seconds.
          *
          *     Needs the permission `campaigns:read`.
          */
         post: operations["checkCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find what would go wrong with a mail that is not stored, or is being edited
+         * @description Checks content as POST /campaigns/{id}/check does: that of the body alone, or a campaign or a step of an autoresponder with the fields of the body in place of its own. Nothing is stored or sent. Audience, cost and duration are only those of a campaign. An editor that checks while a person writes leaves out `links`, `images` and `spam_score`, and the answer comes at once.
+         *
+         *     The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+         *
+         *     It asks other servers, and may take longer than a few seconds.
+         *
+         *     Needs the permission `campaigns:read`.
+         */
+        post: operations["checkContent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -9242,12 +9268,12 @@ export interface components {
         RenderOrder: {
             /**
              * Format: uuid
-             * @description Render this campaign, in any status.
+             * @description This campaign, in any status.
              */
             campaign_id?: string | null;
             /**
              * Format: uuid
-             * @description Render a step of this autoresponder.
+             * @description A step of this autoresponder, which also requires `autoresponders:read`.
              */
             autoresponder_id?: string | null;
             /**
@@ -9419,12 +9445,47 @@ export interface components {
              */
             limited_by: "hourly_cap" | "speed";
         };
+        CheckedLinks: {
+            /** @description Different addresses in the mail whose servers may be asked. */
+            total: number;
+            /** @description Those whose servers gave a result within the time of the check. */
+            checked: number;
+            /** @description Addresses beyond the first 50, which were not asked. */
+            left_out: number;
+        };
+        CheckedImages: {
+            /** @description Different addresses in the mail whose servers may be asked. */
+            total: number;
+            /** @description Those whose servers gave a result within the time of the check. */
+            checked: number;
+            /** @description Addresses beyond the first 50, which were not asked. */
+            left_out: number;
+            /** @description Bytes of the checked images together. */
+            bytes: number;
+        };
+        SpamScore: {
+            /** @description Points that the spam scanner gives the mail. */
+            score: number;
+            /** @description From this score on the scanner takes mail for spam. */
+            threshold: number;
+            /** @description Whether the scanner takes the mail for spam. */
+            is_spam: boolean;
+            /** @description The rules that matched, the one with most points first. */
+            rules: {
+                /** @description Name of the rule, such as `MIME_HTML_ONLY`. */
+                name: string;
+                /** @description What the rule adds to the score; below zero it speaks for the mail. */
+                points: number;
+                /** @description What the rule looks for, in the words of the scanner. */
+                description: string;
+            }[];
+        };
         UncheckedPart: {
             /**
              * @description What was not checked.
              * @enum {string}
              */
-            part: "audience";
+            part: "audience" | "links" | "images" | "spam_score";
             /** @description Why, in one sentence. */
             reason: string;
         };
@@ -9442,7 +9503,7 @@ export interface components {
             };
             /** @description Null when it does not exist or could not be counted in time. */
             audience: components["schemas"]["AudienceBeforeSending"] | null;
-            /** @description Null when the audience is not known. */
+            /** @description Null when the audience is not known, or the key lacks `billing:read`. */
             cost: components["schemas"]["CampaignCost"] | null;
             /** @description An estimate; null when the workspace has sent no campaign to 100 people yet and has no hourly cap. */
             duration: components["schemas"]["CampaignDuration"] | null;
@@ -9454,6 +9515,12 @@ export interface components {
             size: number | null;
             /** @description Bytes of the HTML part as sent; Gmail hides what follows the first 102,400. Null when it cannot be rendered. */
             html_size: number | null;
+            /** @description Links whose servers were asked; null when left out. */
+            links: components["schemas"]["CheckedLinks"] | null;
+            /** @description Images whose servers were asked; null when left out. */
+            images: components["schemas"]["CheckedImages"] | null;
+            /** @description What SpamAssassin says of the mail; null without the setting SPAMD_URL, and when it gave no score. */
+            spam: components["schemas"]["SpamScore"] | null;
             /** @description What could not be checked, and why. */
             unchecked: components["schemas"]["UncheckedPart"][];
             /**
@@ -9461,6 +9528,48 @@ export interface components {
              * @description When it was checked.
              */
             checked_at: string;
+        };
+        CheckOrder: {
+            /**
+             * Format: uuid
+             * @description This campaign, in any status.
+             */
+            campaign_id?: string | null;
+            /**
+             * Format: uuid
+             * @description A step of this autoresponder, which also requires `autoresponders:read`.
+             */
+            autoresponder_id?: string | null;
+            /**
+             * Format: uuid
+             * @description The step of the autoresponder; omitted: its first.
+             */
+            step_id?: string | null;
+            /** @description In place of the stored subject. */
+            subject?: string;
+            /** @description May hold merge tags. Omitted: made from the text. */
+            html_content?: string | null;
+            /** @description Omitted: made from the HTML. */
+            text_content?: string | null;
+            /** @description In place of the stored sender. It need not be verified yet. */
+            from_email?: string | null;
+            /** @description Default: the list's. */
+            from_name?: string | null;
+            /** @description Default: the list's reply_to_email. */
+            reply_to?: string | null;
+            /** @description Default: the list's setting. */
+            enable_open_tracking?: boolean | null;
+            /** @description Default: the list's setting. */
+            enable_click_tracking?: boolean | null;
+            /** @description Lines `Name: value`; null for none. */
+            custom_headers?: string | null;
+            /**
+             * Format: uuid
+             * @description The list whose name, sender, custom fields and members are used.
+             */
+            mailing_list_id?: string | null;
+            /** @description Parts to leave out, so that the answer comes sooner: `audience` (with cost and duration), `links`, `images`, `spam_score`. */
+            without?: ("audience" | "links" | "images" | "spam_score")[];
         };
         /** @description Each person of the audience in exactly one state. */
         CampaignCounts: {
@@ -22111,6 +22220,54 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    checkContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CheckOrder"];
+            };
+        };
+        responses: {
+            /** @description Mail checked */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Find what would go wrong with a mail that is not stored, or is being edited. */
+                        data: components["schemas"]["CampaignCheck"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR_or_BAD_REQUEST"];
+            401: components["responses"]["UNAUTHORIZED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

@@ -1725,7 +1725,7 @@ export interface Operations {
    *
    * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
    *
-   * It asks other servers, and may take longer than a few seconds.
+   * It may take longer than a few seconds for a large mail.
    *
    * Needs the permission `campaigns:read`.
    *
@@ -1734,7 +1734,7 @@ export interface Operations {
   renderContent(input: { body: Body<"renderContent"> } & CallOptions): Call<Data<"renderContent">>;
   /**
    * Find what would go wrong if a campaign were sent, who would get it, and what it costs.
-   * Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. It asks no other server and sends nothing. What could not be found out in time is listed in `unchecked`.
+   * Renders the campaign as it would be sent and looks at content, links, images, sender and audience. Each finding has a place and says what to do. The servers of the first 50 links and the first 50 images are asked for them, and the spam scanner of the installation, if it has one, is asked for its score. Nothing is sent. The check ends within ten seconds; what could not be found out in time is listed in `unchecked`.
    *
    * It asks other servers, and may take longer than a few seconds.
    *
@@ -1743,6 +1743,19 @@ export interface Operations {
    * `POST /campaigns/{id}/check`
    */
   checkCampaign(input: { id: string } & CallOptions): Call<Data<"checkCampaign">>;
+  /**
+   * Find what would go wrong with a mail that is not stored, or is being edited.
+   * Checks content as POST /campaigns/{id}/check does: that of the body alone, or a campaign or a step of an autoresponder with the fields of the body in place of its own. Nothing is stored or sent. Audience, cost and duration are only those of a campaign. An editor that checks while a person writes leaves out `links`, `images` and `spam_score`, and the answer comes at once.
+   *
+   * The body, or the file of the form, may have 30 MiB instead of 1 MiB.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
+   * Needs the permission `campaigns:read`.
+   *
+   * `POST /check`
+   */
+  checkContent(input: { body: Body<"checkContent"> } & CallOptions): Call<Data<"checkContent">>;
   /**
    * How far a campaign is: counts by state, rate, ETA and what limits it.
    * Cheap enough to ask for every second; the topic `campaign:<id>` of `streamEvents` has the same counts. `limited_by` says why it is not faster.
@@ -2531,6 +2544,7 @@ export const operationTable = {
   createSegmentFromCampaign: "POST /campaigns/{id}/segments",
   renderContent: "POST /render",
   checkCampaign: "POST /campaigns/{id}/check",
+  checkContent: "POST /check",
   getCampaignProgress: "GET /campaigns/{id}/progress",
   listAutoresponders: "GET /autoresponders [autoresponders]",
   createAutoresponder: "POST /autoresponders key",

@@ -7,7 +7,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { nilId, type WorkspaceId } from "#platform/ids.ts";
+import { lastId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { Holding } from "./held-messages.ts";
 
 /** Larger content is loaded only when the message is composed, and assembled in a thread of its own. */
@@ -18,7 +18,6 @@ const CHECK_VALID_SECONDS = 5;
 const RESERVED_SECONDS = 120;
 /** Accepted and requeued messages become visible within this time after they are due, by the clock of any machine. */
 const SETTLING_SECONDS = CLOCK_DIFFERENCE_SECONDS;
-const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** The parameters of one lease statement. */
 export interface LeaseOrder {

@@ -145,6 +145,18 @@ export const settings = {
     read: flag,
     about: "Send webhooks to receivers on private or loopback addresses.",
   }),
+  ALLOW_PRIVATE_LINKS: setting({
+    default: "false",
+    read: flag,
+    about:
+      "Checks of mail also ask for links and images on private or loopback addresses, and on any port (docs/campaigns.md).",
+  }),
+  SPAMD_URL: setting({
+    default: "",
+    read: optionalUrl("spamd:"),
+    about:
+      "spamd of SpamAssassin whose score checks of mail show: spamd://host:783 (docs/campaigns.md). Empty: no score.",
+  }),
   DNS_SERVERS: setting({
     default: "",
     read: servers,

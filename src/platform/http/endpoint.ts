@@ -143,10 +143,11 @@ interface Operation<
   /** Largest body, or file in a form, in bytes; default: BODY_LIMIT. */
   readonly bodyLimit?: number;
   /**
-   * Why a response may take more than a few seconds: much data is read or stored ("reading"), or other servers, such as
-   * name servers, are queried ("asking others"). By default a request fails with 503 after a few seconds.
+   * Why a response may take more than a few seconds: much data is read or stored ("reading"), other servers, such as name
+   * servers, are queried ("asking others"), or a worker thread with deadlines of its own does the work ("working aside"). By
+   * default a request fails with 503 after a few seconds.
    */
-  readonly mayTakeLong?: "reading" | "asking others";
+  readonly mayTakeLong?: "reading" | "asking others" | "working aside";
   /** Error codes of the handler, in addition to those that follow from the declaration (endpoint-error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
   /** Why calls are not in the audit log, although the method is not GET: they only read, or are in a log of their own. */

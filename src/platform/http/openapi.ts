@@ -141,6 +141,7 @@ function descriptionOf({ description, summary, mayTakeLong, bodyLimit, needs }: 
     bodyLimit !== undefined &&
       `The body, or the file of the form, may have ${bytesText(bodyLimit)} instead of ${bytesText(BODY_LIMIT)}.`,
     mayTakeLong === "reading" && "It may take longer than a few seconds if there is much data.",
+    mayTakeLong === "working aside" && "It may take longer than a few seconds for a large mail.",
     mayTakeLong === "asking others" && "It asks other servers, and may take longer than a few seconds.",
     typeof needs === "string" ? openTo[needs] : `Needs the permission \`${permissionOf(needs)}\`.`,
   ]

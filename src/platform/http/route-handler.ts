@@ -194,8 +194,9 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   };
   const handleInTime = async (request: FastifyRequest): Promise<Done> => {
     const leftMs = deps.databaseMs - request.waitedMs;
-    if (endpoint.mayTakeLong === "asking others") return handle(request);
-    if (endpoint.mayTakeLong === undefined && !isForm) return inTime(leftMs, handle(request));
+    const { mayTakeLong } = endpoint;
+    if (mayTakeLong === "asking others" || mayTakeLong === "working aside") return handle(request);
+    if (mayTakeLong === undefined && !isForm) return inTime(leftMs, handle(request));
     // Checks that the database answers, before the request may wait for it longer.
     await inTime(leftMs, database.run(sql`select`));
     return patiently(() => handle(request));

@@ -57,6 +57,17 @@ describe("PATCH of a campaign", () => {
     expect((await patch(before.id, {})).body.data).toEqual(before);
   });
 
+  test("with unknown fields alone is refused, and beside a known one ignores them", async () => {
+    const before = await create();
+    const { status, body } = await patch(before.id, { colour: "red" });
+    expect([status, body.details]).toEqual([
+      400,
+      [{ field: "colour", message: "colour is no field of a campaign, and the body has no other" }],
+    ]);
+    expect(await read(before.id)).toEqual(before);
+    expect((await patch(before.id, { colour: "red", subject: "New" })).body.data.subject).toBe("New");
+  });
+
   test("of one field works while the sender is not verified any more", async () => {
     const { id } = await create();
     await database.run(sql`update campaigns set from_email = 'news@lost.test' where id = ${id}`);

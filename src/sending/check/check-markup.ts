@@ -2,6 +2,7 @@
 import { getDomain } from "tldts";
 import { decodeEntities } from "#mail/html/entities.ts";
 import type { HtmlMap, HtmlTag } from "#mail/html/tag-positions.ts";
+import type { OutsideTarget } from "./choose-targets.ts";
 import type { PlacedFinding } from "./findings.ts";
 
 /** Text of a link that is compared with its target. */
@@ -15,16 +16,9 @@ const shorteners: ReadonlySet<string> = new Set(
   "bit.ly tinyurl.com t.co goo.gl ow.ly is.gd buff.ly rebrand.ly cutt.ly tiny.cc shorturl.at".split(" "),
 );
 
-/** A link or image with an absolute http(s) address, for checks that ask its server. */
-export interface OutsideTarget {
-  readonly kind: "link" | "image";
-  readonly url: string;
-  /** Offset in the HTML. */
-  readonly at: number;
-}
-
 export interface MarkupReading {
   readonly findings: readonly PlacedFinding[];
+  /** Links and images whose servers may be asked: not placeholders. */
   readonly targets: readonly OutsideTarget[];
   readonly images: number;
 }
@@ -42,15 +36,20 @@ export function checkMarkup(html: string, { tags }: HtmlMap, contentIds: Readonl
       if (href === undefined) continue;
       const fault = linkFault(href) ?? (tag.element === "a" ? textFault(html, tag, href) : null);
       if (fault !== null) findings.push({ ...fault, at: tag.start, url: href.slice(0, 2_000) });
-      if (isOutside(href)) targets.push({ kind: "link", url: href.trim(), at: tag.start });
+      if (isOutside(href) && fault?.code !== "link_placeholder")
+        targets.push({ kind: "link", url: href.trim(), at: tag.start });
     } else if (tag.element === "img") {
       images += 1;
       const src = value("src");
       const fault = imageFault(src, contentIds);
       if (fault !== null) findings.push({ ...fault, at: tag.start, ...shownUrl(src) });
       if (value("alt") === undefined) findings.push({ ...withoutAlt, at: tag.start, ...shownUrl(src) });
-      if (src !== undefined && isOutside(src))
+      if (!hasWidth(value("width"), value("style"))) {
+        findings.push({ ...withoutWidth, at: tag.start, ...shownUrl(src) });
+      }
+      if (src !== undefined && isOutside(src) && !isPlaceholder(src)) {
         targets.push({ kind: "image", url: src.trim(), at: tag.start });
+      }
     } else if (tag.element === "script") findings.push({ ...script, at: tag.start });
   }
   return { findings, targets, images };
@@ -65,6 +64,12 @@ const withoutAlt: Fault = {
     "An image has no alt text: people who do not load images, or who have the mail read to them, miss it.",
   fix: 'Add alt="…" with what the image says, or alt="" if it only decorates.',
 };
+const withoutWidth: Fault = {
+  severity: "info",
+  code: "image_without_width",
+  message: "An image has no width: Outlook shows it in its full size, and the text jumps when it loads.",
+  fix: 'Add width="…" with the width in pixels at which it is shown.',
+};
 const script: Fault = {
   severity: "warning",
   code: "script_removed",
@@ -77,11 +82,18 @@ function attributeOf(html: string, { attributes }: HtmlTag, name: string): strin
   return found && decodeEntities(html.slice(found.start, found.end));
 }
 
+const hasWidth = (width: string | undefined, style = "") =>
+  width !== undefined || /(?:^|;)\s*(?:max-)?width\s*:/i.test(style);
+
 const shownUrl = (url: string | undefined) =>
   url === undefined || url.startsWith("data:") ? {} : { url: url.slice(0, 2_000) };
 
 const isOutside = (url: string) =>
   !templateMark.test(url) && /^\s*https?:\/\//i.test(url) && URL.canParse(url.trim());
+
+function isPlaceholder(url: string): boolean {
+  return exampleHost.test(new URL(url).hostname) || placeholderWords.test(url);
+}
 
 function linkFault(href: string): Fault | null {
   const url = href.trim();
@@ -109,7 +121,7 @@ function linkFault(href: string): Fault | null {
     };
   }
   const { hostname, protocol } = parsed;
-  if (exampleHost.test(hostname) || placeholderWords.test(url)) {
+  if (isPlaceholder(url)) {
     return {
       severity: "warning",
       code: "link_placeholder",

@@ -56,15 +56,21 @@ export async function choosePerson(
   return first ?? samplePerson(db, workspaceId, listId, now);
 }
 
-/** The mail with what is read of its workspace; the content of its files only where the HTML shows them. */
+/**
+ * The mail with what is read of its workspace.
+ * @param options showsFiles: whether the content of files is read where the HTML shows them; only their size counts otherwise
+ */
 export async function prepareMail(
   { db, publicUrl, findIdentity, linkBase, bounceDomain }: MailComposing,
   { campaign, source, listId, files }: LoadedMail,
-  person: ChosenPerson,
-  now: Date,
+  {
+    person,
+    now,
+    showsFiles,
+  }: { readonly person: ChosenPerson; readonly now: Date; readonly showsFiles: boolean },
 ): Promise<MailToRender> {
   const { workspace_id: workspaceId } = campaign;
-  const showsImages = files.length > 0 && /cid:/i.test(campaign.html_content ?? "");
+  const showsImages = showsFiles && files.length > 0 && /cid:/i.test(campaign.html_content ?? "");
   const [identity, base, fields, contents] = await Promise.all([
     findIdentity(workspaceId, domainOf(campaign.from_email)),
     linkBase(workspaceId, campaign.url_domain_id),

@@ -10,7 +10,7 @@ import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { Id, Timestamp } from "#platform/shapes.ts";
-import { isHeldByOrigin } from "#sending/bulk-origin-tables-store.ts";
+import { isHeldByOrigin } from "#sending/mail/presend-store.ts";
 
 const messages: Resource = { name: "messages", label: "Messages in the queue", group: "Sending" };
 

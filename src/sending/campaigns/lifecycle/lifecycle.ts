@@ -22,7 +22,7 @@ import { estimateAudience } from "#sending/campaigns/audience/find-audience.ts";
 import { lockAudience } from "#sending/campaigns/audience/lock-audience.ts";
 import type { Campaign, CampaignChange, NewCampaign } from "#sending/campaigns/campaign.ts";
 import { type OnCampaignEvents, pauseAndAnnounce } from "#sending/campaigns/campaign-events.ts";
-import { duplicatedFields } from "#sending/campaigns/campaign-fields.ts";
+import { campaignFieldNames, duplicatedFields } from "#sending/campaigns/campaign-fields.ts";
 import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 import {
   type CampaignState,
@@ -148,13 +148,26 @@ export async function updateCampaign(
     const current = required(await findCampaign(db, workspaceId, id, "attachments"), "Campaign");
     if (!mayBe(etagOf(current))) throw changedMeanwhile(current);
     if (current.status !== "draft") throw notADraft(current.status);
-    if (Object.values(body).every((value) => value === undefined)) break;
+    if (!changesSomething(body)) break;
     if (await change(deps, caller, current, body, clock.now())) break;
     if (attempt === MOST_CHANGES - 1) {
       throw new ApiError("CONFLICT", "Other requests keep changing the campaign: send this one again");
     }
   }
   return requireCampaign(db, workspaceId, id, without);
+}
+
+/**
+ * Unknown fields beside known ones are ignored, but a body of unknown ones alone is a mistake.
+ * @throws ApiError VALIDATION_ERROR
+ */
+function changesSomething(body: CampaignChange): boolean {
+  const given = Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (given.some((name) => (campaignFieldNames as readonly string[]).includes(name))) return true;
+  const [unknown] = given;
+  if (unknown === undefined) return false;
+  const message = `${unknown.slice(0, 100)} is no field of a campaign, and the body has no other`;
+  throw invalid({ field: unknown.slice(0, 100), message });
 }
 
 type ChangeRequest = EndpointRequest<{ id: string }, unknown, CampaignChange>;
