@@ -157,13 +157,17 @@ export class LiveStreams {
       { limit: eventStreams, holder: ALL },
     ]);
     if ("reached" in taken) throw shareRefusal(taken.reached);
-    return new EventStream((sink, header) => {
-      const stream = this.#add(watcher, topics, sink, header ?? lastEventId);
-      sink.onEnd(() => {
-        taken.held.release();
-        this.#remove(stream);
-      });
-    });
+    const { held } = taken;
+    return new EventStream(
+      (sink, header) => {
+        const stream = this.#add(watcher, topics, sink, header ?? lastEventId);
+        sink.onEnd(() => {
+          held.release();
+          this.#remove(stream);
+        });
+      },
+      () => held.release(),
+    );
   }
 
   #add(

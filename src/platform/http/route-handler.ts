@@ -30,7 +30,7 @@ import { MOST_IGNORED } from "./request/unknown-fields.ts";
 import { fileFieldOf, formReader } from "./request/uploads.ts";
 import { bodyReader } from "./request/validate.ts";
 import { asFailure, failure, type Success } from "./response/envelope.ts";
-import { EventStream, type EventStreams } from "./response/event-stream.ts";
+import { EVENT_STREAM, EventStream, type EventStreams } from "./response/event-stream.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./response/file-answer.ts";
 
 /** Returned by a handler for a dry run (`?dry_run`): answered with 200 and its own message. */
@@ -92,6 +92,7 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   const isClosed = additionalProperties === false;
   const absentBody = endpoint.bodyMayBeAbsent ? {} : undefined;
   const mediaType = mediaTypeOf(endpoint.answer);
+  const isStream = mediaType === EVENT_STREAM;
 
   const wrap = (
     given: unknown,
@@ -195,7 +196,10 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
   const handleInTime = async (request: FastifyRequest): Promise<Done> => {
     const leftMs = deps.databaseMs - request.waitedMs;
     if (endpoint.mayTakeLong === "asking others") return handle(request);
-    if (endpoint.mayTakeLong === undefined && !isForm) return inTime(leftMs, handle(request));
+    if (endpoint.mayTakeLong === undefined && !isForm) {
+      const handled = handle(request);
+      return isStream ? streamInTime(leftMs, handled) : inTime(leftMs, handled);
+    }
     // Checks that the database answers, before the request may wait for it longer.
     await inTime(leftMs, database.run(sql`select`));
     return patiently(() => handle(request));
@@ -221,6 +225,19 @@ type Done =
   | { readonly answer: Versioned; readonly isReplayed?: boolean }
   | { readonly file: FileAnswer }
   | { readonly stream: EventStream };
+
+/** A stream that comes after the deadline gives back what it holds: its caller has got an error. */
+async function streamInTime(ms: number, handled: Promise<Done>): Promise<Done> {
+  try {
+    return await inTime(ms, handled);
+  } catch (fault) {
+    handled.then(
+      (done) => void ("stream" in done && done.stream.discard()),
+      () => {},
+    );
+    throw fault;
+  }
+}
 
 /**
  * Stores error responses under the Idempotency-Key, so that they are replayed. After errors that may go away, the key is
