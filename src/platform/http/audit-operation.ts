@@ -92,12 +92,13 @@ export class AuditHook {
     if (!AuditHook.audits(endpoint) || !(fault instanceof ApiError) || !isRefusal(endpoint, fault)) return;
     const { actor } = request.caller;
     const who = actor === null ? networkOf(request.client.ip) : actor.id;
-    const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? "";
-    if (!this.#mayWrite(`${workspaceId} ${who} ${endpoint.id} ${fault.code}`)) return;
+    // Never the workspace that the path names: the caller has no rights there, and would write into a stranger's log.
+    const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? null;
+    if (!this.#mayWrite(`${workspaceId ?? ""} ${who} ${endpoint.id} ${fault.code}`)) return;
     const { database, insert, log } = this.#deps;
     const event = eventOf(endpoint, request, undefined, undefined);
-    insert(database, { ...event, result: "refused", code: fault.code, changes: [] }).catch((err: unknown) =>
-      log.warn({ err }, "refusal could not be written to the audit log"),
+    insert(database, { ...event, workspaceId, result: "refused", code: fault.code, changes: [] }).catch(
+      (err: unknown) => log.warn({ err }, "refusal could not be written to the audit log"),
     );
   }
 
