@@ -4887,7 +4887,7 @@ export interface components {
                 /** @description What is wrong, for people. */
                 message: string;
             }[];
-            /** @description With INSUFFICIENT_SCOPE: the permissions that the key lacks. */
+            /** @description With INSUFFICIENT_SCOPE: the permissions that the key, or the role of the person, lacks. */
             required_scopes?: string[];
             /** @description With PRECONDITION_FAILED: the resource as it is now. */
             current?: Record<string, never>;
@@ -11920,363 +11920,6 @@ export interface components {
                 webhook_id: string;
             };
         };
-        /** @description The `data` of each type of webhook event. */
-        WebhookEventData: {
-            "message.delivered": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.deferred": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description When it is tried next, in UTC. */
-                next_attempt_at: string | null;
-            };
-            "message.bounced": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description Whether the address is at fault (`hard`), the refusal may pass (`soft`) or the sender is refused (`block`). */
-                bounce_type: string;
-                /** @description What the refusal is about. */
-                category: string;
-            };
-            "message.failed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.complained": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description Kind of the report (RFC 5965), such as `abuse`. */
-                feedback_type: string;
-                /** @description The mailbox provider that reported it; null if unknown. */
-                provider: string | null;
-            };
-            "message.suppressed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.opened": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Caused by a program, such as a scanner or a prefetching proxy. */
-                is_machine: boolean;
-                /** @description Number of times, if it happened more than once at the same moment. */
-                times: number;
-            };
-            "message.clicked": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Caused by a program, such as a scanner or a prefetching proxy. */
-                is_machine: boolean;
-                /** @description Number of times, if it happened more than once at the same moment. */
-                times: number;
-                /** @description The address of the link; null if it is no longer known. */
-                url: string | null;
-            };
-            "subscriber.created": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "subscriber.updated": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "subscriber.unsubscribed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "form.abused": {
-                /**
-                 * Format: uuid
-                 * @description The list whose form it is.
-                 */
-                mailing_list_id: string;
-                /** @description The limit that was reached: network, list, workspace. */
-                reason: string;
-                /**
-                 * Format: date-time
-                 * @description Since when, in UTC.
-                 */
-                since: string;
-                /** @description Sign-ups that were refused in the last hour. */
-                refused_last_hour: number;
-            };
-            "campaign.sent": {
-                /**
-                 * Format: uuid
-                 * @description Id of the campaign.
-                 */
-                campaign_id: string;
-                /** @description Its name. */
-                name: string;
-            };
-            "campaign.paused": {
-                /**
-                 * Format: uuid
-                 * @description Id of the campaign.
-                 */
-                campaign_id: string;
-                /** @description Its name. */
-                name: string;
-                /** @description Why the service paused it; null when a person did. */
-                reason: string | null;
-            };
-            "domain.verified": {
-                /**
-                 * Format: uuid
-                 * @description Id of the sending domain.
-                 */
-                domain_id: string;
-                /** @description The domain. */
-                domain: string;
-            };
-            "domain.failed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the sending domain.
-                 */
-                domain_id: string;
-                /** @description The domain. */
-                domain: string;
-                /** @description is_verified, spf_verified, dkim_verified, ... */
-                lost: string[];
-            };
-            "blacklist.listed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the monitor.
-                 */
-                monitor_id: string;
-                /** @description The IP address or domain. */
-                target: string;
-                /** @description The blacklists that list it newly, or no longer. */
-                zones: string[];
-            };
-            "blacklist.delisted": {
-                /**
-                 * Format: uuid
-                 * @description Id of the monitor.
-                 */
-                monitor_id: string;
-                /** @description The IP address or domain. */
-                target: string;
-                /** @description The blacklists that list it newly, or no longer. */
-                zones: string[];
-            };
-            "job.completed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the job.
-                 */
-                job_id: string;
-                /** @description What the job did. */
-                job_type: string;
-                /**
-                 * @description How it ended.
-                 * @enum {unknown}
-                 */
-                status: "completed" | "failed" | "cancelled";
-                /** @description Rows of the file; null if unknown. */
-                total: number | null;
-                /** @description Rows that were read. */
-                processed: number;
-                /** @description Rows that were carried out. */
-                succeeded: number;
-                /** @description Rows that were refused. */
-                failed: number;
-                /** @description Rows that changed nothing. */
-                skipped: number;
-                /** @description Why it failed, for people; null if it did not. */
-                error: string | null;
-            };
-            "webhook.test": {
-                /**
-                 * Format: uuid
-                 * @description Id of the webhook that is tested.
-                 */
-                webhook_id: string;
-            };
-        };
     };
     responses: {
         /** @description `VALIDATION_ERROR`: The request is malformed or a field is invalid. */
@@ -12346,7 +11989,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description `UNAUTHORIZED`: Missing or invalid API key. */
+        /** @description `UNAUTHORIZED`: The API key or the session is missing or not valid. */
         UNAUTHORIZED: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12431,7 +12074,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          */
@@ -12484,7 +12127,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -12520,7 +12163,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -12541,7 +12184,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -12605,7 +12248,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `EMAIL_NOT_VERIFIED`: The sender address or domain is not verified yet.
          *
@@ -12644,6 +12287,10 @@ export interface components {
         IdempotencyKey: string;
         /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
         IfMatch: string;
+        /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+        Workspace: string;
+        /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+        WorkspaceInQuery: string;
         /** @description The `id` of the last event that was received: the stream continues there. Browsers send it by themselves. */
         LastEventId: string;
         /** @description Id of the event, the same in every retry: ignore an id that you have seen. */
@@ -13963,7 +13610,10 @@ export interface operations {
                 /** @description Lists deactivated keys as well. */
                 show_inactive?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14004,7 +13654,10 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14052,7 +13705,10 @@ export interface operations {
     listPermissions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14093,7 +13749,10 @@ export interface operations {
     getApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14141,7 +13800,10 @@ export interface operations {
     updateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14197,7 +13859,10 @@ export interface operations {
     deactivateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14246,7 +13911,10 @@ export interface operations {
     regenerateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14295,7 +13963,10 @@ export interface operations {
     reactivateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14343,7 +14014,10 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14392,7 +14066,10 @@ export interface operations {
     listTeammates: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14433,7 +14110,10 @@ export interface operations {
     getTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -14481,7 +14161,10 @@ export interface operations {
     removeTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -14530,7 +14213,10 @@ export interface operations {
     updateTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -14635,7 +14321,10 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14676,7 +14365,10 @@ export interface operations {
     inviteTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14725,7 +14417,10 @@ export interface operations {
     resendInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the invitation, a UUID.
@@ -14773,7 +14468,10 @@ export interface operations {
     revokeInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the invitation, a UUID.
@@ -14919,7 +14617,10 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14960,7 +14661,10 @@ export interface operations {
     createRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15009,7 +14713,10 @@ export interface operations {
     getRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15057,7 +14764,10 @@ export interface operations {
     deleteRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15106,7 +14816,10 @@ export interface operations {
     updateRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15162,7 +14875,10 @@ export interface operations {
     getBillingOverview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15203,7 +14919,10 @@ export interface operations {
     getBillingUsage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15244,7 +14963,10 @@ export interface operations {
     getSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15289,6 +15011,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -15345,7 +15069,10 @@ export interface operations {
     listPlans: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15386,7 +15113,10 @@ export interface operations {
     cancelSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15443,7 +15173,10 @@ export interface operations {
                 /** @description Only transactions older than the one with this id. Pass the last id of a page to get the next one, unaffected by new transactions. */
                 before?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15490,8 +15223,13 @@ export interface operations {
                 gateway?: "stripe" | "manual";
                 /** @description Only transactions older than the one with this id. Pass the last id of a page to get the next one, unaffected by new transactions. */
                 before?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15611,7 +15349,10 @@ export interface operations {
     getWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15652,7 +15393,10 @@ export interface operations {
     updateWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16183,7 +15927,10 @@ export interface operations {
                 /** @description Only events before this time, ISO 8601. */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16240,8 +15987,13 @@ export interface operations {
                 from?: string;
                 /** @description Only events before this time, ISO 8601. */
                 to?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16337,6 +16089,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -16389,7 +16143,10 @@ export interface operations {
     listMailingLists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16430,7 +16187,10 @@ export interface operations {
     createMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16481,7 +16241,10 @@ export interface operations {
                 /** @description Days, today included. */
                 window?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16522,7 +16285,10 @@ export interface operations {
     getMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16570,7 +16336,10 @@ export interface operations {
     updateMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16625,7 +16394,10 @@ export interface operations {
     deleteMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16674,7 +16446,10 @@ export interface operations {
     getSignupForm: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16722,7 +16497,10 @@ export interface operations {
     updateSignupForm: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16788,7 +16566,10 @@ export interface operations {
                 /** @description Words of the name or the local part, the last one may be a prefix; or the beginning of an address or a domain. The middle of a word is not found. International domains are found in either script, by whole labels. Finds 2,000 people at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16836,7 +16617,10 @@ export interface operations {
     addMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16893,7 +16677,10 @@ export interface operations {
     removeAllMembers: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -16941,7 +16728,10 @@ export interface operations {
     updateMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17001,7 +16791,10 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17054,7 +16847,10 @@ export interface operations {
     setMemberStatus: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17145,7 +16941,10 @@ export interface operations {
                 /** @description Order of the people; a minus means descending, and people without the value come last. Newest first when omitted. */
                 sort?: "-created_at" | "created_at" | "email" | "-email" | "-last_opened_at" | "-last_clicked_at";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17186,7 +16985,10 @@ export interface operations {
     getSubscriber: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -17237,7 +17039,10 @@ export interface operations {
                 /** @description Only report what the import would do: the job changes nothing, and its result is the report. */
                 dry_run?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17294,7 +17099,10 @@ export interface operations {
     exportSubscribers: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17352,6 +17160,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -17404,7 +17214,10 @@ export interface operations {
     listCustomFields: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17452,7 +17265,10 @@ export interface operations {
     createCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17508,7 +17324,10 @@ export interface operations {
     updateCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17569,7 +17388,10 @@ export interface operations {
     deleteCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17623,7 +17445,10 @@ export interface operations {
     listGlobalCustomFields: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17664,7 +17489,10 @@ export interface operations {
     createGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17713,7 +17541,10 @@ export interface operations {
     updateGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the custom field, a UUID.
@@ -17769,7 +17600,10 @@ export interface operations {
     deleteGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the custom field, a UUID.
@@ -17827,7 +17661,10 @@ export interface operations {
                 /** @description Only those of this mailing list. */
                 list_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17871,7 +17708,10 @@ export interface operations {
                 /** @description Also the custom fields of this mailing list; without it, only the global ones that all lists have. */
                 list_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17919,7 +17759,10 @@ export interface operations {
                 /** @description A part of the name. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17967,7 +17810,10 @@ export interface operations {
     createSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18022,7 +17868,10 @@ export interface operations {
     previewSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18077,7 +17926,10 @@ export interface operations {
     getSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18130,7 +17982,10 @@ export interface operations {
     updateSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18190,7 +18045,10 @@ export interface operations {
     deleteSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18253,7 +18111,10 @@ export interface operations {
                 /** @description As in the subscribers of a list. Finds 2,000 people at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18306,7 +18167,10 @@ export interface operations {
     listSegmentsOfSubscriber: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -18354,7 +18218,10 @@ export interface operations {
     listSuppressionLists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18398,7 +18265,10 @@ export interface operations {
     createSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18446,7 +18316,10 @@ export interface operations {
     getSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18494,7 +18367,10 @@ export interface operations {
     updateSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18550,7 +18426,10 @@ export interface operations {
     deleteSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18607,7 +18486,10 @@ export interface operations {
                 /** @description Only entries that begin with this; international domains in either script, by whole labels. Finds 5,000 at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18659,7 +18541,10 @@ export interface operations {
     addSuppressionEntries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18715,7 +18600,10 @@ export interface operations {
     importSuppressionEntries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18771,7 +18659,10 @@ export interface operations {
     deleteSuppressionEntry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18824,7 +18715,10 @@ export interface operations {
     findSuppressions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18872,7 +18766,10 @@ export interface operations {
     testSuppression: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -18927,7 +18824,10 @@ export interface operations {
     listSendingDomains: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18968,7 +18868,10 @@ export interface operations {
     createSendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19017,7 +18920,10 @@ export interface operations {
     deleteSendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19066,7 +18972,10 @@ export interface operations {
     getSendingDomainDnsStatus: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19114,7 +19023,10 @@ export interface operations {
     verifySendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19163,7 +19075,10 @@ export interface operations {
     setCustomReturnPath: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19218,7 +19133,10 @@ export interface operations {
     setDmarcIngestion: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19273,7 +19191,10 @@ export interface operations {
     listVerifiedSenders: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19314,7 +19235,10 @@ export interface operations {
     createVerifiedSender: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19363,7 +19287,10 @@ export interface operations {
     resendVerifiedSenderLink: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the verified sender, a UUID.
@@ -19412,7 +19339,10 @@ export interface operations {
     deleteVerifiedSender: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the verified sender, a UUID.
@@ -19461,7 +19391,10 @@ export interface operations {
     listDkimKeys: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19502,7 +19435,10 @@ export interface operations {
     createDkimKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19551,7 +19487,10 @@ export interface operations {
     verifyDkimKeyDns: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the DKIM key, a UUID.
@@ -19599,7 +19538,10 @@ export interface operations {
     deleteDkimKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the DKIM key, a UUID.
@@ -19648,7 +19590,10 @@ export interface operations {
     listTrackingDomains: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19689,7 +19634,10 @@ export interface operations {
     createTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19738,7 +19686,10 @@ export interface operations {
     getTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -19786,7 +19737,10 @@ export interface operations {
     updateTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -19842,7 +19796,10 @@ export interface operations {
     deleteTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -19891,7 +19848,10 @@ export interface operations {
     verifyTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -19940,7 +19900,10 @@ export interface operations {
     listSendingIps: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19981,7 +19944,10 @@ export interface operations {
     createSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20030,7 +19996,10 @@ export interface operations {
     getSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20078,7 +20047,10 @@ export interface operations {
     deleteSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20127,7 +20099,10 @@ export interface operations {
     updateSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20183,7 +20158,10 @@ export interface operations {
     listRoutingRules: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20224,7 +20202,10 @@ export interface operations {
     createRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20273,7 +20254,10 @@ export interface operations {
     getRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20321,7 +20305,10 @@ export interface operations {
     deleteRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20370,7 +20357,10 @@ export interface operations {
     updateRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20432,7 +20422,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -20487,7 +20480,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -20554,7 +20550,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20596,6 +20595,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -20653,7 +20654,10 @@ export interface operations {
                 /** @description Leaves large values out of the response. `content`: html_content, text_content and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty). */
                 without?: "content" | "attachments";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -20702,7 +20706,10 @@ export interface operations {
     replaceCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -20760,7 +20767,10 @@ export interface operations {
     deleteCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -20813,6 +20823,8 @@ export interface operations {
                 without?: "content" | "attachments";
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -20875,6 +20887,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -20935,7 +20949,10 @@ export interface operations {
     pauseCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -20984,7 +21001,10 @@ export interface operations {
     resumeCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21033,7 +21053,10 @@ export interface operations {
     cancelCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21082,7 +21105,10 @@ export interface operations {
     unscheduleCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21131,7 +21157,10 @@ export interface operations {
     duplicateCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21180,7 +21209,10 @@ export interface operations {
     testCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21244,7 +21276,10 @@ export interface operations {
     getCampaignActivity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21297,7 +21332,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21366,7 +21404,10 @@ export interface operations {
                 /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21428,7 +21469,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21476,7 +21520,10 @@ export interface operations {
     listCampaignLinks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21527,7 +21574,10 @@ export interface operations {
                 /** @description The `index` of the link among the campaign's links; 0 when absent. */
                 link?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21575,7 +21625,10 @@ export interface operations {
     exportCampaignRecipients: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21632,7 +21685,10 @@ export interface operations {
     createSegmentFromCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21687,7 +21743,10 @@ export interface operations {
     renderContent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -21735,7 +21794,10 @@ export interface operations {
     checkCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21783,7 +21845,10 @@ export interface operations {
     getCampaignProgress: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21838,7 +21903,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -21880,6 +21948,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -21933,7 +22003,10 @@ export interface operations {
     getAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -21981,7 +22054,10 @@ export interface operations {
     replaceAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22038,7 +22114,10 @@ export interface operations {
     deleteAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22086,7 +22165,10 @@ export interface operations {
     activateAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22135,7 +22217,10 @@ export interface operations {
     deactivateAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22188,6 +22273,8 @@ export interface operations {
                 dry_run?: boolean;
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -22266,7 +22353,10 @@ export interface operations {
     retryMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22315,7 +22405,10 @@ export interface operations {
     cancelMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22364,7 +22457,10 @@ export interface operations {
     getMessageContent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22413,8 +22509,14 @@ export interface operations {
     };
     downloadMessageSource: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22454,7 +22556,10 @@ export interface operations {
     checkBlacklists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22503,7 +22608,10 @@ export interface operations {
     listBlacklistMonitors: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22544,7 +22652,10 @@ export interface operations {
     createBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22593,7 +22704,10 @@ export interface operations {
     getBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -22641,7 +22755,10 @@ export interface operations {
     deleteBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -22689,7 +22806,10 @@ export interface operations {
     updateBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -22759,7 +22879,10 @@ export interface operations {
                 /** @description Rows to skip. */
                 offset?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22801,6 +22924,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -22854,7 +22979,10 @@ export interface operations {
     validateFile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22909,7 +23037,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22950,7 +23081,10 @@ export interface operations {
     getValidationUsage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22994,7 +23128,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23064,7 +23201,10 @@ export interface operations {
                 /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23114,7 +23254,10 @@ export interface operations {
     getMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -23167,7 +23310,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23213,7 +23359,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23257,7 +23406,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 window_days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23298,7 +23450,10 @@ export interface operations {
     getDashboard: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23344,7 +23499,10 @@ export interface operations {
                 /** @description YYYY-MM-DD, inclusive, in the workspace's time zone. */
                 end_date?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23385,7 +23543,10 @@ export interface operations {
     getSendingHealth: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23431,7 +23592,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23477,7 +23641,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23523,7 +23690,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23569,7 +23739,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23613,7 +23786,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 window_days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23661,7 +23837,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23720,7 +23899,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23761,7 +23943,10 @@ export interface operations {
     getJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -23808,8 +23993,14 @@ export interface operations {
     };
     downloadJobResult: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -23846,8 +24037,14 @@ export interface operations {
     };
     downloadJobErrors: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -23885,7 +24082,10 @@ export interface operations {
     cancelJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -23934,7 +24134,10 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23975,7 +24178,10 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24024,7 +24230,10 @@ export interface operations {
     getWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24072,7 +24281,10 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24120,7 +24332,10 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24175,7 +24390,10 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24223,7 +24441,10 @@ export interface operations {
     testWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24281,7 +24502,10 @@ export interface operations {
                 /** @description Only deliveries with this status. */
                 status?: "pending" | "delivered" | "failed";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24329,7 +24553,10 @@ export interface operations {
     replayWebhookDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24382,13 +24609,20 @@ export interface operations {
     };
     streamEvents: {
         parameters: {
-            query?: {
-                /** @description What to watch, separated by commas: `campaign:<id>`, `jobs`, `messages`, `domains`. Required; at most 20. */
-                topics?: string;
+            query: {
+                /**
+                 * @description What to watch, separated by commas: `campaign:<id>`, `jobs`, `messages`, `domains`. Required; at most 20.
+                 * @example jobs
+                 */
+                topics: string;
                 /** @description The `id` of the last event, for clients that cannot send the header Last-Event-ID; the header takes precedence. */
                 last_event_id?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description The `id` of the last event that was received: the stream continues there. Browsers send it by themselves. */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
             };
@@ -24421,11 +24655,17 @@ export interface operations {
     };
     searchEverything: {
         parameters: {
-            query?: {
-                /** @description A part of a name, the beginning of an address or domain, an id, or a Message-ID; in any case, at most 320 characters. Required. */
-                q?: string;
+            query: {
+                /**
+                 * @description A part of a name, the beginning of an address or domain, an id, or a Message-ID; in any case, at most 320 characters. Required.
+                 * @example anna
+                 */
+                q: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24473,7 +24713,10 @@ export interface operations {
                 /** @description Only activities of these kinds, separated by commas: joined, sent, delivered, opened, clicked, bounced, failed, suppressed, complained, changed, left. All kinds when omitted. Covers the person's 5,000 newest messages. */
                 kinds?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -24522,8 +24765,14 @@ export interface operations {
     };
     exportSubscriberData: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -24562,6 +24811,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };

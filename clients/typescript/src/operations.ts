@@ -1860,7 +1860,7 @@ export interface Operations {
    *
    * `GET /messages/{id}/source`
    */
-  downloadMessageSource(input: { id: string } & CallOptions): Call<Data<"downloadMessageSource">>;
+  downloadMessageSource(input: { id: string; query?: Query<"downloadMessageSource"> } & CallOptions): Call<Data<"downloadMessageSource">>;
   /**
    * Check an IP address or a domain against all blacklists now.
    * Asks every blacklist that this installation uses, within some seconds. Costs one check of the plan. Use a monitor to watch an address or a domain over time.
@@ -2155,7 +2155,7 @@ export interface Operations {
    *
    * `GET /jobs/{job_id}/download`
    */
-  downloadJobResult(input: { job_id: string } & CallOptions): Call<Data<"downloadJobResult">>;
+  downloadJobResult(input: { job_id: string; query?: Query<"downloadJobResult"> } & CallOptions): Call<Data<"downloadJobResult">>;
   /**
    * Download the rows that a job rejected with their reasons, available for seven days.
    * A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.
@@ -2166,7 +2166,7 @@ export interface Operations {
    *
    * `GET /jobs/{job_id}/errors`
    */
-  downloadJobErrors(input: { job_id: string } & CallOptions): Call<Data<"downloadJobErrors">>;
+  downloadJobErrors(input: { job_id: string; query?: Query<"downloadJobErrors"> } & CallOptions): Call<Data<"downloadJobErrors">>;
   /**
    * Cancel a job: at once if it waits, within seconds if it runs.
    * What the job has written already stays. A job that has ended is refused (409).
@@ -2267,7 +2267,7 @@ export interface Operations {
    *
    * `GET /events`
    */
-  streamEvents(input?: { query?: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
+  streamEvents(input: { query: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
   /**
    * Search people, messages, campaigns and 7 other kinds of resources by name, address or id.
    * At most five results of each kind, exact matches first. Only kinds that the caller may read are searched. Kinds that took too long are listed in `incomplete`.
@@ -2276,7 +2276,7 @@ export interface Operations {
    *
    * `GET /search`
    */
-  searchEverything(input?: { query?: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
+  searchEverything(input: { query: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
   /**
    * What a person did, and what happened to the mail for them, newest first.
    * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`.
@@ -2298,7 +2298,7 @@ export interface Operations {
    *
    * `GET /subscribers/{id}/export`
    */
-  exportSubscriberData(input: { id: string } & CallOptions): Call<Data<"exportSubscriberData">>;
+  exportSubscriberData(input: { id: string; query?: Query<"exportSubscriberData"> } & CallOptions): Call<Data<"exportSubscriberData">>;
   /**
    * Erase the personal data of one person, in the background; counts and messages stay without it.
    * Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.

@@ -13,7 +13,7 @@ import { isUuid, newId } from "#platform/ids.ts";
 import { inTime } from "#platform/in-time.ts";
 import { AuditHook } from "./audit-operation.ts";
 import { workspaceCaller } from "./auth/caller.ts";
-import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
+import { BODY_LIMIT, type Client, type Endpoint } from "./endpoint.ts";
 import {
   idempotencyKey,
   type Reservation,
@@ -161,7 +161,7 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
       query,
       body,
       caller,
-      client: { ip: request.ip, agent: request.headers["user-agent"] ?? "" },
+      client: clientOf(request),
       cookies,
       requestId: request.id,
       idempotency: reservation,
@@ -213,6 +213,10 @@ export function routeHandler(endpoint: Endpoint, deps: AnswerDeps) {
     if (done.isReplayed) reply.header("Idempotent-Replayed", "true");
     return send(reply, done.answer);
   };
+}
+
+export function clientOf({ ip, headers }: FastifyRequest): Client {
+  return { ip, agent: headers["user-agent"] ?? "" };
 }
 
 /** A response with the version of its resource, if it has one. */
@@ -274,7 +278,7 @@ function send(reply: FastifyReply, answer: Versioned): FastifyReply {
 function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): FastifyReply {
   return reply
     .headers({
-      "Content-Type": /^text|json$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType,
+      "Content-Type": /^text\/|\bjson$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType,
       "Content-Disposition": dispositionOf(file.name),
       "X-Content-Type-Options": "nosniff",
       "Cache-Control": "private, no-store",
