@@ -22,7 +22,7 @@ export async function formOf(body: Readonly<Record<string, unknown>>, fileField:
       const { name, content } = namedFile(value as Upload);
       form.append(field, await blobOf(content), name);
     } else {
-      for (const one of Array.isArray(value) ? value : [value ?? []].flat()) form.append(field, String(one));
+      for (const one of [value ?? []].flat()) form.append(field, String(one));
     }
   }
   return form;
