@@ -2766,7 +2766,7 @@ export interface paths {
         };
         /**
          * List DMARC reports about the domain, with totals by source
-         * @description Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
+         * @description The sources that send mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -6833,7 +6833,7 @@ export interface components {
             never_clicked?: boolean;
             /** @description Name of a custom field; needs field_value. */
             field?: string;
-            /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices. */
+            /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
             field_value?: string;
         };
         SubscriberBulkAction: {
@@ -7161,9 +7161,9 @@ export interface components {
             name: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active: boolean;
             /** @description At the last count; null when counting took too long. */
             subscriber_count: number | null;
@@ -7262,9 +7262,9 @@ export interface components {
             name: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description?: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active?: boolean;
         };
         SegmentPreviewInput: {
@@ -7293,9 +7293,9 @@ export interface components {
             name?: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description?: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions?: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active?: boolean;
         };
         SegmentOfSubscriber: {
@@ -9970,7 +9970,7 @@ export interface components {
              */
             target_type: "ip" | "domain";
             /**
-             * @description Who asked for the check.
+             * @description What started the check: a call or a monitor.
              * @enum {string}
              */
             check_type: "manual" | "scheduled";
@@ -16936,7 +16936,7 @@ export interface operations {
                 never_clicked?: boolean;
                 /** @description Name of a custom field; needs field_value. */
                 field?: string;
-                /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices. */
+                /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
                 field_value?: string;
                 /** @description Order of the people; a minus means descending, and people without the value come last. Newest first when omitted. */
                 sort?: "-created_at" | "created_at" | "email" | "-email" | "-last_opened_at" | "-last_clicked_at";

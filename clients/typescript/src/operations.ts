@@ -1473,7 +1473,7 @@ export interface Operations {
   deleteRoutingRule(input: { id: string } & CallOptions): Call<Data<"deleteRoutingRule">>;
   /**
    * List DMARC reports about the domain, with totals by source.
-   * Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
+   * The sources that send mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
    *
    * It may take longer than a few seconds if there is much data.
    *

@@ -40,7 +40,7 @@ const PREFIX = "whsec_";
 
 /**
  * Checks the signature and the time of a request, and gives its event.
- * @throws WebhookVerificationError; TypeError for a secret that is none
+ * @throws WebhookVerificationError; TypeError if the secret is not a `whsec_…`
  */
 export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEvent> {
   const id = headerOf(request.headers, "webhook-id");
@@ -66,7 +66,7 @@ export async function verifyWebhook(request: WebhookRequest): Promise<WebhookEve
   throw new WebhookVerificationError("webhook-signature does not match the body and the secret");
 }
 
-/** The id is that of the header, which retries and replays share, whatever the body may name so. */
+/** The event with the id of the header, which is signed and the same in all retries; a field `id` of the body is ignored. */
 function eventOf(id: string, body: Uint8Array): WebhookEvent {
   return { ...JSON.parse(new TextDecoder().decode(body)), id };
 }

@@ -58,7 +58,7 @@ export class AuditHook {
 
   /**
    * Runs the handler with its pending event, which is written before the answer at the latest.
-   * @param isDone whether the result is a change; a dry run is none
+   * @param isDone whether the result is a change; that of a dry run is not
    */
   async run(
     endpoint: Endpoint,

@@ -67,11 +67,11 @@ export interface Client {
   readonly agent: string;
 }
 
-export interface EndpointRequest<Params, Query, Body, Who = Caller> {
+export interface EndpointRequest<Params, Query, Body, CallerKind = Caller> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  readonly caller: Who;
+  readonly caller: CallerKind;
   readonly client: Client;
   readonly cookies: CookieJar;
   readonly requestId: string;

@@ -191,7 +191,7 @@ export class Components {
     return use === undefined ? reference : { ...reference, description: use };
   }
 
-  /** A reference to the error response with these codes. @param status another one than the error table has */
+  /** A reference to the error response with these codes. @param status replaces that of the error table */
   refusal(codes: readonly ErrorCode[], status?: number): Json {
     const other = status === undefined ? undefined : otherStatuses[status];
     const name = [...codes, ...(other ? [status] : [])].join(other ? "_" : "_or_");

@@ -213,8 +213,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 /**
- * The bucket of the rate limit: the session of a person, or the network of the client. People behind one address do not
- * take each other's turns; a cookie that is no valid session is worth nothing.
+ * The bucket of the rate limit: the session of a person, or the network of the client. People behind one address have a
+ * bucket each; a cookie that is no valid session counts for the network.
  */
 function rateHolder(request: FastifyRequest, authenticator: Authenticator): string {
   const token = request.headers["x-api-key"] === undefined ? request.cookies.get(SESSION_COOKIE) : undefined;
