@@ -93,7 +93,7 @@ export class AuditHook {
     if (!AuditHook.audits(endpoint) || !(fault instanceof ApiError) || !isRefusal(endpoint, fault)) return;
     const { actor } = request.caller;
     const who = actor === null ? networkOf(request.client.ip) : actor.id;
-    // Never the workspace that the path names: the caller has no rights there, and would write into a stranger's log.
+    // Never the workspace that the path names: the caller has no rights there, and its members would see an act of an unknown person.
     const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? null;
     if (!this.#mayWrite(`${workspaceId ?? ""} ${who} ${endpoint.id} ${fault.code}`)) return;
     const { database, insert, log } = this.#deps;
