@@ -429,7 +429,7 @@ describe("answers", () => {
     expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
     const mediaType = mediaTypeOf(endpoint.answer);
     if (mediaType !== undefined) {
-      const wanted = /^text|json$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType;
+      const wanted = /^text\/|\bjson$/.test(mediaType) ? `${mediaType}; charset=utf-8` : mediaType;
       expect(answer.headers.get("content-type")).toBe(wanted);
       if (mediaType === EVENT_STREAM) return;
       expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);

@@ -11,7 +11,7 @@ const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const time = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g;
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
-/** What random values look like, and what stands for them. */
+/** Patterns of random values, each with its replacement. */
 const random: readonly (readonly [RegExp, string])[] = [
   [/[ _-]?x[0-9a-f]{12}/g, ""],
   [/efk_[\w-]{20,}/g, "efk_0123456789abcdefghijklmnopqrstuvwxyzABCD"],

@@ -3,6 +3,7 @@ import { openAsBlob } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Webhook } from "standardwebhooks";
 import { afterAll, describe, expect, test } from "vitest";
 import { eventually } from "#test/support/eventually.ts";
 import { openScene } from "#test/support/scene.ts";
@@ -359,6 +360,19 @@ describe("a webhook request", () => {
       await expect(verifyWebhook({ secret: none, headers, body })).rejects.toThrow();
     }
     await client.deleteWebhook({ id });
+  });
+
+  test("has the id that is signed in its header, whatever its body names so", async () => {
+    const key = Buffer.alloc(24, 7).toString("base64");
+    const body = JSON.stringify({ id: "of the body", type: "webhook.test", timestamp: "", data: {} });
+    const id = crypto.randomUUID();
+    const now = new Date();
+    const headers = {
+      "webhook-id": id,
+      "webhook-timestamp": String(Math.floor(now.getTime() / 1_000)),
+      "webhook-signature": new Webhook(key).sign(id, now, body),
+    };
+    expect((await verifyWebhook({ secret: `whsec_${key}`, headers, body })).id).toBe(id);
   });
 
   test("tells its type, by which the fields of data are known", async () => {

@@ -1473,7 +1473,7 @@ export interface Operations {
   deleteRoutingRule(input: { id: string } & CallOptions): Call<Data<"deleteRoutingRule">>;
   /**
    * List DMARC reports about the domain, with totals by source.
-   * Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
+   * The sources that send mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -1882,7 +1882,7 @@ export interface Operations {
    *
    * `GET /messages/{id}/source`
    */
-  downloadMessageSource(input: { id: string } & CallOptions): Call<Data<"downloadMessageSource">>;
+  downloadMessageSource(input: { id: string; query?: Query<"downloadMessageSource"> } & CallOptions): Call<Data<"downloadMessageSource">>;
   /**
    * Check an IP address or a domain against all blacklists now.
    * Asks every blacklist that this installation uses, within some seconds. Costs one check of the plan. Use a monitor to watch an address or a domain over time.
@@ -2177,7 +2177,7 @@ export interface Operations {
    *
    * `GET /jobs/{job_id}/download`
    */
-  downloadJobResult(input: { job_id: string } & CallOptions): Call<Data<"downloadJobResult">>;
+  downloadJobResult(input: { job_id: string; query?: Query<"downloadJobResult"> } & CallOptions): Call<Data<"downloadJobResult">>;
   /**
    * Download the rows that a job rejected with their reasons, available for seven days.
    * A CSV file. As a `list` it has one line for each error: Line, Column, Value, Reason. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
@@ -2289,7 +2289,7 @@ export interface Operations {
    *
    * `GET /events`
    */
-  streamEvents(input?: { query?: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
+  streamEvents(input: { query: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
   /**
    * What needs a hand in this workspace.
    * Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.
@@ -2325,7 +2325,7 @@ export interface Operations {
    *
    * `GET /search`
    */
-  searchEverything(input?: { query?: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
+  searchEverything(input: { query: Query<"searchEverything"> } & CallOptions): Call<Data<"searchEverything">>;
   /**
    * What a person did, and what happened to the mail for them, newest first.
    * Joining, leaving, changes, and the outcome of each message to the address, with SMTP replies and links. Opens and clicks of programs are marked. Filter by `kinds`, and continue with `next_cursor`. Outcomes of messages need `reports:read`, and changes `audit:read`: without `kinds` they are left out, and with such a kind the answer is 403.
@@ -2347,7 +2347,7 @@ export interface Operations {
    *
    * `GET /subscribers/{id}/export`
    */
-  exportSubscriberData(input: { id: string } & CallOptions): Call<Data<"exportSubscriberData">>;
+  exportSubscriberData(input: { id: string; query?: Query<"exportSubscriberData"> } & CallOptions): Call<Data<"exportSubscriberData">>;
   /**
    * Erase the personal data of one person, in the background; counts and messages stay without it.
    * Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.

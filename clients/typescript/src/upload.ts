@@ -1,4 +1,4 @@
-/** Files that are sent: whatever holds bytes in Node.js, browsers, Deno and Bun becomes a part of a form. */
+/** Files to upload: the types that hold bytes in Node.js, browsers, Deno and Bun become parts of a form. */
 
 type Bytes = Blob | ArrayBuffer | Uint8Array | string;
 type BlobPart = ConstructorParameters<typeof Blob>[0] extends Iterable<infer Part> | undefined ? Part : never;
@@ -25,7 +25,7 @@ export async function formOf(body: Readonly<Record<string, unknown>>, fileField:
     } else if (Array.isArray(value) && value.some((one) => typeof one === "object")) {
       form.append(field, JSON.stringify(value));
     } else {
-      for (const one of Array.isArray(value) ? value : [value ?? []].flat()) form.append(field, String(one));
+      for (const one of [value ?? []].flat()) form.append(field, String(one));
     }
   }
   return form;

@@ -207,7 +207,7 @@ describe("a bulk action", () => {
     });
   });
 
-  test("names ids of no one, and does not reach another workspace", async () => {
+  test("names unknown ids, and does not reach another workspace", async () => {
     await fill(news, people(1));
     const other = await service.newWorkspace();
     const theirs = await newList(db, other.workspaceId);

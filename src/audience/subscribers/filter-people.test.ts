@@ -103,7 +103,7 @@ describe("people are filtered", () => {
     expect(await walk(query)).toEqual(wanted);
   });
 
-  test("and another workspace's people are not among them", async () => {
+  test("and has no people of another workspace", async () => {
     const { key } = await service.newWorkspace();
     const answer = await call("GET", "/subscribers?never_clicked=true&sort=email", undefined, { key });
     expect(answer.body.data).toMatchObject({ subscribers: [], pagination: { total: 0 } });
@@ -146,7 +146,7 @@ describe("people are sorted", () => {
     );
   });
 
-  test("and a walk goes on where its last person was, even if that person is gone", async () => {
+  test("and the next page begins after the last person of the page before, even if that person was deleted", async () => {
     const first = await page("sort=email&limit=7");
     const gone = await database.row<{ id: string }>(sql`
       select id from subscribers where workspace_id = ${workspaceId} and email = ${first.emails.at(-1)}`);

@@ -32,7 +32,7 @@ export const criteriaWords = {
   never_clicked: "Only those who never clicked a link.",
   field: "Name of a custom field; needs field_value.",
   field_value:
-    "Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices.",
+    "Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices.",
 } as const satisfies Record<keyof PersonCriteria, string>;
 
 const LONGEST_FIELD = 100;

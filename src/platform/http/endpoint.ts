@@ -67,11 +67,11 @@ export interface Client {
   readonly agent: string;
 }
 
-export interface EndpointRequest<Params, Query, Body, Who = Caller> {
+export interface EndpointRequest<Params, Query, Body, CallerKind = Caller> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  readonly caller: Who;
+  readonly caller: CallerKind;
   readonly client: Client;
   readonly cookies: CookieJar;
   readonly requestId: string;
@@ -121,6 +121,11 @@ interface Operation<
   /** A person must have confirmed who they are within the last ten minutes (`reauthenticate`). Keys need not. */
   readonly confirmed?: true;
   readonly query?: Query;
+  /**
+   * Query parameters with which the audit log reads the resource before a change, instead of their defaults: contents, for
+   * example, are not in the log.
+   */
+  readonly auditQuery?: Partial<QueryValues<Query>>;
   /** JSON; a multipart form if one of its fields is a file (uploads.ts). */
   readonly body?: Body;
   /**

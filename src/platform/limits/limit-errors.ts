@@ -4,7 +4,7 @@ import type { Limit } from "./limit.ts";
 
 const HELD_RETRY_S = 1;
 
-/** "There can be at most 20 unfinished requests per API key at one time." */
+/** "There can be at most 20 unfinished requests per API key or person at one time." */
 export function limitSentence({ what, scope, most, unit, per }: Limit): string {
   const amount = unit === "bytes" ? `${bytesText(most)} of ${what}` : `${most.toLocaleString("en")} ${what}`;
   return `There can be at most ${amount} per ${scope}${per === undefined ? " at one time" : ` and ${per}`}.`;

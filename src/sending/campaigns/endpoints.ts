@@ -148,6 +148,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
         "Content, settings and results. Use `GET /campaigns/{id}/activity` and the calls beside it for charts.",
       needs: need(campaigns, "read"),
       query: { without: withoutField },
+      auditQuery: { without: "content" },
       answer: Campaign,
       message: "Campaign",
       etag: etagOf,

@@ -165,7 +165,7 @@ describe("the version of a campaign", () => {
     expect(statusesOf(answers)).toEqual([200, 412, 412, 412, 412]);
   });
 
-  test("may be one of several, weak or any; a header that is none is refused", async () => {
+  test("may be one of several, weak or any; an invalid header is refused", async () => {
     const { id } = await create();
     for (const [at, ifMatch] of ['"7", "1"', 'W/"2"', "*"].entries()) {
       expect((await patch(id, { subject: `At ${at}` }, ifMatch)).status).toBe(200);

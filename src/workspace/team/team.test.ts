@@ -67,7 +67,7 @@ test("a removed teammate's next request is refused, and what they sent keeps the
   ]);
 });
 
-test("nobody grants, changes or removes what they do not have themselves", async () => {
+test("a caller grants, changes and removes only permissions that it has itself", async () => {
   const lead = await person(["team:*", "roles:*", "reports:read"]);
   const analyst = await person(["reports:read"]);
   const admin = await member("admin");
@@ -117,7 +117,7 @@ test("only owners make and remove owners", async () => {
   expect((await admin.call("DELETE", `/team/${second.userId}`)).status).toBe(200);
 });
 
-test("a key makes and removes no owner, whatever it may do", async () => {
+test("a key makes and removes no owner, whatever its permissions", async () => {
   const teammate = await member("support");
   const second = await member("owner");
   const invited = { email: "new-owner@example.com", role: "owner" };
@@ -139,7 +139,7 @@ test("a key makes and removes no owner, whatever it may do", async () => {
   expect((await call("PATCH", `/team/${teammate.userId}`, { role: "admin" })).status).toBe(200);
 });
 
-test("the last owner stays", async () => {
+test("the last owner cannot leave, be removed or get another role", async () => {
   for (const answer of [
     await owner.call("PATCH", `/team/${owner.userId}`, { role: "admin" }),
     await owner.call("DELETE", `/team/${owner.userId}`),
@@ -153,7 +153,7 @@ test("the last owner stays", async () => {
   expect((await owner.call("PATCH", `/team/${owner.userId}`, { role: "owner" })).status).toBe(200);
 });
 
-test("of owners who remove each other at once, one stays", async () => {
+test("when two owners remove each other at the same time, one stays", async () => {
   for (let round = 0; round < 5; round++) {
     const other = await member("owner");
     const answers = await Promise.all([
@@ -206,7 +206,7 @@ test("an unknown role, or one of another workspace, is refused", async () => {
   }
 });
 
-test("a role is made, changed for all who hold it at once, and deleted when nobody holds it", async () => {
+test("a role is made, changed for all who hold it at once, and deleted when no teammate holds it", async () => {
   const made = await owner.call("POST", "/roles", {
     name: "Newsletter desk",
     description: "Writes the weekly mail",

@@ -30,7 +30,7 @@ function recipient(condition: ReturnType<typeof sql>, did: (receipt: Receipt) =>
     read(value, scope) {
       const id = typeof value === "string" ? readCampaignId(value) : undefined;
       if (id === undefined) return "must be the id of a campaign";
-      // A deleted campaign matches no one.
+      // A deleted campaign matches no person.
       if (!scope.hasCampaign(id)) return never;
       return {
         sql: ({ workspaceId }) => sql`exists (
@@ -47,7 +47,7 @@ function recipient(condition: ReturnType<typeof sql>, did: (receipt: Receipt) =>
 
 const wasSent = recipient(sql`true`, () => true);
 
-/** Matches no one when the campaign was deleted: otherwise all members would match. */
+/** Matches no person when the campaign was deleted: otherwise all members would match. */
 const wasNotSent: CampaignOperator = {
   ...wasSent,
   read(value, scope) {

@@ -1,7 +1,7 @@
 /** Query parameters, each with its schema and its reader. Paging and windows ignore invalid values; others are refused. */
 import { type TSchema, Type } from "typebox";
 import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
-import { invalid } from "#platform/errors.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
 import { isUuid } from "#platform/ids.ts";
 import { Id } from "#platform/shapes.ts";
 import { checkQueryNames, type QuerySurroundings } from "./unknown-fields.ts";
@@ -16,6 +16,17 @@ export type QueryFields = Readonly<Record<string, QueryField<unknown>>>;
 export type QueryValues<Fields extends QueryFields> = {
   readonly [Name in keyof Fields]: ReturnType<Fields[Name]["read"]>;
 };
+
+/** Whether requests without the parameter are refused. */
+export function isRequired(field: QueryField<unknown>, name: string): boolean {
+  try {
+    field.read(undefined, name);
+    return false;
+  } catch (fault) {
+    if (fault instanceof ApiError) return true;
+    throw fault;
+  }
+}
 
 /** An integer from 1 to `most`. Invalid values become the default, larger ones `most`, without an error. */
 function clamped(fallback: number, most: number, description: string): QueryField<number> {

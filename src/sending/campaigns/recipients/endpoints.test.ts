@@ -161,7 +161,7 @@ describe("a segment of recipients", () => {
     expect(body.data.subscriber_count).toBe(people.length);
   });
 
-  test("selects who was not written to from another list, and no one once the campaign is deleted", async () => {
+  test("selects the people of another list who got no message, and no one after the campaign is deleted", async () => {
     const other = await sentCampaign(database, workspaceId, {
       base: service.url,
       people: 2,
