@@ -137,9 +137,9 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       id: "listJobs",
       method: "GET",
       path: "/jobs",
-      summary: "List the background jobs that the key can see, newest first",
+      summary: "List the background jobs that the caller can see, newest first",
       description:
-        "Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.",
+        "Work that takes longer than a request, such as imports, exports, bulk actions and validations of files. A caller sees the jobs whose work it could start, or all jobs with `jobs:read`.",
       needs: need(jobs, "read", "handler"),
       query: {
         type: choiceField(Object.keys(types), "Only jobs of this type."),
@@ -190,9 +190,9 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/jobs/{job_id}/errors",
       mayTakeLong: "reading",
-      summary: "Download the rows that a job rejected with their reasons, available for seven days",
+      summary: "Download what a job refused, with the reasons; available for seven days",
       description:
-        "A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.",
+        "A CSV file of what was refused, each with the reason. Of an import it has the columns of the uploaded file: correct it and upload it again. Of a bulk action it has the ids of people. Answered 404 if nothing was refused.",
       needs: need(jobs, "read", "handler"),
       answer: Csv("The rejected rows, each with its reason."),
       async handle({ caller, params }) {
