@@ -1,7 +1,7 @@
 /** The own account of a person over HTTP: profile, password, address. */
 import { Type } from "typebox";
 import { ApiError, invalid, required } from "#platform/errors.ts";
-import { CONFIRMED_MS } from "#platform/http/authenticate.ts";
+import { requireConfirmed } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
 import { limitRefusal } from "#platform/limits/limit-errors.ts";
 import { takeQuota, useOf, windowEnd } from "#platform/limits/quota-store.ts";
@@ -160,7 +160,7 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
         const now = clock.now();
         requireGoodPassword(body.new_password, actor.email, "new_password");
         const user = required(await findUser(db, actor.id), "Account");
-        if (user.password_hash === null) requireConfirmed(actor.confirmedAt, now);
+        if (user.password_hash === null) requireConfirmed(actor, now);
         else if (body.current_password === undefined) {
           throw invalid({
             field: "current_password",
@@ -263,11 +263,6 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       },
     }),
   ];
-}
-
-/** @throws ApiError REAUTHENTICATION_REQUIRED */
-function requireConfirmed(confirmedAt: Date, now: Date): void {
-  if (now.getTime() - confirmedAt.getTime() > CONFIRMED_MS) throw new ApiError("REAUTHENTICATION_REQUIRED");
 }
 
 /** @throws ApiError VALIDATION_ERROR */
