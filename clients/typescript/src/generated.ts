@@ -1760,7 +1760,7 @@ export interface paths {
         put?: never;
         /**
          * Change many people in the background: all whom a filter finds, or those with the ids given
-         * @description Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.
+         * @description Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; people who could not be changed are in its errors file, each with the reason.
          *
          *     Needs the permission `subscribers:write`.
          */
@@ -2142,7 +2142,7 @@ export interface paths {
         };
         /**
          * The entries of a list, newest first; null when there are none
-         * @description A page of entries by cursor. With `search` only those whose address or domain contains the text.
+         * @description A page of entries by cursor. With `search` only those whose address or domain begins with the text.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4093,8 +4093,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the background jobs that the key can see, newest first
-         * @description Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.
+         * List the background jobs that the caller can see, newest first
+         * @description Work that takes longer than a request, such as imports, exports, bulk actions and validations of files. A caller sees the jobs whose work it could start, or all jobs with `jobs:read`.
          *
          *     Needs the permission `jobs:read`.
          */
@@ -4161,8 +4161,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download the rows that a job rejected with their reasons, available for seven days
-         * @description A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.
+         * Download what a job refused, with the reasons; available for seven days
+         * @description A CSV file of what was refused, each with the reason. Of an import it has the columns of the uploaded file: correct it and upload it again. Of a bulk action it has the ids of people. Answered 404 if nothing was refused.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -6800,7 +6800,7 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "unsubscribed" | "bounced" | "complained";
-            /** @description As in GET /subscribers, without its limit of 2,000. */
+            /** @description As in GET /subscribers, without its limit of 2,000. Not blank. */
             search?: string;
             /**
              * Format: uuid
@@ -6838,7 +6838,7 @@ export interface components {
         };
         SubscriberBulkAction: {
             /**
-             * @description `add_to_list` and `remove_from_list` need mailing_list_id, `set_status` needs status, `set_field` needs field and value, `suppress` needs suppression_list_id. `delete` removes people from all lists.
+             * @description `add_to_list` and `remove_from_list` need mailing_list_id, `set_status` needs status, `set_field` needs field and value, `suppress` needs suppression_list_id. `delete` removes people from all lists. For `delete` and `remove_from_list`, which cannot be undone, a person must have confirmed who they are within ten minutes unless it is a dry run; API keys need not.
              * @enum {string}
              */
             action: "add_to_list" | "remove_from_list" | "set_status" | "set_field" | "suppress" | "delete";
@@ -17392,7 +17392,7 @@ export interface operations {
             };
             400: components["responses"]["VALIDATION_ERROR"];
             401: components["responses"]["UNAUTHORIZED"];
-            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_REAUTHENTICATION_REQUIRED_or_SERVICE_SUSPENDED"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             409: components["responses"]["CONFLICT"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
@@ -23742,7 +23742,7 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description List the background jobs that the key can see, newest first. */
+                        /** @description List the background jobs that the caller can see, newest first. */
                         data: components["schemas"]["JobPage"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;

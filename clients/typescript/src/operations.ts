@@ -890,7 +890,7 @@ export interface Operations {
   exportSubscribers(input: { id: string; body?: Body<"exportSubscribers"> } & CallOptions): Call<Data<"exportSubscribers">>;
   /**
    * Change many people in the background: all whom a filter finds, or those with the ids given.
-   * Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.
+   * Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; people who could not be changed are in its errors file, each with the reason.
    *
    * Needs the permission `subscribers:write`.
    *
@@ -1122,7 +1122,7 @@ export interface Operations {
   deleteSuppressionList(input: { id: string } & CallOptions): Call<Data<"deleteSuppressionList">>;
   /**
    * The entries of a list, newest first; null when there are none.
-   * A page of entries by cursor. With `search` only those whose address or domain contains the text.
+   * A page of entries by cursor. With `search` only those whose address or domain begins with the text.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2128,8 +2128,8 @@ export interface Operations {
    */
   listRecipientDomains(input?: { query?: Query<"listRecipientDomains"> } & CallOptions): PagedCall<Data<"listRecipientDomains">, "stats">;
   /**
-   * List the background jobs that the key can see, newest first.
-   * Imports, exports and validations of files. A key sees the jobs whose work it could start, or all jobs with `jobs:read`.
+   * List the background jobs that the caller can see, newest first.
+   * Work that takes longer than a request, such as imports, exports, bulk actions and validations of files. A caller sees the jobs whose work it could start, or all jobs with `jobs:read`.
    *
    * Needs the permission `jobs:read`.
    *
@@ -2157,8 +2157,8 @@ export interface Operations {
    */
   downloadJobResult(input: { job_id: string } & CallOptions): Call<Data<"downloadJobResult">>;
   /**
-   * Download the rows that a job rejected with their reasons, available for seven days.
-   * A CSV file of the rows that were refused, each with the reason, in the columns of the uploaded file: correct it and upload it again. Answered 404 if no row was refused.
+   * Download what a job refused, with the reasons; available for seven days.
+   * A CSV file of what was refused, each with the reason. Of an import it has the columns of the uploaded file: correct it and upload it again. Of a bulk action it has the ids of people. Answered 404 if nothing was refused.
    *
    * It may take longer than a few seconds if there is much data.
    *
