@@ -1664,7 +1664,7 @@ export interface paths {
         };
         /**
          * The people of the workspace, newest first or in another order
-         * @description Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.
+         * @description Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`. People whom a filter finds are counted up to 10,000, and up to 2,000 with `search`; beyond that `pagination.total_is_exact` is false, and all but those of a search can be paged to.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -5834,6 +5834,8 @@ export interface components {
             total: number;
             /** @description Number of pages; 0 if there are no rows. */
             total_pages: number;
+            /** @description False if there may be more rows than `total`, which is then the maximum up to which they were counted. Lists without it count all rows. */
+            total_is_exact?: boolean;
             /** @description Value for `after`, if the call accepts it; null if there are no more rows. */
             next_cursor?: string | null;
         };

@@ -848,7 +848,7 @@ export interface Operations {
   setMemberStatus(input: { id: string; subscriber_id: string; body: Body<"setMemberStatus"> } & CallOptions): Call<Data<"setMemberStatus">>;
   /**
    * The people of the workspace, newest first or in another order.
-   * Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.
+   * Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`. People whom a filter finds are counted up to 10,000, and up to 2,000 with `search`; beyond that `pagination.total_is_exact` is false, and all but those of a search can be paged to.
    *
    * It may take longer than a few seconds if there is much data.
    *
