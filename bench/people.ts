@@ -52,7 +52,7 @@ export async function askPeople(
       const from = performance.now();
       await setup.database.run(sql`select count(*) from generate_series(1, 1000000)`);
       scans.push(performance.now() - from);
-      const call = await timed(path, key);
+      const call = await timed(uncached(path), key);
       taken.push(call.taken);
       const { pagination, incomplete = [] } = call.answer;
       shown = incomplete.length > 0 ? ` without ${incomplete}` : pagination ? ` (${pagination.total})` : "";
@@ -93,6 +93,12 @@ const searches = [
   "a",
   "01890000-0000-7000-8000-000000000000",
 ];
+
+/** The path with a time that no earlier call had: totals of filters are remembered for some seconds. */
+const uncached = (path: string) =>
+  path.startsWith("/subscribers?") && !path.startsWith("/subscribers?sort=")
+    ? `${path}&joined_to=${encodeURIComponent(new Date(Date.now() + DAY_MS).toISOString())}`
+    : path;
 
 const ago = (days: number) => encodeURIComponent(new Date(Date.now() - days * DAY_MS).toISOString());
 
