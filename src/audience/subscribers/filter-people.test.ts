@@ -182,3 +182,26 @@ test("a cursor of another order or filter is refused", async () => {
     expect([status, body.details?.[0].field]).toEqual([400, "after"]);
   }
 });
+
+test("more people than are counted have a total that says so, and can all be paged to", async () => {
+  const { key, workspaceId: large } = await service.newWorkspace();
+  const many = Array.from({ length: 10_003 }, (_, at) => ({ email: `m${at}@example.com` }));
+  await addPeople(database, large, await newList(database, large, "Many"), many);
+  const ask = async (query: string) => {
+    const { status, body } = await call("GET", `/subscribers?${query}`, undefined, { key });
+    expect(status, body.error).toBe(200);
+    const { total, total_is_exact, next_cursor } = body.data.pagination;
+    return { shown: body.data.subscribers.length, total, total_is_exact, next_cursor };
+  };
+  const counted = { total: 10_000, total_is_exact: false };
+  const first = await ask("never_opened=true&limit=200");
+  expect(first).toMatchObject({ shown: 200, ...counted, next_cursor: expect.any(String) });
+  expect(await ask("never_opened=true&limit=200&page=51")).toMatchObject({ shown: 3, ...counted });
+  expect(await ask("never_opened=true&limit=200&page=52")).toMatchObject({ shown: 0, ...counted });
+  expect(await ask("search=m&limit=1")).toMatchObject({ shown: 1, total: 2_000, total_is_exact: false });
+  expect(await ask("limit=1")).toMatchObject({ total: 10_003, total_is_exact: true });
+  expect(await ask("never_opened=true&search=m77@example.com")).toMatchObject({
+    total: 1,
+    total_is_exact: true,
+  });
+});

@@ -61,21 +61,30 @@ export interface PersonFilter {
   readonly fieldParts: readonly string[] | null;
 }
 
-/** @throws ApiError VALIDATION_ERROR for criteria that contradict each other */
+/**
+ * @param path of the object that has the criteria in a body, such as `filter.`; empty for a query
+ * @throws ApiError VALIDATION_ERROR for criteria that contradict each other
+ */
 export async function readPersonFilter(
   db: Queryable,
   workspaceId: WorkspaceId,
   given: PersonCriteria,
+  path = "",
 ): Promise<PersonFilter> {
   const { joined_from, joined_to, opened_since, clicked_since, field, field_value } = given;
   const { never_opened = false, never_clicked = false } = given;
   if (joined_from !== undefined && joined_to !== undefined && joined_from >= joined_to) {
-    throw invalid({ field: "joined_to", message: "joined_to must be after joined_from" });
+    const name = `${path}joined_to`;
+    throw invalid({ field: name, message: `${name} must be after ${path}joined_from` });
   }
-  if (opened_since !== undefined && never_opened) throw contradiction("never_opened", "opened_since");
-  if (clicked_since !== undefined && never_clicked) throw contradiction("never_clicked", "clicked_since");
+  if (opened_since !== undefined && never_opened) {
+    throw contradiction(`${path}never_opened`, `${path}opened_since`);
+  }
+  if (clicked_since !== undefined && never_clicked) {
+    throw contradiction(`${path}never_clicked`, `${path}clicked_since`);
+  }
   if ((field === undefined) !== (field_value === undefined)) {
-    const missing = field === undefined ? "field" : "field_value";
+    const missing = `${path}${field === undefined ? "field" : "field_value"}`;
     throw invalid({
       field: missing,
       message: `${missing} is required: field and field_value belong together`,

@@ -196,12 +196,18 @@ export function authorize(endpoint: Endpoint, caller: Caller | SignedIn | Visito
   const { needs } = endpoint;
   if (needs === "signed in" || needs === "operator") requirePerson(caller, needs);
   else if (needs !== "public") requireRights(endpoint, caller as Caller);
-  if (endpoint.confirmed && caller.actor?.kind === "person") requireConfirmed(caller.actor, now);
+  if (endpoint.confirmed && caller.actor !== null) requireConfirmed(caller.actor, now);
 }
 
-/** @throws ApiError REAUTHENTICATION_REQUIRED unless the person has confirmed who they are a short while ago */
-export function requireConfirmed({ confirmedAt }: Pick<PersonActor, "confirmedAt">, now: Date): void {
-  if (now.getTime() - confirmedAt.getTime() > CONFIRMED_MS) throw new ApiError("REAUTHENTICATION_REQUIRED");
+/**
+ * For an operation that cannot be undone: a person must have confirmed who they are recently. API keys need not.
+ * @throws ApiError REAUTHENTICATION_REQUIRED
+ */
+export function requireConfirmed(actor: Caller["actor"], now: Date): void {
+  if (actor.kind !== "person") return;
+  if (now.getTime() - actor.confirmedAt.getTime() > CONFIRMED_MS) {
+    throw new ApiError("REAUTHENTICATION_REQUIRED");
+  }
 }
 
 function requirePerson({ actor }: Caller | SignedIn | Visitor, needs: "signed in" | "operator"): void {

@@ -145,9 +145,9 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       id: "listJobs",
       method: "GET",
       path: "/jobs",
-      summary: "List the background jobs that the key can see, newest first",
+      summary: "List the background jobs that the caller can see, newest first",
       description:
-        "Imports, exports, validations of files, bulk actions and erasures. A key sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.",
+        "Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.",
       needs: need(jobs, "read", "handler"),
       query: {
         type: choiceField(Object.keys(types), "Only jobs of this type."),
@@ -208,9 +208,9 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       method: "GET",
       path: "/jobs/{job_id}/errors",
       mayTakeLong: "reading",
-      summary: "Download the rows that a job rejected with their reasons, available for seven days",
+      summary: "Download what a job refused, with the reasons; available for seven days",
       description:
-        "A CSV file. As a `list` it has one line for each error: Line, Column, Value, Reason. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.",
+        "A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.",
       needs: need(jobs, "read", "handler"),
       query: {
         layout: choiceField(
