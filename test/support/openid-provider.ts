@@ -26,7 +26,7 @@ export interface TestOpenIdProvider {
   readonly issuer: string;
   /** Settings that point a service to the provider. */
   readonly env: Readonly<Record<string, string>>;
-  /** Adds an account, or changes its claims. @returns its subject */
+  /** Adds an account, or changes its claims. A real browser signs in with the last one. @returns its subject */
   account(claims: TestClaims, subject?: string): string;
   /** Signs in on the page of `url` as a browser does. @returns the URL to which the provider sends the browser */
   signIn(url: string, subject: string): Promise<URL>;
@@ -40,8 +40,17 @@ export interface TestOpenIdProvider {
 
 type Interception = Parameters<TestOpenIdProvider["intercept"]>[0];
 
-/** @param hasClaimsInToken whether the ID token has the address; otherwise only the UserInfo endpoint has it */
-export async function startOpenIdProvider({ hasClaimsInToken = false } = {}): Promise<TestOpenIdProvider> {
+/**
+ * @param hasClaimsInToken whether the ID token has the address; otherwise only the UserInfo endpoint has it
+ * @param redirectUri of the client; by default that of a service on any port of 127.0.0.1
+ */
+export async function startOpenIdProvider({
+  hasClaimsInToken = false,
+  redirectUri,
+}: {
+  readonly hasClaimsInToken?: boolean;
+  readonly redirectUri?: string;
+} = {}): Promise<TestOpenIdProvider> {
   const server = createServer();
   await once(server.listen(0, "127.0.0.1"), "listening");
   afterAll(() => {
@@ -55,9 +64,9 @@ export async function startOpenIdProvider({ hasClaimsInToken = false } = {}): Pr
     clients: ["posthaste", "other"].map((client_id) => ({
       client_id,
       client_secret: SECRET,
-      application_type: "native",
+      application_type: redirectUri === undefined ? "native" : "web",
       require_auth_time: true,
-      redirect_uris: ["http://127.0.0.1/single-sign-on/finish"],
+      redirect_uris: [redirectUri ?? "http://127.0.0.1/single-sign-on/finish"],
     })),
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },
     conformIdTokenClaims: !hasClaimsInToken,
@@ -100,7 +109,7 @@ export async function startOpenIdProvider({ hasClaimsInToken = false } = {}): Pr
     asked.push(pathname);
     if (interception?.(request, response)) return;
     if (!pathname.startsWith("/interaction/")) return void handle(request, response);
-    const accountId = searchParams.get("as") ?? "";
+    const accountId = searchParams.get("as") ?? [...accounts.keys()].at(-1) ?? "";
     provider
       .interactionFinished(request, response, { login: { accountId }, consent: {} })
       .catch((fault: unknown) => {
