@@ -50,6 +50,8 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
     await context?.close();
     context = await browser.newContext();
     await service.database.run(sql`delete from attempt_buckets`);
+    await service.database.run(sql`delete from passkeys`);
+    await service.database.run(sql`delete from recovery_codes`);
   });
 
   async function addPerson({ database, clock, workspaceId }: TestService): Promise<void> {
@@ -80,7 +82,6 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       const signedIn = await signInWithPasskey(page);
       expect([signedIn.status, signedIn.body.data?.status]).toEqual([200, "signed_in"]);
       expect(signedIn.body.data.session).toMatchObject({ person: { email }, has_second_factor: true });
-      await removePasskeys();
     });
 
     test("is the second factor of a sign-in with a password", async () => {
@@ -97,7 +98,6 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       const passkey = await usePasskey(page, passkey_options);
       const second = await fetchIn(page, "POST", "/sign-in/second-factor", { challenge, passkey });
       expect(second.body.data.status).toBe("signed_in");
-      await removePasskeys();
     });
 
     test("is refused when a page of another origin with the same host had it sign", async () => {
@@ -114,7 +114,6 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       const refused = await fetchIn(page, "POST", "/sign-in/passkey", { challenge, passkey });
       expect([refused.status, refused.body.code]).toEqual([401, "UNAUTHORIZED"]);
       expect((await signInWithPasskey(page)).status).toBe(200);
-      await removePasskeys();
     });
 
     test("is not offered to a page of another host", async () => {
@@ -141,10 +140,6 @@ describe.skipIf(!isChromiumInstalled)("in a browser", () => {
       const passkey = await usePasskey(page, passkey_options);
       return fetchIn(page, "POST", "/sign-in/passkey", { challenge, passkey });
     }
-    const removePasskeys = async () => {
-      await service.database.run(sql`delete from passkeys`);
-      await service.database.run(sql`delete from recovery_codes`);
-    };
   });
 
   describe("the cookie of a session", () => {

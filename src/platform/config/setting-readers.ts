@@ -2,7 +2,6 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
-import { isLoopback } from "#platform/network/public-address.ts";
 import { parseRing, type SecretKeyRing } from "#platform/secrets/key-ring.ts";
 
 /** @throws ConfigError whose message continues after the name of the setting: "must be …" */
@@ -134,9 +133,9 @@ export const optionalIssuer: Reader<URL | null> = (value) => {
   return url;
 };
 
-/** Whether a host in a URL is this machine: localhost or a loopback address. */
+/** Whether the `hostname` of a URL is this machine: localhost or a loopback address, which URLs have in its normal form. */
 export function isLoopbackHost(host: string): boolean {
-  return host === "localhost" || isLoopback(host.replace(/^\[|\]$/g, ""));
+  return host === "localhost" || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 }
 
 export const domainNames: Reader<readonly string[]> = (value) => {

@@ -2,6 +2,7 @@
  * A single sign-on that has begun: it is sealed into a cookie, so that only the browser that began it can finish it, and the
  * service keeps nothing of those that are never finished.
  */
+import { invalid } from "#platform/errors.ts";
 import type { CookieJar } from "#platform/http/auth/session-cookie.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { MINUTE_MS } from "#platform/time-units.ts";
@@ -43,4 +44,25 @@ export function findBegun(cookies: CookieJar, secrets: Secrets, now: Date): Begu
 
 export function forgetBegun(cookies: CookieJar): void {
   cookies.remove(SIGN_ON_COOKIE);
+}
+
+/** It is kept in a cookie, of which browsers take 4096 octets. */
+export const LONGEST_RETURN_PATH = 1_000;
+/** No host has this name (RFC 6761 section 6.4). */
+const BASE = "http://posthaste.invalid";
+
+/** @throws ApiError VALIDATION_ERROR unless the text is a path of this site, with a query and fragment if need be */
+export function readReturnPath(text: string): string {
+  // Browsers treat "\" like "/", and skip tabs and line breaks: "/\other.example" and "/<tab>/other.example" are other sites.
+  const isPath = /^\/(?![/\\])/.test(text) && !/[\\\p{Cc}]/u.test(text);
+  const url = isPath && URL.canParse(text, BASE) ? new URL(text, BASE) : null;
+  const path = url === null ? "" : `${url.pathname}${url.search}${url.hash}`;
+  // "/.//other.example" is a path, whose normal form is "//other.example".
+  if (url?.origin !== BASE || path.startsWith("//") || path.length > LONGEST_RETURN_PATH) {
+    throw invalid({
+      field: "return_to",
+      message: `return_to must be a path of this site such as /console, with at most ${LONGEST_RETURN_PATH} characters`,
+    });
+  }
+  return path;
 }

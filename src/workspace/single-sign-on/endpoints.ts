@@ -6,7 +6,7 @@ import { Timestamp } from "#platform/shapes.ts";
 import { countVisit } from "#workspace/sign-in/attempts.ts";
 import { SecondFactorChallenge } from "#workspace/sign-in/session-shapes.ts";
 import type { SignInDeps } from "#workspace/sign-in/sign-in.ts";
-import { LONGEST_RETURN_PATH, readReturnPath } from "./return-path.ts";
+import { LONGEST_RETURN_PATH, readReturnPath } from "./begun-sign-on.ts";
 import type { SingleSignOn } from "./single-sign-on.ts";
 
 const NewSingleSignOn = Type.Object(

@@ -91,7 +91,7 @@ function sentences(name: string): Readonly<Record<SignOnFailure, string>> {
     unverified: `${name} does not say that your address is verified. Please verify it there, or sign in another way.`,
     other_domain: "Your address is not of a domain that may sign in here.",
     unknown:
-      "Nobody with your address has an account here. Please ask an owner of your workspace for an invitation, then sign in again.",
+      "There is no account here with your address. Please ask an owner of your workspace for an invitation, then sign in again.",
     disabled: "Your account here is disabled. Please ask the operator of this service.",
     other_account: `Your account here is connected with another account at ${name}. Please sign in with that one, or ask the operator of this service.`,
   };

@@ -24,7 +24,7 @@ import {
 } from "./store.ts";
 
 /**
- * Why nobody is signed in: the address is not verified or of another domain; the person is unknown or disabled, or is
+ * Why a sign-in is refused: the address is not verified or of another domain; the person is unknown or disabled, or is
  * connected with another account of the provider.
  */
 export type SignOnRefusal = "unverified" | "other_domain" | "unknown" | "disabled" | "other_account";
@@ -70,7 +70,7 @@ export async function personOfAccount(
   // Companies give addresses of people who have left to others.
   if (await hasExternalAccount(tx, account.issuer, user.id)) return "other_account";
   await insertExternalAccount(tx, account, user.id, now);
-  const sentence = `Your account was connected with ${policy.OIDC_NAME}: from now on, whoever signs in there with the address ${email} is signed in to your account.`;
+  const sentence = `Your account was connected with ${policy.OIDC_NAME}: a person who signs in there with that account is signed in to your account here from now on.`;
   await sendAccountMail(tx, accountNotice(email, "Single sign-on is connected with your account", sentence));
   return user;
 }

@@ -357,7 +357,11 @@ describe("a person is refused", () => {
 
   test("who has no account here, without a trace", async () => {
     const address = `unknown${count}@example.com`;
-    await expectRefused(await signOn(newAccount({ email: address })), 403, /Nobody with your address/);
+    await expectRefused(
+      await signOn(newAccount({ email: address })),
+      403,
+      /no account here with your address/,
+    );
     expect(await database.row(sql`select from users where email = ${address}`)).toBeUndefined();
   });
 
@@ -573,7 +577,7 @@ describe("people who are new", () => {
     const opened = await open(joins);
     const given = { email: "b@acme.example", email_verified: true, groups: ["marketing"] };
     const cases: [object, RegExp][] = [
-      [{ groups: ["staff"] }, /Nobody with your address/],
+      [{ groups: ["staff"] }, /no account here with your address/],
       [{ email: "b@other.example" }, /domain/],
       [{ email: "b@sub.acme.example" }, /domain/],
       [{ email_verified: false }, /verified/],
@@ -594,7 +598,7 @@ describe("people who are new", () => {
       email_verified: true,
       groups: ["marketing"],
     });
-    await expectRefused(await signOn(subject, newBrowser(opened)), 403, /Nobody with your address/);
+    await expectRefused(await signOn(subject, newBrowser(opened)), 403, /no account here with your address/);
   });
 
   test("get an account without a workspace when they are invited", async () => {

@@ -44,9 +44,9 @@ export async function hasExternalAccount(tx: Queryable, issuer: string, userId: 
   return row !== undefined;
 }
 
-/** Disconnects a user from all providers. @returns how many accounts */
-export function removeExternalAccounts(tx: Queryable, userId: string): Promise<number> {
-  return tx.run(sql`delete from external_accounts where user_id = ${userId}`);
+/** Disconnects a user from all providers. */
+export async function removeExternalAccounts(tx: Queryable, userId: string): Promise<void> {
+  await tx.run(sql`delete from external_accounts where user_id = ${userId}`);
 }
 
 /** Whether some workspace invites the address: the look-up is for the installation. @param email normalised */
