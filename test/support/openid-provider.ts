@@ -108,7 +108,10 @@ export async function startOpenIdProvider({
     const { pathname, searchParams } = new URL(request.url ?? "/", issuer);
     asked.push(pathname);
     if (interception?.(request, response)) return;
-    if (!pathname.startsWith("/interaction/")) return void handle(request, response);
+    if (!pathname.startsWith("/interaction/")) {
+      handle(request, response);
+      return;
+    }
     const accountId = searchParams.get("as") ?? [...accounts.keys()].at(-1) ?? "";
     provider
       .interactionFinished(request, response, { login: { accountId }, consent: {} })
@@ -167,7 +170,10 @@ export async function startOpenIdProvider({
         code_challenge: challenge,
         code_challenge_method: "S256",
       };
-      const { searchParams } = await signIn(`${issuer}/auth?${new URLSearchParams(query)}`, subject);
+      const { searchParams } = await signIn(
+        `${issuer}/auth?${new URLSearchParams(query).toString()}`,
+        subject,
+      );
       const response = await fetch(`${issuer}/token`, {
         method: "POST",
         headers: {

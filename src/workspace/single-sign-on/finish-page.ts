@@ -38,7 +38,7 @@ export function registerFinishPage(server: FastifyInstance, deps: FinishPageDeps
       const next =
         challenge === null
           ? returnTo
-          : `${consolePath("/sign-in")}?${new URLSearchParams({ return_to: returnTo })}#${new URLSearchParams({ challenge })}`;
+          : `${consolePath("/sign-in")}?${new URLSearchParams({ return_to: returnTo }).toString()}#${new URLSearchParams({ challenge }).toString()}`;
       return reply
         .headers({ Location: next, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" })
         .code(303)

@@ -333,7 +333,7 @@ describe("an answer of the provider is refused", () => {
       state: url.searchParams.get("state") ?? "",
       iss: provider.issuer,
     };
-    const back = new URL(`${service.url}/single-sign-on/finish?${new URLSearchParams(query)}`);
+    const back = new URL(`${service.url}/single-sign-on/finish?${new URLSearchParams(query).toString()}`);
     await expectRefused({ browser, back, page: await browser.open(pathOf(back)) }, 403, /cancelled/);
   });
 

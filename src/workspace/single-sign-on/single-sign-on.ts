@@ -89,7 +89,7 @@ export class SingleSignOn {
     const begun = findBegun(cookies, secrets, clock.now());
     if (begun === undefined || query.get("state") !== begun.state) return { failure: "not_begun" };
     forgetBegun(cookies);
-    const answer = new URL(`${this.#redirectUri()}?${query}`);
+    const answer = new URL(`${this.#redirectUri()}?${query.toString()}`);
     try {
       const account = await this.#provider.accountOf(answer, begun);
       return await this.#enter(account, begun, request);
