@@ -757,6 +757,7 @@ create table invitations (
   FOREIGN KEY (workspace_id, role_id) REFERENCES roles(workspace_id, id),
   CHECK ((num_nonnulls(built_in_role, role_id) = 1))
 );
+CREATE INDEX invitations_by_email ON invitations USING btree (email);
 CREATE INDEX invitations_by_end ON invitations USING btree (expires_at);
 CREATE INDEX invitations_by_token ON invitations USING btree (token_hash);
 CREATE INDEX invitations_of_role ON invitations USING btree (workspace_id, role_id) WHERE (role_id IS NOT NULL);

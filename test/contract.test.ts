@@ -24,6 +24,7 @@ import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
 import { ask, bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
 import { jobResource, type Owner, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
+import { startOpenIdProvider } from "./support/openid-provider.ts";
 import { startService, type TestService } from "./support/service.ts";
 
 const MEGABYTE = 1024 ** 2;
@@ -47,7 +48,8 @@ beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-contract-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
   const stripe = await startFakeStripe();
-  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env } });
+  const openId = await startOpenIdProvider();
+  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env, ...openId.env } });
   const { database, clock, workspaceId } = service;
   // The clock runs ahead during the examples; the person stays confirmed.
   const confirmedAt = new Date("2999-01-01");

@@ -18,6 +18,7 @@ import { apiCaller } from "./support/api-caller.ts";
 import { ask, bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
 import { before, type Owner, queries, resources } from "./support/contract-examples.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
+import { startOpenIdProvider } from "./support/openid-provider.ts";
 import { startService, type TestService } from "./support/service.ts";
 import { RECORDED_AT, StableValues } from "./support/stable-examples.ts";
 
@@ -27,7 +28,8 @@ beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-examples-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
   const stripe = await startFakeStripe();
-  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env } });
+  const openId = await startOpenIdProvider();
+  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env, ...openId.env } });
 });
 
 async function record(endpoint: Endpoint) {

@@ -135,3 +135,22 @@ test("each command that changes a workspace is one event of that workspace", asy
   ]);
   expect(JSON.stringify(events)).not.toContain(made.key);
 });
+
+test("a disconnected person has no account at the provider and no session any more", async () => {
+  const { id } = await answer(["user", "create", "--password-stdin", "left@example.com"], `${password}\n`);
+  const browser = new TestBrowser(service.url);
+  await signIn("left@example.com", password, browser);
+  await database.run(sql`
+    insert into external_accounts (issuer, subject, user_id) values ('https://login.example.com', '1', ${id})`);
+  expect(await answer(["user", "disconnect", "left@example.com"])).toMatchObject({
+    id,
+    email: "left@example.com",
+  });
+  expect(await database.rows(sql`select from external_accounts where user_id = ${id}`)).toEqual([]);
+  expect(await database.rows(sql`select from sessions where user_id = ${id}`)).toEqual([]);
+  expect(await eventsOf("user disconnect")).toMatchObject([
+    { resource_id: id, resource_name: "left@example.com" },
+  ]);
+  const unknown = await run(["user", "disconnect", "unknown@example.com"]);
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("User not found")]);
+});

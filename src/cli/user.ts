@@ -21,6 +21,7 @@ import { findUserByEmail, lockUser, type User } from "#workspace/people/users-st
 import { readName } from "#workspace/read-display-name.ts";
 import { replacePassword } from "#workspace/sign-in/replace-password.ts";
 import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
+import { removeExternalAccounts } from "#workspace/single-sign-on/store.ts";
 import { findFirstWorkspace, findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CliOptions } from "./command/command-dependencies.ts";
 import { withDatabase } from "./command/database.ts";
@@ -142,6 +143,27 @@ export function addUserCommands(program: Command, options: CliOptions): void {
         }),
       );
       show({ ...changed.row }, changed.path, given.json ?? false);
+    });
+
+  user
+    .command("disconnect")
+    .description(
+      "forget a person's account at the OpenID provider, and end their sessions; the next single sign-on connects one again",
+    )
+    .argument("<email>", "their address", email)
+    .option("--json", jsonHelp)
+    .action(async (address: string, given: PasswordOptions) => {
+      const row = await withDatabase(environment, (db) =>
+        db.transaction(async (tx) => {
+          const { id } = await lockNamed(tx, address);
+          await removeExternalAccounts(tx, id);
+          // The sessions may be those of another person, who had the address before.
+          await removeSessionsOf(tx, id);
+          describeAudit({ resource: { id, name: address } });
+          return findInstallationUser(tx, id);
+        }),
+      );
+      show({ ...row }, undefined, given.json ?? false);
     });
 
   for (const [name, is_disabled, description] of [

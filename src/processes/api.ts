@@ -30,6 +30,7 @@ import { createSecrets } from "#platform/secrets/secrets.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { registerSendingPages, renderSentMail, signupMail, smsGatewayOf } from "#sending/assembly.ts";
 import { createWebViewImages } from "#sending/mail/web-view.ts";
+import { createAccountMailer, createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { EngagementRecorder } from "#tracking/engagement-recorder.ts";
 import { isolateTrackingHosts } from "#tracking/host-isolation.ts";
 import { mailLinkKeys } from "#tracking/link-tokens.ts";
@@ -44,6 +45,7 @@ import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { findMembership, findSession } from "#workspace/people/store.ts";
+import { openIdProviderOf } from "#workspace/single-sign-on/openid-provider.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
 
@@ -120,14 +122,25 @@ export function createApi(
     onLimit: limitNotices.note,
   });
   const smsGateway = smsGatewayOf(config);
-  const parts = { ...services, database, plans, paymentGateway, publicUrl, ownHosts };
+  const parts = {
+    ...services,
+    database,
+    plans,
+    paymentGateway,
+    publicUrl,
+    ownHosts,
+    openIdProvider: openIdProviderOf(config, clock),
+    sendAccountMail: createAccountMailer(createPlatformMail(config.PLATFORM_SENDER, clock), clock),
+  };
+  const forgetKeys = () => authenticator.forget();
+  const onPasswordHash = () => countHash("argon2id");
   const endpoints = createEndpoints({
     ...parts,
     acceptor,
     prober,
     hasSmsGateway: smsGateway !== null,
-    forgetKeys: () => authenticator.forget(),
-    onPasswordHash: () => countHash("argon2id"),
+    forgetKeys,
+    onPasswordHash,
     onLimit: limitNotices.note,
   });
   const server = createServer({
@@ -172,7 +185,7 @@ export function createApi(
       });
       registerDocs(pages);
       registerHome(pages, { hasInbox: config.MAIL_MODE === "capture" });
-      registerWorkspacePages(pages, parts);
+      registerWorkspacePages(pages, parts, { forgetKeys, onPasswordHash });
       registerIdentityPages(pages, parts);
       registerAudiencePages(pages, parts, {
         ...signupMail(parts),

@@ -24,6 +24,10 @@ import { relyingPartyOf } from "./second-factors/passkeys.ts";
 import { SecondFactors } from "./second-factors/second-factors.ts";
 import { signInEndpoints } from "./sign-in/endpoints.ts";
 import { signInTasks } from "./sign-in/remove-expired.ts";
+import { singleSignOnEndpoints } from "./single-sign-on/endpoints.ts";
+import { registerFinishPage } from "./single-sign-on/finish-page.ts";
+import type { OpenIdProvider } from "./single-sign-on/openid-provider.ts";
+import { SingleSignOn } from "./single-sign-on/single-sign-on.ts";
 import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
 import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
@@ -35,6 +39,8 @@ export interface WorkspaceParts extends ProcessContext {
   readonly paymentGateway: PaymentGateway | null;
   readonly publicUrl: () => string;
   readonly sendAccountMail: SendAccountMail;
+  /** Null: no single sign-on. Shared by the endpoint that begins it and the page that finishes it. */
+  readonly openIdProvider: OpenIdProvider | null;
 }
 
 type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
@@ -48,20 +54,17 @@ export interface WorkspaceHooks extends ApiKeyHooks {
 }
 
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
-  const { config, database: db, clock, log, plans, paymentGateway: gateway, publicUrl, secrets } = parts;
+  const { config, database: db, clock, log, plans, paymentGateway: gateway, publicUrl } = parts;
+  const { openIdProvider } = parts;
   const hasPasswords = config.PASSWORD_LOGIN === "on";
-  const people = {
-    db,
-    clock,
-    hasher: new PasswordHasher(undefined, hooks.onPasswordHash),
-    factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
-    sendAccountMail: parts.sendAccountMail,
-    forgetSessions: hooks.forgetKeys,
-    publicUrl,
-    hasPasswords,
-  };
+  const people = { ...peopleOf(parts, hooks), hasPasswords };
   return [
-    ...signInEndpoints(people, { singleSignOnName: null }),
+    ...signInEndpoints(people, { singleSignOnName: openIdProvider?.name ?? null }),
+    ...singleSignOnEndpoints({
+      ...people,
+      singleSignOn: openIdProvider && new SingleSignOn({ ...people, policy: config }, openIdProvider),
+      consolePath: consolePathOf(publicUrl),
+    }),
     ...passwordResetEndpoints(people),
     ...firstOwnerEndpoints(people),
     ...accountEndpoints(people),
@@ -79,13 +82,44 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
   ];
 }
 
-/** Registers the pages that a payment provider calls. Registers none if no provider is configured. */
+/** What the operations of people share. */
+function peopleOf(
+  { database: db, clock, log, secrets, publicUrl, sendAccountMail }: Omit<WorkspaceParts, "plans">,
+  { onPasswordHash, forgetKeys }: Pick<WorkspaceHooks, "onPasswordHash" | "forgetKeys">,
+) {
+  return {
+    db,
+    clock,
+    log,
+    secrets,
+    hasher: new PasswordHasher(undefined, onPasswordHash),
+    factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
+    sendAccountMail,
+    forgetSessions: forgetKeys,
+    publicUrl,
+  };
+}
+
+/** Paths of the console's pages: PUBLIC_URL may have a path of its own. */
+function consolePathOf(publicUrl: () => string): (page: string) => string {
+  return (page) => `${new URL(publicUrl()).pathname.replace(/\/$/, "")}/console${page}`;
+}
+
+/** Registers the pages that a payment provider calls and that an OpenID provider returns to, if they are configured. */
 export function registerWorkspacePages(
   pages: FastifyInstance,
-  parts: Omit<WorkspaceParts, "sendAccountMail">,
+  parts: WorkspaceParts,
+  hooks: Pick<WorkspaceHooks, "onPasswordHash" | "forgetKeys">,
 ): void {
-  const { database: db, clock, plans, paymentGateway: gateway } = parts;
+  const { config, database: db, clock, plans, paymentGateway: gateway, openIdProvider, publicUrl } = parts;
   if (gateway) registerPaymentPages(pages, { db, clock, plans, gateway });
+  if (openIdProvider === null) return;
+  const people = peopleOf(parts, hooks);
+  registerFinishPage(pages, {
+    singleSignOn: new SingleSignOn({ ...people, policy: config }, openIdProvider),
+    name: openIdProvider.name,
+    consolePath: consolePathOf(publicUrl),
+  });
 }
 
 export function workspaceRecurring({

@@ -397,6 +397,15 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
     );
     return { challenge, passkey: key.get({ challenge: String(passkey_options?.["challenge"]) }) };
   },
+  startSingleSignOn: () => ({ return_to: "/console/campaigns" }),
+  getSecondFactorChallenge: async (owner) => {
+    await addedPasskey(owner);
+    const factors = new SecondFactors(createSecrets("unused"), () => relyingPartyOf(owner.person.origin));
+    const { userId } = owner.person;
+    return {
+      challenge: (await factors.begin(owner.database, "second_factor", userId, owner.clock.now())).challenge,
+    };
+  },
   signInWithPasskey: (owner) => passkeyAnswer(owner, "/sign-in/passkey/challenge"),
   reauthenticate: (owner) => passkeyAnswer(owner, "/session/confirmation/challenge"),
   requestPasswordReset: () => ({ email: `${unique()}@example.com` }),

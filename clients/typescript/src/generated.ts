@@ -233,6 +233,52 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sign-in/single-sign-on": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a sign-in at the OpenID provider of the installation
+         * @description Answers the URL of the provider's sign-in page and sets a cookie, which lets only this browser finish the sign-in. The provider sends the browser back to `/single-sign-on/finish`, which opens the session and goes on to `return_to`. When the account has a second factor, the browser goes to `/console/sign-in#challenge=…` instead: give that token to `getSecondFactorChallenge`, then complete the sign-in with `confirmSecondFactor`. 404 when `getSignInOptions` names no provider; 503 when the provider does not answer.
+         *
+         *     It asks other servers, and may take longer than a few seconds.
+         *
+         *     Needs no authentication.
+         */
+        post: operations["startSingleSignOn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-in/second-factor/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The open challenge of a sign-in, for a page that has only its token
+         * @description Answers what `signIn` answered as `second_factor`: the kinds of proof and the options for a passkey. Use it after single sign-on, or when the page was loaded again. It takes no try; 404 when the challenge has ended.
+         *
+         *     Needs no authentication.
+         */
+        post: operations["getSecondFactorChallenge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/password-resets": {
         parameters: {
             query?: never;
@@ -5254,6 +5300,28 @@ export interface components {
         SessionsEnded: {
             /** @description Number of sessions that were ended. */
             ended: number;
+        };
+        NewSingleSignOn: {
+            /** @description Path of this site to which the browser goes after the sign-in, with a query and fragment if need be; by default the console. */
+            return_to?: string;
+            /** @description Whether the provider shall ask who the person is although they are signed in there, after `REAUTHENTICATION_REQUIRED` for example; false by default. */
+            reauthenticate?: boolean;
+        };
+        StartedSingleSignOn: {
+            /**
+             * Format: uri
+             * @description The sign-in page of the provider: send the browser there.
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description Until when this browser can finish the sign-in: ten minutes from now.
+             */
+            expires_at: string;
+        };
+        ChallengeToken: {
+            /** @description The token of a challenge that `signIn` answered, or that single sign-on put into the URL. */
+            challenge: string;
         };
         PasswordResetRequest: {
             /** @description The address of the account. */
@@ -13583,6 +13651,102 @@ export interface operations {
             401: components["responses"]["UNAUTHORIZED"];
             403: components["responses"]["FORBIDDEN"];
             404: components["responses"]["NOT_FOUND"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    startSingleSignOn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NewSingleSignOn"];
+            };
+        };
+        responses: {
+            /** @description Go on at the provider */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description Begin a sign-in at the OpenID provider of the installation. */
+                        data: components["schemas"]["StartedSingleSignOn"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
+            429: components["responses"]["RATE_LIMIT_EXCEEDED"];
+            500: components["responses"]["INTERNAL_ERROR"];
+            503: components["responses"]["INTERNAL_ERROR_503"];
+        };
+    };
+    getSecondFactorChallenge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A JSON object. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChallengeToken"];
+            };
+        };
+        responses: {
+            /** @description Confirm the sign-in with a second factor */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description True: the request succeeded.
+                         * @constant
+                         */
+                        success: true;
+                        /** @description The open challenge of a sign-in, for a page that has only its token. */
+                        data: components["schemas"]["SecondFactorChallenge"];
+                        /** @description What was done, for people; do not parse it. */
+                        message: string;
+                        warnings?: components["schemas"]["IgnoredNames"];
+                    };
+                };
+            };
+            400: components["responses"]["VALIDATION_ERROR"];
+            403: components["responses"]["FORBIDDEN"];
+            404: components["responses"]["NOT_FOUND"];
+            408: components["responses"]["VALIDATION_ERROR_408"];
+            413: components["responses"]["PAYLOAD_TOO_LARGE"];
             429: components["responses"]["RATE_LIMIT_EXCEEDED"];
             500: components["responses"]["INTERNAL_ERROR"];
             503: components["responses"]["INTERNAL_ERROR_503"];

@@ -113,6 +113,26 @@ export interface Operations {
    */
   revokeSession(input: { id: string } & CallOptions): Call<Data<"revokeSession">>;
   /**
+   * Begin a sign-in at the OpenID provider of the installation.
+   * Answers the URL of the provider's sign-in page and sets a cookie, which lets only this browser finish the sign-in. The provider sends the browser back to `/single-sign-on/finish`, which opens the session and goes on to `return_to`. When the account has a second factor, the browser goes to `/console/sign-in#challenge=…` instead: give that token to `getSecondFactorChallenge`, then complete the sign-in with `confirmSecondFactor`. 404 when `getSignInOptions` names no provider; 503 when the provider does not answer.
+   *
+   * It asks other servers, and may take longer than a few seconds.
+   *
+   * Needs no authentication.
+   *
+   * `POST /sign-in/single-sign-on`
+   */
+  startSingleSignOn(input?: { body?: Body<"startSingleSignOn"> } & CallOptions): Call<Data<"startSingleSignOn">>;
+  /**
+   * The open challenge of a sign-in, for a page that has only its token.
+   * Answers what `signIn` answered as `second_factor`: the kinds of proof and the options for a passkey. Use it after single sign-on, or when the page was loaded again. It takes no try; 404 when the challenge has ended.
+   *
+   * Needs no authentication.
+   *
+   * `POST /sign-in/second-factor/challenge`
+   */
+  getSecondFactorChallenge(input: { body: Body<"getSecondFactorChallenge"> } & CallOptions): Call<Data<"getSecondFactorChallenge">>;
+  /**
    * Ask for a link to choose a new password; the answer is the same for every address.
    * Mails a link that works once, for 30 minutes, if the address has an account. The answer and its time do not tell whether it has. In capture mode the mail is in the inbox of the service.
    *
@@ -2373,6 +2393,8 @@ export const operationTable = {
   listSessions: "GET /sessions",
   revokeSessions: "DELETE /sessions",
   revokeSession: "DELETE /sessions/{id}",
+  startSingleSignOn: "POST /sign-in/single-sign-on",
+  getSecondFactorChallenge: "POST /sign-in/second-factor/challenge",
   requestPasswordReset: "POST /password-resets",
   resetPassword: "POST /password-resets/complete",
   createFirstOwner: "POST /first-owner",
