@@ -817,12 +817,23 @@ create table jobs (
   due_at timestamp with time zone default now() not null,
   attempts smallint default 0 not null,
   input_bytes bigint default 0 not null,
+  label text,
+  actor_kind text,
+  actor_id uuid,
+  actor_name text,
+  file_name text,
+  resource_kind text,
+  resource_id uuid,
+  resource_name text,
+  error_rows_file text,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at);
 CREATE INDEX jobs_failed ON jobs USING btree (workspace_id, completed_at) WHERE (status = 'failed'::text);
+CREATE INDEX jobs_of_actor ON jobs USING btree (workspace_id, actor_id, id) WHERE (actor_id IS NOT NULL);
+CREATE INDEX jobs_of_resource ON jobs USING btree (workspace_id, resource_id, id) WHERE (resource_id IS NOT NULL);
 CREATE INDEX jobs_open ON jobs USING btree (workspace_id, type, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 
 create table known_browsers (

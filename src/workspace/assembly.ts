@@ -56,8 +56,7 @@ export interface WorkspaceHooks extends ApiKeyHooks {
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
   const { config, database: db, clock, log, plans, paymentGateway: gateway, publicUrl } = parts;
   const { openIdProvider } = parts;
-  const hasPasswords = config.PASSWORD_LOGIN === "on";
-  const people = { ...peopleOf(parts, hooks), hasPasswords };
+  const people = peopleOf(parts, hooks);
   return [
     ...signInEndpoints(people, { singleSignOnName: openIdProvider?.name ?? null }),
     ...singleSignOnEndpoints({
@@ -84,7 +83,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
 
 /** What the operations of people share. */
 function peopleOf(
-  { database: db, clock, log, secrets, publicUrl, sendAccountMail }: Omit<WorkspaceParts, "plans">,
+  { config, database: db, clock, log, secrets, publicUrl, sendAccountMail }: Omit<WorkspaceParts, "plans">,
   { onPasswordHash, forgetKeys }: Pick<WorkspaceHooks, "onPasswordHash" | "forgetKeys">,
 ) {
   return {
@@ -93,6 +92,7 @@ function peopleOf(
     log,
     secrets,
     hasher: new PasswordHasher(undefined, onPasswordHash),
+    hasPasswords: config.PASSWORD_LOGIN === "on",
     factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
     sendAccountMail,
     forgetSessions: forgetKeys,

@@ -1710,7 +1710,7 @@ export interface paths {
         };
         /**
          * The people of the workspace, newest first or in another order
-         * @description Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.
+         * @description Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`. People whom a filter finds are counted up to 10,000, and up to 2,000 with `search`; beyond that `pagination.total_is_exact` is false, and all but those of a search can be paged to.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -1806,7 +1806,7 @@ export interface paths {
         put?: never;
         /**
          * Change many people in the background: all whom a filter finds, or those with the ids given
-         * @description Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.
+         * @description Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; people who could not be changed are in its errors file, each with the reason.
          *
          *     Needs the permission `subscribers:write`.
          */
@@ -2188,7 +2188,7 @@ export interface paths {
         };
         /**
          * The entries of a list, newest first; null when there are none
-         * @description A page of entries by cursor. With `search` only those whose address or domain contains the text.
+         * @description A page of entries by cursor. With `search` only those whose address or domain begins with the text.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -2812,7 +2812,7 @@ export interface paths {
         };
         /**
          * List DMARC reports about the domain, with totals by source
-         * @description Who sends mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
+         * @description The sources that send mail in the name of the domain, and whether it passes DMARC, as the receivers report it. Use it to find senders that are not set up yet before `p=reject` is published. Reports come once a day.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -4187,8 +4187,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the background jobs that the key can see, newest first
-         * @description Imports, exports, validations of files, bulk actions and erasures. A key sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
+         * List the background jobs that the caller can see, newest first
+         * @description Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
          *
          *     Needs the permission `jobs:read`.
          */
@@ -4255,8 +4255,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Download the rows that a job rejected with their reasons, available for seven days
-         * @description A CSV file. As a `list` it has one line for each error: Line, Column, Value, Reason. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
+         * Download what a job refused, with the reasons; available for seven days
+         * @description A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
          *
          *     It may take longer than a few seconds if there is much data.
          *
@@ -5047,7 +5047,7 @@ export interface components {
                 /** @description What is wrong, for people. */
                 message: string;
             }[];
-            /** @description With INSUFFICIENT_SCOPE: the permissions that the key lacks. */
+            /** @description With INSUFFICIENT_SCOPE: the permissions that the key, or the role of the person, lacks. */
             required_scopes?: string[];
             /** @description With PRECONDITION_FAILED: the resource as it is now. */
             current?: Record<string, never>;
@@ -6016,6 +6016,8 @@ export interface components {
             total: number;
             /** @description Number of pages; 0 if there are no rows. */
             total_pages: number;
+            /** @description False if there may be more rows than `total`, which is then the maximum up to which they were counted. Lists without it count all rows. */
+            total_is_exact?: boolean;
             /** @description Value for `after`, if the call accepts it; null if there are no more rows. */
             next_cursor?: string | null;
         };
@@ -7026,7 +7028,7 @@ export interface components {
              * @enum {string}
              */
             status?: "active" | "unsubscribed" | "bounced" | "complained";
-            /** @description As in GET /subscribers, without its limit of 2,000. */
+            /** @description As in GET /subscribers, without its limit of 2,000. Not blank. */
             search?: string;
             /**
              * Format: uuid
@@ -7059,12 +7061,12 @@ export interface components {
             never_clicked?: boolean;
             /** @description Name of a custom field; needs field_value. */
             field?: string;
-            /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices. */
+            /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
             field_value?: string;
         };
         SubscriberBulkAction: {
             /**
-             * @description `add_to_list` and `remove_from_list` need mailing_list_id, `set_status` needs status, `set_field` needs field and value, `suppress` needs suppression_list_id. `delete` removes people from all lists.
+             * @description `add_to_list` and `remove_from_list` need mailing_list_id, `set_status` needs status, `set_field` needs field and value, `suppress` needs suppression_list_id. `delete` removes people from all lists. For `delete` and `remove_from_list`, which cannot be undone, a person must have confirmed who they are within ten minutes unless it is a dry run; API keys need not.
              * @enum {string}
              */
             action: "add_to_list" | "remove_from_list" | "set_status" | "set_field" | "suppress" | "delete";
@@ -7389,9 +7391,9 @@ export interface components {
             name: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active: boolean;
             /** @description At the last count; null when counting took too long. */
             subscriber_count: number | null;
@@ -7490,9 +7492,9 @@ export interface components {
             name: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description?: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active?: boolean;
         };
         SegmentPreviewInput: {
@@ -7521,9 +7523,9 @@ export interface components {
             name?: string;
             /** @description What it is for, for people; empty if there is nothing to say. */
             description?: string;
-            /** @description Who is in the segment. */
+            /** @description The rules that the people in the segment meet. */
             conditions?: components["schemas"]["SegmentConditions"];
-            /** @description Whether its count is kept fresh. It can be used either way. */
+            /** @description Whether its count is updated from time to time. An inactive segment can be used, too. */
             is_active?: boolean;
         };
         SegmentOfSubscriber: {
@@ -10305,7 +10307,7 @@ export interface components {
              */
             target_type: "ip" | "domain";
             /**
-             * @description Who asked for the check.
+             * @description What started the check: a call or a monitor.
              * @enum {string}
              */
             check_type: "manual" | "scheduled";
@@ -12372,363 +12374,6 @@ export interface components {
                 webhook_id: string;
             };
         };
-        /** @description The `data` of each type of webhook event. */
-        WebhookEventData: {
-            "message.delivered": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.deferred": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description When it is tried next, in UTC. */
-                next_attempt_at: string | null;
-            };
-            "message.bounced": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description Whether the address is at fault (`hard`), the refusal may pass (`soft`) or the sender is refused (`block`). */
-                bounce_type: string;
-                /** @description What the refusal is about. */
-                category: string;
-            };
-            "message.failed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.complained": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-                /** @description Kind of the report (RFC 5965), such as `abuse`. */
-                feedback_type: string;
-                /** @description The mailbox provider that reported it; null if unknown. */
-                provider: string | null;
-            };
-            "message.suppressed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Attempts to deliver it so far. */
-                attempts: number;
-                /** @description The remote server's reply, or why the message was given up. */
-                detail: string | null;
-                /** @description Reply code of SMTP, such as 550; null without a reply. */
-                smtp_code: number | null;
-                /** @description Enhanced status code (RFC 3463), such as `5.1.1`; null if the reply had none. */
-                enhanced_code: string | null;
-            };
-            "message.opened": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Caused by a program, such as a scanner or a prefetching proxy. */
-                is_machine: boolean;
-                /** @description Number of times, if it happened more than once at the same moment. */
-                times: number;
-            };
-            "message.clicked": {
-                /**
-                 * Format: uuid
-                 * @description Id of the message.
-                 */
-                message_id: string;
-                /** @description Address of the recipient. */
-                to: string;
-                /** @description Address in From. */
-                from_email: string;
-                /** @description campaign, autoresponder, api, smtp */
-                source: string;
-                /** @description The campaign, autoresponder or API key that it was sent by; null if there is none. */
-                origin_id: string | null;
-                /** @description Name of that campaign, autoresponder or API key. */
-                origin_name: string;
-                /** @description Caused by a program, such as a scanner or a prefetching proxy. */
-                is_machine: boolean;
-                /** @description Number of times, if it happened more than once at the same moment. */
-                times: number;
-                /** @description The address of the link; null if it is no longer known. */
-                url: string | null;
-            };
-            "subscriber.created": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "subscriber.updated": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "subscriber.unsubscribed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the person.
-                 */
-                subscriber_id: string;
-                /** @description Address of the person. */
-                email: string;
-                /** @description The status on the list. */
-                status: string;
-                /** @description Null: all lists. */
-                mailing_list_id: string | null;
-            };
-            "form.abused": {
-                /**
-                 * Format: uuid
-                 * @description The list whose form it is.
-                 */
-                mailing_list_id: string;
-                /** @description The limit that was reached: network, list, workspace. */
-                reason: string;
-                /**
-                 * Format: date-time
-                 * @description Since when, in UTC.
-                 */
-                since: string;
-                /** @description Sign-ups that were refused in the last hour. */
-                refused_last_hour: number;
-            };
-            "campaign.sent": {
-                /**
-                 * Format: uuid
-                 * @description Id of the campaign.
-                 */
-                campaign_id: string;
-                /** @description Its name. */
-                name: string;
-            };
-            "campaign.paused": {
-                /**
-                 * Format: uuid
-                 * @description Id of the campaign.
-                 */
-                campaign_id: string;
-                /** @description Its name. */
-                name: string;
-                /** @description Why the service paused it; null when a person did. */
-                reason: string | null;
-            };
-            "domain.verified": {
-                /**
-                 * Format: uuid
-                 * @description Id of the sending domain.
-                 */
-                domain_id: string;
-                /** @description The domain. */
-                domain: string;
-            };
-            "domain.failed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the sending domain.
-                 */
-                domain_id: string;
-                /** @description The domain. */
-                domain: string;
-                /** @description is_verified, spf_verified, dkim_verified, ... */
-                lost: string[];
-            };
-            "blacklist.listed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the monitor.
-                 */
-                monitor_id: string;
-                /** @description The IP address or domain. */
-                target: string;
-                /** @description The blacklists that list it newly, or no longer. */
-                zones: string[];
-            };
-            "blacklist.delisted": {
-                /**
-                 * Format: uuid
-                 * @description Id of the monitor.
-                 */
-                monitor_id: string;
-                /** @description The IP address or domain. */
-                target: string;
-                /** @description The blacklists that list it newly, or no longer. */
-                zones: string[];
-            };
-            "job.completed": {
-                /**
-                 * Format: uuid
-                 * @description Id of the job.
-                 */
-                job_id: string;
-                /** @description What the job did. */
-                job_type: string;
-                /**
-                 * @description How it ended.
-                 * @enum {unknown}
-                 */
-                status: "completed" | "failed" | "cancelled";
-                /** @description Rows of the file; null if unknown. */
-                total: number | null;
-                /** @description Rows that were read. */
-                processed: number;
-                /** @description Rows that were carried out. */
-                succeeded: number;
-                /** @description Rows that were refused. */
-                failed: number;
-                /** @description Rows that changed nothing. */
-                skipped: number;
-                /** @description Why it failed, for people; null if it did not. */
-                error: string | null;
-            };
-            "webhook.test": {
-                /**
-                 * Format: uuid
-                 * @description Id of the webhook that is tested.
-                 */
-                webhook_id: string;
-            };
-        };
     };
     responses: {
         /** @description `VALIDATION_ERROR`: The request is malformed or a field is invalid. */
@@ -12798,7 +12443,7 @@ export interface components {
                 "application/json": components["schemas"]["Failure"];
             };
         };
-        /** @description `UNAUTHORIZED`: Missing or invalid API key. */
+        /** @description `UNAUTHORIZED`: The API key or the session is missing or not valid. */
         UNAUTHORIZED: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -12883,7 +12528,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          */
@@ -12936,7 +12581,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -12972,7 +12617,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -12993,7 +12638,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `SECOND_FACTOR_REQUIRED`: The workspace requires a second factor: add one to your account.
          *
@@ -13057,7 +12702,7 @@ export interface components {
         /**
          * @description `FORBIDDEN`: This action is not allowed.
          *
-         *     `INSUFFICIENT_SCOPE`: The API key's permissions do not cover this endpoint.
+         *     `INSUFFICIENT_SCOPE`: The permissions of the API key, or of the person's role, do not cover this operation.
          *
          *     `EMAIL_NOT_VERIFIED`: The sender address or domain is not verified yet.
          *
@@ -13096,6 +12741,10 @@ export interface components {
         IdempotencyKey: string;
         /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
         IfMatch: string;
+        /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+        Workspace: string;
+        /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+        WorkspaceInQuery: string;
         /** @description The `id` of the last event that was received: the stream continues there. Browsers send it by themselves. */
         LastEventId: string;
         /** @description Id of the event, the same in every retry: ignore an id that you have seen. */
@@ -14511,7 +14160,10 @@ export interface operations {
                 /** @description Lists deactivated keys as well. */
                 show_inactive?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14552,7 +14204,10 @@ export interface operations {
     createApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14600,7 +14255,10 @@ export interface operations {
     listPermissions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14641,7 +14299,10 @@ export interface operations {
     getApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14689,7 +14350,10 @@ export interface operations {
     updateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14745,7 +14409,10 @@ export interface operations {
     deactivateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14794,7 +14461,10 @@ export interface operations {
     regenerateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14843,7 +14513,10 @@ export interface operations {
     reactivateApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14891,7 +14564,10 @@ export interface operations {
     deleteApiKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the API key, a UUID.
@@ -14940,7 +14616,10 @@ export interface operations {
     listTeammates: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -14981,7 +14660,10 @@ export interface operations {
     getTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -15029,7 +14711,10 @@ export interface operations {
     removeTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -15078,7 +14763,10 @@ export interface operations {
     updateTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the team, a UUID.
@@ -15183,7 +14871,10 @@ export interface operations {
     listInvitations: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15224,7 +14915,10 @@ export interface operations {
     inviteTeammate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15273,7 +14967,10 @@ export interface operations {
     resendInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the invitation, a UUID.
@@ -15321,7 +15018,10 @@ export interface operations {
     revokeInvitation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the invitation, a UUID.
@@ -15467,7 +15167,10 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15508,7 +15211,10 @@ export interface operations {
     createRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15557,7 +15263,10 @@ export interface operations {
     getRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15605,7 +15314,10 @@ export interface operations {
     deleteRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15654,7 +15366,10 @@ export interface operations {
     updateRole: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the role, a UUID.
@@ -15710,7 +15425,10 @@ export interface operations {
     getBillingOverview: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15751,7 +15469,10 @@ export interface operations {
     getBillingUsage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15792,7 +15513,10 @@ export interface operations {
     getSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15837,6 +15561,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -15893,7 +15619,10 @@ export interface operations {
     listPlans: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15934,7 +15663,10 @@ export interface operations {
     cancelSubscription: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -15991,7 +15723,10 @@ export interface operations {
                 /** @description Only transactions older than the one with this id. Pass the last id of a page to get the next one, unaffected by new transactions. */
                 before?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16038,8 +15773,13 @@ export interface operations {
                 gateway?: "stripe" | "manual";
                 /** @description Only transactions older than the one with this id. Pass the last id of a page to get the next one, unaffected by new transactions. */
                 before?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16159,7 +15899,10 @@ export interface operations {
     getWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16200,7 +15943,10 @@ export interface operations {
     updateWorkspace: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16731,7 +16477,10 @@ export interface operations {
                 /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 to?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16788,8 +16537,13 @@ export interface operations {
                 from?: string;
                 /** @description Only events before this time. A time such as 2026-03-01T09:30:00Z, or a date for its first moment in UTC. */
                 to?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16885,6 +16639,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -16937,7 +16693,10 @@ export interface operations {
     listMailingLists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -16978,7 +16737,10 @@ export interface operations {
     createMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17029,7 +16791,10 @@ export interface operations {
                 /** @description Days, today included. */
                 window?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17070,7 +16835,10 @@ export interface operations {
     getMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17118,7 +16886,10 @@ export interface operations {
     updateMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17173,7 +16944,10 @@ export interface operations {
     deleteMailingList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17222,7 +16996,10 @@ export interface operations {
     getSignupForm: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17270,7 +17047,10 @@ export interface operations {
     updateSignupForm: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17336,7 +17116,10 @@ export interface operations {
                 /** @description Words of the name or the local part, the last one may be a prefix; or the beginning of an address or a domain. The middle of a word is not found. International domains are found in either script, by whole labels. Finds 2,000 people at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17384,7 +17167,10 @@ export interface operations {
     addMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17441,7 +17227,10 @@ export interface operations {
     removeAllMembers: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17489,7 +17278,10 @@ export interface operations {
     updateMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17549,7 +17341,10 @@ export interface operations {
     removeMember: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17602,7 +17397,10 @@ export interface operations {
     setMemberStatus: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17688,12 +17486,15 @@ export interface operations {
                 never_clicked?: boolean;
                 /** @description Name of a custom field; needs field_value. */
                 field?: string;
-                /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: who have it among their choices. */
+                /** @description Only those whose custom field has this value, in the spelling that is stored. For a multiselect: those who have it among their choices. */
                 field_value?: string;
                 /** @description Order of the people; a minus means descending, and people without the value come last. Newest first when omitted. */
                 sort?: "-created_at" | "created_at" | "email" | "-email" | "-last_opened_at" | "-last_clicked_at";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -17734,7 +17535,10 @@ export interface operations {
     getSubscriber: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -17785,7 +17589,10 @@ export interface operations {
                 /** @description Only report what the import would do: the job changes nothing, and its result is the report. */
                 dry_run?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17842,7 +17649,10 @@ export interface operations {
     exportSubscribers: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -17900,6 +17710,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -17940,7 +17752,7 @@ export interface operations {
             };
             400: components["responses"]["VALIDATION_ERROR"];
             401: components["responses"]["UNAUTHORIZED"];
-            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_SERVICE_SUSPENDED"];
+            403: components["responses"]["FORBIDDEN_or_INSUFFICIENT_SCOPE_or_SECOND_FACTOR_REQUIRED_or_REAUTHENTICATION_REQUIRED_or_SERVICE_SUSPENDED"];
             408: components["responses"]["VALIDATION_ERROR_408"];
             409: components["responses"]["CONFLICT"];
             413: components["responses"]["PAYLOAD_TOO_LARGE"];
@@ -17952,7 +17764,10 @@ export interface operations {
     listCustomFields: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18000,7 +17815,10 @@ export interface operations {
     createCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18056,7 +17874,10 @@ export interface operations {
     updateCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18117,7 +17938,10 @@ export interface operations {
     deleteCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18171,7 +17995,10 @@ export interface operations {
     listGlobalCustomFields: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18212,7 +18039,10 @@ export interface operations {
     createGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18261,7 +18091,10 @@ export interface operations {
     updateGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the custom field, a UUID.
@@ -18317,7 +18150,10 @@ export interface operations {
     deleteGlobalCustomField: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the custom field, a UUID.
@@ -18375,7 +18211,10 @@ export interface operations {
                 /** @description Only those of this mailing list. */
                 list_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18419,7 +18258,10 @@ export interface operations {
                 /** @description Also the custom fields of this mailing list; without it, only the global ones that all lists have. */
                 list_id?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18467,7 +18309,10 @@ export interface operations {
                 /** @description A part of the name. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18515,7 +18360,10 @@ export interface operations {
     createSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18570,7 +18418,10 @@ export interface operations {
     previewSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18625,7 +18476,10 @@ export interface operations {
     getSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18678,7 +18532,10 @@ export interface operations {
     updateSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18738,7 +18595,10 @@ export interface operations {
     deleteSegment: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18801,7 +18661,10 @@ export interface operations {
                 /** @description As in the subscribers of a list. Finds 2,000 people at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the mailing list, a UUID.
@@ -18854,7 +18717,10 @@ export interface operations {
     listSegmentsOfSubscriber: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -18902,7 +18768,10 @@ export interface operations {
     listSuppressionLists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18946,7 +18815,10 @@ export interface operations {
     createSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -18994,7 +18866,10 @@ export interface operations {
     getSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -19042,7 +18917,10 @@ export interface operations {
     updateSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -19098,7 +18976,10 @@ export interface operations {
     deleteSuppressionList: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -19155,7 +19036,10 @@ export interface operations {
                 /** @description Only entries that begin with this; international domains in either script, by whole labels. Finds 5,000 at most. */
                 search?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -19207,7 +19091,10 @@ export interface operations {
     addSuppressionEntries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -19263,7 +19150,10 @@ export interface operations {
     importSuppressionEntries: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -19319,7 +19209,10 @@ export interface operations {
     deleteSuppressionEntry: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -19372,7 +19265,10 @@ export interface operations {
     findSuppressions: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19420,7 +19316,10 @@ export interface operations {
     testSuppression: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the suppression list, a UUID.
@@ -19475,7 +19374,10 @@ export interface operations {
     listSendingDomains: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19516,7 +19418,10 @@ export interface operations {
     createSendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19565,7 +19470,10 @@ export interface operations {
     deleteSendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19614,7 +19522,10 @@ export interface operations {
     getSendingDomainDnsStatus: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19662,7 +19573,10 @@ export interface operations {
     verifySendingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19711,7 +19625,10 @@ export interface operations {
     setCustomReturnPath: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19766,7 +19683,10 @@ export interface operations {
     setDmarcIngestion: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -19821,7 +19741,10 @@ export interface operations {
     listVerifiedSenders: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19862,7 +19785,10 @@ export interface operations {
     createVerifiedSender: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -19911,7 +19837,10 @@ export interface operations {
     resendVerifiedSenderLink: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the verified sender, a UUID.
@@ -19960,7 +19889,10 @@ export interface operations {
     deleteVerifiedSender: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the verified sender, a UUID.
@@ -20009,7 +19941,10 @@ export interface operations {
     listDkimKeys: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20050,7 +19985,10 @@ export interface operations {
     createDkimKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20099,7 +20037,10 @@ export interface operations {
     verifyDkimKeyDns: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the DKIM key, a UUID.
@@ -20147,7 +20088,10 @@ export interface operations {
     deleteDkimKey: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the DKIM key, a UUID.
@@ -20196,7 +20140,10 @@ export interface operations {
     listTrackingDomains: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20237,7 +20184,10 @@ export interface operations {
     createTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20286,7 +20236,10 @@ export interface operations {
     getTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -20334,7 +20287,10 @@ export interface operations {
     updateTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -20390,7 +20346,10 @@ export interface operations {
     deleteTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -20439,7 +20398,10 @@ export interface operations {
     verifyTrackingDomain: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the tracking domain, a UUID.
@@ -20488,7 +20450,10 @@ export interface operations {
     listSendingIps: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20529,7 +20494,10 @@ export interface operations {
     createSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20578,7 +20546,10 @@ export interface operations {
     getSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20626,7 +20597,10 @@ export interface operations {
     deleteSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20675,7 +20649,10 @@ export interface operations {
     updateSendingIp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending IP address, a UUID.
@@ -20731,7 +20708,10 @@ export interface operations {
     listRoutingRules: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20772,7 +20752,10 @@ export interface operations {
     createRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -20821,7 +20804,10 @@ export interface operations {
     getRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20869,7 +20855,10 @@ export interface operations {
     deleteRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20918,7 +20907,10 @@ export interface operations {
     updateRoutingRule: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the routing rule, a UUID.
@@ -20980,7 +20972,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -21035,7 +21030,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the sending domain, a UUID.
@@ -21102,7 +21100,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -21144,6 +21145,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -21201,7 +21204,10 @@ export interface operations {
                 /** @description Leaves large values out of the response. `content`: html_content, text_content and design are null, and attachments have no content. `attachments`: only the content of attachments is left out (empty). */
                 without?: "content" | "attachments";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21250,7 +21256,10 @@ export interface operations {
     replaceCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21308,7 +21317,10 @@ export interface operations {
     deleteCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21361,6 +21373,8 @@ export interface operations {
                 without?: "content" | "attachments";
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description The `ETag` of the version that the caller has seen: if the resource was changed since, nothing is done, and the response is 412 with the present version in `current`. Without it the last writer wins. */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
@@ -21423,6 +21437,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -21484,6 +21500,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -21544,7 +21562,10 @@ export interface operations {
     pauseCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21593,7 +21614,10 @@ export interface operations {
     resumeCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21642,7 +21666,10 @@ export interface operations {
     cancelCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21691,7 +21718,10 @@ export interface operations {
     unscheduleCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21740,7 +21770,10 @@ export interface operations {
     duplicateCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21789,7 +21822,10 @@ export interface operations {
     testCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21853,7 +21889,10 @@ export interface operations {
     getCampaignActivity: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21906,7 +21945,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -21975,7 +22017,10 @@ export interface operations {
                 /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -22037,7 +22082,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -22085,7 +22133,10 @@ export interface operations {
     listCampaignLinks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -22136,7 +22187,10 @@ export interface operations {
                 /** @description The `index` of the link among the campaign's links; 0 when absent. */
                 link?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -22184,7 +22238,10 @@ export interface operations {
     exportCampaignRecipients: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -22241,7 +22298,10 @@ export interface operations {
     createSegmentFromCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -22296,7 +22356,10 @@ export interface operations {
     renderContent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22344,7 +22407,10 @@ export interface operations {
     checkCampaign: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -22392,7 +22458,10 @@ export interface operations {
     checkContent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22440,7 +22509,10 @@ export interface operations {
     getCampaignProgress: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the campaign, a UUID.
@@ -22495,7 +22567,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -22537,6 +22612,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -22590,7 +22667,10 @@ export interface operations {
     getAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22638,7 +22718,10 @@ export interface operations {
     replaceAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22695,7 +22778,10 @@ export interface operations {
     deleteAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22743,7 +22829,10 @@ export interface operations {
     activateAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22792,7 +22881,10 @@ export interface operations {
     deactivateAutoresponder: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the autoresponder, a UUID.
@@ -22845,6 +22937,8 @@ export interface operations {
                 dry_run?: boolean;
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -22923,7 +23017,10 @@ export interface operations {
     retryMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -22972,7 +23069,10 @@ export interface operations {
     cancelMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -23021,7 +23121,10 @@ export interface operations {
     getMessageContent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -23070,8 +23173,14 @@ export interface operations {
     };
     downloadMessageSource: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -23111,7 +23220,10 @@ export interface operations {
     checkBlacklists: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23160,7 +23272,10 @@ export interface operations {
     listBlacklistMonitors: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23201,7 +23316,10 @@ export interface operations {
     createBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23250,7 +23368,10 @@ export interface operations {
     getBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -23298,7 +23419,10 @@ export interface operations {
     deleteBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -23346,7 +23470,10 @@ export interface operations {
     updateBlacklistMonitor: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the monitor, a UUID.
@@ -23416,7 +23543,10 @@ export interface operations {
                 /** @description Rows to skip. */
                 offset?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23458,6 +23588,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -23511,7 +23643,10 @@ export interface operations {
     validateFile: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23566,7 +23701,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23607,7 +23745,10 @@ export interface operations {
     getValidationUsage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23651,7 +23792,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23721,7 +23865,10 @@ export interface operations {
                 /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23771,7 +23918,10 @@ export interface operations {
     getMessage: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the message, a UUID.
@@ -23824,7 +23974,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23870,7 +24023,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23914,7 +24070,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 window_days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -23955,7 +24114,10 @@ export interface operations {
     getDashboard: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24001,7 +24163,10 @@ export interface operations {
                 /** @description YYYY-MM-DD, inclusive, in the workspace's time zone. */
                 end_date?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24042,7 +24207,10 @@ export interface operations {
     getSendingHealth: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24088,7 +24256,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24134,7 +24305,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24180,7 +24354,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24226,7 +24403,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24270,7 +24450,10 @@ export interface operations {
                 /** @description Number of days up to now. */
                 window_days?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24318,7 +24501,10 @@ export interface operations {
                 /** @description Rows per page, at most 200. */
                 limit?: number;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24385,7 +24571,10 @@ export interface operations {
                 /** @description `next_cursor` of a response with the same filter: returns the rows after it, even if rows were added or removed meanwhile. `page` is then ignored. */
                 after?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24407,7 +24596,7 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description List the background jobs that the key can see, newest first. */
+                        /** @description List the background jobs that the caller can see, newest first. */
                         data: components["schemas"]["JobPage"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;
@@ -24426,7 +24615,10 @@ export interface operations {
     getJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -24473,8 +24665,14 @@ export interface operations {
     };
     downloadJobResult: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -24514,8 +24712,13 @@ export interface operations {
             query?: {
                 /** @description `list` (the default): one line for each error; `rows`: one for each row. */
                 layout?: "list" | "rows";
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -24553,7 +24756,10 @@ export interface operations {
     cancelJob: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the job, a UUID.
@@ -24602,7 +24808,10 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24643,7 +24852,10 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -24692,7 +24904,10 @@ export interface operations {
     getWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24740,7 +24955,10 @@ export interface operations {
     deleteWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24788,7 +25006,10 @@ export interface operations {
     updateWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24843,7 +25064,10 @@ export interface operations {
     rotateWebhookSecret: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24891,7 +25115,10 @@ export interface operations {
     testWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24949,7 +25176,10 @@ export interface operations {
                 /** @description Only deliveries with this status. */
                 status?: "pending" | "delivered" | "failed";
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -24997,7 +25227,10 @@ export interface operations {
     replayWebhookDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the webhook, a UUID.
@@ -25050,13 +25283,20 @@ export interface operations {
     };
     streamEvents: {
         parameters: {
-            query?: {
-                /** @description What to watch, separated by commas: `campaign:<id>`, `jobs`, `messages`, `domains`, `notices`. Required; at most 20. */
-                topics?: string;
+            query: {
+                /**
+                 * @description What to watch, separated by commas: `campaign:<id>`, `jobs`, `messages`, `domains`, `notices`. Required; at most 20.
+                 * @example jobs
+                 */
+                topics: string;
                 /** @description The `id` of the last event, for clients that cannot send the header Last-Event-ID; the header takes precedence. */
                 last_event_id?: string;
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
             };
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description The `id` of the last event that was received: the stream continues there. Browsers send it by themselves. */
                 "Last-Event-ID"?: components["parameters"]["LastEventId"];
             };
@@ -25093,7 +25333,10 @@ export interface operations {
                 /** @description Whether dismissed notices are listed as well. */
                 dismissed?: boolean;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -25134,7 +25377,10 @@ export interface operations {
     dismissNotice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the notice, a UUID.
@@ -25182,7 +25428,10 @@ export interface operations {
     restoreNotice: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the notice, a UUID.
@@ -25229,11 +25478,17 @@ export interface operations {
     };
     searchEverything: {
         parameters: {
-            query?: {
-                /** @description A part of a name, the beginning of an address or domain, an id, or a Message-ID; in any case, at most 320 characters. Required. */
-                q?: string;
+            query: {
+                /**
+                 * @description A part of a name, the beginning of an address or domain, an id, or a Message-ID; in any case, at most 320 characters. Required.
+                 * @example anna
+                 */
+                q: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -25281,7 +25536,10 @@ export interface operations {
                 /** @description Only activities of these kinds, separated by commas: joined, sent, delivered, opened, clicked, bounced, failed, suppressed, complained, changed, left. All kinds when omitted. Covers the person's 5,000 newest messages. */
                 kinds?: string;
             };
-            header?: never;
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -25330,8 +25588,14 @@ export interface operations {
     };
     exportSubscriberData: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description With a session, instead of `X-Workspace`: for links and event streams of a page, which cannot send a header. */
+                workspace?: components["parameters"]["WorkspaceInQuery"];
+            };
+            header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
+            };
             path: {
                 /**
                  * @description Id of the subscriber, a UUID.
@@ -25370,6 +25634,8 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                /** @description With a session, required: the id of the workspace in which the person acts. An API key belongs to one workspace, and the header is not read. */
+                "X-Workspace"?: components["parameters"]["Workspace"];
                 /** @description For 24 hours, a request with the same key and the same body gets the first response again, with `Idempotent-Replayed: true`. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };

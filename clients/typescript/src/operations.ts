@@ -868,7 +868,7 @@ export interface Operations {
   setMemberStatus(input: { id: string; subscriber_id: string; body: Body<"setMemberStatus"> } & CallOptions): Call<Data<"setMemberStatus">>;
   /**
    * The people of the workspace, newest first or in another order.
-   * Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`.
+   * Every person once, with the lists that the person is on. For long lists follow `pagination.next_cursor`. People whom a filter finds are counted up to 10,000, and up to 2,000 with `search`; beyond that `pagination.total_is_exact` is false, and all but those of a search can be paged to.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -910,7 +910,7 @@ export interface Operations {
   exportSubscribers(input: { id: string; body?: Body<"exportSubscribers"> } & CallOptions): Call<Data<"exportSubscribers">>;
   /**
    * Change many people in the background: all whom a filter finds, or those with the ids given.
-   * Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; rows that failed are in its errors file.
+   * Starts a job that adds to a list, removes, changes state or a field, suppresses or deletes. The people are chosen once, when the job starts. With `dry_run` it counts and changes nothing. Follow the job with `getJob`; people who could not be changed are in its errors file, each with the reason.
    *
    * Needs the permission `subscribers:write`.
    *
@@ -1142,7 +1142,7 @@ export interface Operations {
   deleteSuppressionList(input: { id: string } & CallOptions): Call<Data<"deleteSuppressionList">>;
   /**
    * The entries of a list, newest first; null when there are none.
-   * A page of entries by cursor. With `search` only those whose address or domain contains the text.
+   * A page of entries by cursor. With `search` only those whose address or domain begins with the text.
    *
    * It may take longer than a few seconds if there is much data.
    *
@@ -2170,8 +2170,8 @@ export interface Operations {
    */
   listRecipientDomains(input?: { query?: Query<"listRecipientDomains"> } & CallOptions): PagedCall<Data<"listRecipientDomains">, "stats">;
   /**
-   * List the background jobs that the key can see, newest first.
-   * Imports, exports, validations of files, bulk actions and erasures. A key sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
+   * List the background jobs that the caller can see, newest first.
+   * Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
    *
    * Needs the permission `jobs:read`.
    *
@@ -2199,8 +2199,8 @@ export interface Operations {
    */
   downloadJobResult(input: { job_id: string; query?: Query<"downloadJobResult"> } & CallOptions): Call<Data<"downloadJobResult">>;
   /**
-   * Download the rows that a job rejected with their reasons, available for seven days.
-   * A CSV file. As a `list` it has one line for each error: Line, Column, Value, Reason. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
+   * Download what a job refused, with the reasons; available for seven days.
+   * A CSV file of what was refused. As a `list` it has one line for each error: Line, Column, Value, Reason; of a bulk action the ids of people with the reasons. As `rows` it has the rows that have errors, in the columns of the uploaded file and with the reasons in a last column `Import error`: correct it and upload it again, with the same mapping; only imports have it. Both are limited to 100,000 lines. Answered 404 if there are no errors.
    *
    * It may take longer than a few seconds if there is much data.
    *

@@ -4,15 +4,14 @@ import { findMailingList } from "#audience/mailing-lists/store.ts";
 import { subscribers } from "#audience/subscribers/permission.ts";
 import { suppressionLists } from "#audience/suppression-lists/permission.ts";
 import { findSuppressionList } from "#audience/suppression-lists/store.ts";
-import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import { requireConfirmed, requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { JobResource } from "#platform/jobs/job-record-store.ts";
 import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
-import { BulkAction, type BulkActionInput, readBulkAction } from "./bulk-action.ts";
-import { BulkAction, mayDeletePeople, readBulkAction } from "./bulk-action.ts";
+import { BulkAction, type BulkActionInput, mayDeletePeople, readBulkAction } from "./bulk-action.ts";
 import { BULK_ACTION_JOB } from "./bulk-action-job.ts";
 
 interface Dependencies {

@@ -105,7 +105,12 @@ export class SecondFactors {
   async #shown(
     db: Queryable,
     token: string,
-    { purpose, user_id: userId, webauthn_challenge, expires_at }: ChallengeRow & { readonly expires_at: Date },
+    {
+      purpose,
+      user_id: userId,
+      webauthn_challenge,
+      expires_at,
+    }: ChallengeRow & { readonly expires_at: Date },
   ): Promise<Challenge> {
     const isWholeSignIn = userId === null;
     const all = isWholeSignIn ? (["passkey"] as const) : await this.kindsOf(db, userId);

@@ -10,7 +10,6 @@ import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { lastId, nilId, type WorkspaceId } from "#platform/ids.ts";
 
-
 /** A call reads this many recipients. */
 export const MOST_RECIPIENTS_READ = 10_000;
 
