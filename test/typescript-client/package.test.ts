@@ -92,6 +92,7 @@ beforeAll(async () => {
   }
   await writeFile(join(project, "package.json"), JSON.stringify({ name: "stranger", type: "module" }));
   await writeFile(join(project, "people.csv"), "email,first\nada@example.com,Ada\n");
+  await writeFile(join(project, "fair.csv"), "Kontakt,First\nada@example.com,Ada\n");
 }, BUILD_MS);
 
 describe("the package", () => {

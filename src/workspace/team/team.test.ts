@@ -248,7 +248,7 @@ test("built-in roles are listed with their permissions in words", async () => {
     body.data.map(({ id, permissions_in_words }: Record<string, unknown>) => [id, permissions_in_words]),
   );
   expect(words.owner).toEqual(["Everything"]);
-  expect(words.billing).toEqual(["Billing: read, write", "Reports and message log: read"]);
+  expect(words.billing).toEqual(["Billing: read, write", "Reports and message log: read", "Notices: write"]);
   expect(body.data.filter(({ is_built_in }: Record<string, unknown>) => is_built_in)).toHaveLength(8);
 });
 
