@@ -4475,7 +4475,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What needs a hand in this workspace
+         * What needs attention in this workspace
          * @description Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.
          *
          *     Any valid key, and any member of the workspace, may call this.
@@ -10604,7 +10604,7 @@ export interface components {
             code: number | null;
             /** @description Enhanced status code (RFC 3463). */
             enhanced_code: string | null;
-            /** @description The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null if there was no connection, in capture mode, and for attempts of earlier versions. */
+            /** @description The SMTP conversation of the attempt: how its connection was opened, then the commands and replies for this message, some 8 kB at most. Null for what is not an SMTP attempt, if no host could be looked up, in capture mode, and for attempts of earlier versions. */
             conversation: components["schemas"]["ConversationLine"][] | null;
             /** @description Number of times, if it happened more than once at the same moment. */
             times: number;
@@ -11554,7 +11554,7 @@ export interface components {
              */
             id: string;
             /**
-             * @description What needs a hand.
+             * @description What needs attention.
              * @enum {string}
              */
             kind: "campaign_paused" | "campaign_approval_requested" | "autoresponder_stopped" | "domain_dns_broken" | "complaint_rate_high" | "blacklisted" | "webhook_failing" | "webhook_disabled" | "allowance_nearly_used" | "allowance_used_up" | "balance_low" | "balance_used_up" | "subscription_past_due" | "job_failed";
@@ -25342,7 +25342,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What needs a hand in this workspace */
+            /** @description What needs attention in this workspace */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -25358,7 +25358,7 @@ export interface operations {
                          * @constant
                          */
                         success: true;
-                        /** @description What needs a hand in this workspace. */
+                        /** @description What needs attention in this workspace. */
                         data: components["schemas"]["Notices"];
                         /** @description What was done, for people; do not parse it. */
                         message: string;

@@ -2311,7 +2311,7 @@ export interface Operations {
    */
   streamEvents(input: { query: Query<"streamEvents"> } & CallOptions): Call<Data<"streamEvents">>;
   /**
-   * What needs a hand in this workspace.
+   * What needs attention in this workspace.
    * Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.
    *
    * Any valid key, and any member of the workspace, may call this.

@@ -17,7 +17,7 @@ export interface SmtpAttempt {
   readonly isSourceChosen?: boolean;
   /** The TLS of the connection; null or missing without a connection. */
   readonly tls?: TlsNote | null;
-  /** What was said; null or missing without a connection. */
+  /** What was said; null or missing if no host could be looked up, and in capture mode. */
   readonly conversation?: SmtpConversation | null;
 }
 

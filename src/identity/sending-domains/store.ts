@@ -181,16 +181,23 @@ export async function updateLostChecks(
 /**
  * Sets `dkim_verified` from the domain's keys: one whose record was seen is enough. Its date stays when that key is
  * deleted.
+ * @param lostSince when the records were first not found (ISO 8601), if the flag is lost by a check; null if no loss is recorded
  */
 export function updateDkimVerified(
   tx: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
+  lostSince: string | null,
 ): Promise<SendingDomain | undefined> {
   return tx.row(sql`
     update sending_domains
     set dkim_verified = seen.since is not null,
-      dkim_verified_at = case when seen.since is not null then coalesce(dkim_verified_at, seen.since) end
+      dkim_verified_at = case when seen.since is not null then coalesce(dkim_verified_at, seen.since) end,
+      lost_checks = case
+        when seen.since is not null then lost_checks - 'dkim'
+        when dkim_verified and ${lostSince}::text is not null
+          then lost_checks || jsonb_build_object('dkim', ${lostSince}::text)
+        else lost_checks end
     from (
       select min(verified_at) as since from dkim_keys where workspace_id = ${workspaceId} and domain = ${domain}
     ) as seen

@@ -1,11 +1,12 @@
 /**
- * What needs a hand, by kind: one statement for each kind, for many workspaces at once. Each reads along an index of its
+ * What needs attention, by kind: one statement for each kind, for many workspaces at once. Each reads along an index of its
  * workspace, or a table that a workspace has few rows in, and returns at most `most` rows for each workspace.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
 import { DAY_MS } from "#platform/time-units.ts";
+import { isToApprove } from "#sending/campaigns/store.ts";
 
 interface Cause {
   readonly workspace_id: WorkspaceId;
@@ -48,8 +49,7 @@ export function listAskedApprovals(
     select c.id, c.name, c.approval_requested_at as since, c.approval_requested_by as asked_by,
       c.approval_message as message, c.revision
     from campaigns c
-    where c.workspace_id = w.workspace_id and c.status = 'draft' and c.approval_requested_at is not null
-      and c.approval_revision = c.revision and c.deleted_at is null`;
+    where c.workspace_id = w.workspace_id and ${isToApprove} and c.deleted_at is null`;
   return db.rows(each(workspaceIds, rows, most), "notices asked approvals");
 }
 
@@ -117,7 +117,7 @@ export function listListedTargets(
 ): Promise<ListedTarget[]> {
   const rows = sql`
     select m.id, m.target as name, m.listed_since as since, m.target_type, m.last_listed_zones as zones
-    from blacklist_monitors m where m.workspace_id = w.workspace_id and m.listed_since is not null`;
+    from blacklist_monitors m where m.workspace_id = w.workspace_id and m.status = 'active' and m.listed_since is not null`;
   return db.rows(each(workspaceIds, rows, most), "notices listed targets");
 }
 
@@ -147,14 +147,18 @@ export interface FailedJob extends Cause {
   readonly error: string | null;
 }
 
+/** @param visible permissions of the jobs that are listed; null for all jobs */
 export function listFailedJobs(
   db: Queryable,
   workspaceIds: readonly WorkspaceId[],
   most: number,
+  visible: readonly string[] | null,
 ): Promise<FailedJob[]> {
+  const permissions = visible && [...visible];
   const rows = sql`
     select j.id, j.type as name, j.completed_at as since, j.permission, j.error from jobs j
-    where j.workspace_id = w.workspace_id and j.status = 'failed' and j.completed_at is not null`;
+    where j.workspace_id = w.workspace_id and j.status = 'failed' and j.completed_at is not null
+      and (${permissions}::text[] is null or j.permission = any (${permissions}::text[]))`;
   return db.rows(each(workspaceIds, rows, most), "notices failed jobs");
 }
 

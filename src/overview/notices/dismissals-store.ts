@@ -13,16 +13,18 @@ export interface Dismissal {
 
 /** Rows older than this are deleted with the next dismissal: a cause that lasts longer is shown again. */
 const KEPT_DAYS = 365;
-/** A workspace that has dismissed more in the last year sees the oldest again. */
-const MOST_READ = 2_000;
 
-export function listDismissals(db: Queryable, workspaceIds: readonly WorkspaceId[]): Promise<Dismissal[]> {
+/** The dismissals of these notices. */
+export function listDismissals(
+  db: Queryable,
+  notices: readonly { readonly workspaceId: WorkspaceId; readonly id: string }[],
+): Promise<Dismissal[]> {
   return db.rows(
     sql`
-    select w.workspace_id, d.* from unnest(${[...workspaceIds]}::uuid[]) as w (workspace_id)
-    cross join lateral (
-      select notice_id, dismissed_at, dismissed_by from notice_dismissals d
-      where d.workspace_id = w.workspace_id order by dismissed_at desc limit ${MOST_READ}) d`,
+    select workspace_id, notice_id, dismissed_at, dismissed_by
+    from unnest(${notices.map((one) => one.workspaceId)}::uuid[], ${notices.map((one) => one.id)}::uuid[])
+      as n (workspace_id, notice_id)
+    join notice_dismissals using (workspace_id, notice_id)`,
     "notices dismissals",
   );
 }

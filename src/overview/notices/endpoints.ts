@@ -1,4 +1,4 @@
-/** What needs a hand in a workspace, over HTTP. */
+/** What needs attention in a workspace, over HTTP. */
 import { type Static, Type } from "typebox";
 import { describeAudit } from "#platform/audit/pending-event.ts";
 import type { Clock } from "#platform/clock.ts";
@@ -50,13 +50,13 @@ export function noticeEndpoints({ db, clock, plans }: Dependencies): Endpoint[] 
       id: "listNotices",
       method: "GET",
       path: "/notices",
-      summary: "What needs a hand in this workspace",
+      summary: "What needs attention in this workspace",
       description:
         "Paused campaigns, broken DNS records, complaints, blacklists, webhooks, allowances, the balance, failed jobs, and campaigns that wait for approval. A notice ends with its cause. Only notices about what the caller may read are shown; requests for approval only to callers with `campaigns:send`. The topic `notices` of `GET /events` says when the list changes.",
       needs: "authenticated",
       query: { dismissed: flagField(false, "Whether dismissed notices are listed as well.", true) },
       answer: Notices,
-      message: ({ notices: { length } }) => (length === 0 ? "Nothing needs a hand" : "Notices"),
+      message: ({ notices: { length } }) => (length === 0 ? "Nothing needs attention" : "Notices"),
       async handle({ caller, query: { dismissed } }) {
         const all = await read(caller);
         return dismissed ? all : { ...all, notices: all.notices.filter((one) => one.dismissed_at === null) };

@@ -24,6 +24,8 @@ export interface Look {
   /** The most notices of this source for each workspace. */
   readonly most: number;
   readonly now: Date;
+  /** Permissions of the jobs that are looked at; null for all jobs. */
+  readonly jobPermissions: readonly string[] | null;
 }
 
 export interface NoticeSource {
@@ -186,8 +188,8 @@ export const noticeSources: readonly NoticeSource[] = [
   {
     kinds: ["job_failed"],
     permission: null,
-    async find({ db, workspaceIds, most }) {
-      const rows = await causes.listFailedJobs(db, workspaceIds, most);
+    async find({ db, workspaceIds, most, jobPermissions }) {
+      const rows = await causes.listFailedJobs(db, workspaceIds, most, jobPermissions);
       return rows.map((row) => ({
         workspaceId: row.workspace_id,
         permission: row.permission,

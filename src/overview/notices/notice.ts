@@ -1,4 +1,4 @@
-/** A notice: something in a workspace that needs a hand. It is derived from stored states, and ends with its cause. */
+/** A notice: something in a workspace that needs attention. It is derived from stored states, and ends with its cause. */
 import { hash } from "node:crypto";
 import { type Static, Type } from "typebox";
 import type { Resource } from "#platform/http/endpoint.ts";
@@ -9,7 +9,7 @@ export const notices: Resource = {
   name: "notices",
   label: "Notices",
   group: "Account",
-  about: "Notices say what needs a hand. Reading them needs the permission of what they are about.",
+  about: "Notices say what needs attention. Reading them needs the permission of what they are about.",
 };
 
 export const noticeKinds = [
@@ -68,7 +68,7 @@ export const NoticeShape = Type.Object(
       description:
         "Id of the notice. It stays the same while the cause lasts; a cause that begins again has another id.",
     }),
-    kind: Type.Enum([...noticeKinds], { description: "What needs a hand." }),
+    kind: Type.Enum([...noticeKinds], { description: "What needs attention." }),
     severity: Type.Enum([...noticeSeverities], {
       description:
         "`critical`: mail is not sent, or the sender's reputation suffers; `warning`: that may happen; `info`: someone waits.",

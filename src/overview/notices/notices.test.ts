@@ -64,7 +64,7 @@ describe("notices", () => {
   test("are none in a workspace where all is well", async () => {
     const { call } = await scene();
     const { body } = await call("GET", "/notices");
-    expect([body.data, body.message]).toEqual([{ notices: [], incomplete: [] }, "Nothing needs a hand"]);
+    expect([body.data, body.message]).toEqual([{ notices: [], incomplete: [] }, "Nothing needs attention"]);
   });
 
   test("a paused campaign is one, with the reason, until it is resumed", async () => {
@@ -192,6 +192,11 @@ describe("notices", () => {
       title: "20.30.40.50 is on 2 blacklists",
       resource: { kind: "blacklist_monitor", id, path: `/api/v1/blacklist/monitors/${id}` },
     });
+    const setStatus = (status: string) => own.call("PATCH", `/blacklist/monitors/${id}`, { status });
+    expect((await setStatus("paused")).status).toBe(200);
+    expect(await own.list()).toEqual([]);
+    expect((await setStatus("active")).status).toBe(200);
+    expect(await own.list()).toHaveLength(1);
     await run([]);
     expect(await own.list()).toEqual([]);
   });
@@ -308,6 +313,14 @@ describe("notices", () => {
       (await service.newPerson(permissions, { workspaceId: own.workspaceId })).call;
     expect(await listWith(await callerWith(["subscribers:read"]))).toHaveLength(1);
     expect(await listWith(await callerWith(["validations:read"]))).toEqual([]);
+    clock.advance(HOUR_MS);
+    await db.run(sql`
+      insert into jobs (workspace_id, id, type, status, permission, completed_at, expires_at)
+      select ${own.workspaceId}, gen_random_uuid(), 'export_report', 'failed', 'reports:read', ${clock.now()}, ${clock.now()}
+      from generate_series(1, 60)`);
+    const { body } = await (await callerWith(["subscribers:read"]))("GET", "/notices");
+    expect(only(body.data.notices)).toMatchObject({ resource: { id } });
+    expect(body.data.incomplete).toEqual([]);
   });
 
   test("are only those about what the caller may read", async () => {

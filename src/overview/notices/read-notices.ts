@@ -31,6 +31,11 @@ export interface WorkspaceNotices {
   readonly incomplete: readonly NoticeKind[];
 }
 
+interface NamedNotice extends FoundNotice {
+  /** Names the workspace as well (noticeId). */
+  readonly id: string;
+}
+
 interface Dependencies {
   readonly db: Queryable;
   readonly plans: Plans;
@@ -67,37 +72,37 @@ export async function readNotices(
   now: Date,
   permissions?: readonly string[],
 ): Promise<ReadonlyMap<WorkspaceId, WorkspaceNotices>> {
-  const look = { db, plans, workspaceIds, most: MOST_OF_SOURCE + 1, now };
-  const found = new Map<WorkspaceId, { notices: FoundNotice[]; incomplete: NoticeKind[] }>(
+  const jobPermissions = permissions === undefined ? null : visibleJobs(permissions);
+  const look = { db, plans, workspaceIds, most: MOST_OF_SOURCE + 1, now, jobPermissions };
+  const found = new Map<WorkspaceId, { notices: NamedNotice[]; incomplete: NoticeKind[] }>(
     workspaceIds.map((id) => [id, { notices: [], incomplete: [] }]),
   );
   for (const { kinds, permission, find } of noticeSources) {
     if (permissions !== undefined && !maySee(permission, kinds, permissions)) continue;
     for (const [workspaceId, ofSource] of Map.groupBy(await find(look), (one) => one.workspaceId)) {
       const known = found.get(workspaceId);
-      known?.notices.push(...ofSource.slice(0, MOST_OF_SOURCE));
+      const named = ofSource.slice(0, MOST_OF_SOURCE).map((one) => ({ ...one, id: noticeId(one) }));
+      known?.notices.push(...named);
       if (ofSource.length > MOST_OF_SOURCE) known?.incomplete.push(...kinds);
     }
   }
-  const dismissals = Map.groupBy(await listDismissals(db, workspaceIds), (one) => one.workspace_id);
+  const all = [...found.values()].flatMap(({ notices }) => notices);
+  const rows = all.length === 0 ? [] : await listDismissals(db, all);
+  const dismissals = new Map(rows.map((row) => [row.notice_id, row]));
   return new Map(
     [...found].map(([workspaceId, { notices, incomplete }]) => {
-      const dismissed = new Map(dismissals.get(workspaceId)?.map((one) => [one.notice_id, one]));
-      const guarded = notices.map((one) => guardedNotice(one, dismissed)).toSorted(byUrgency);
+      const guarded = notices.map((one) => guardedNotice(one, dismissals.get(one.id))).toSorted(byUrgency);
       const seen = guarded.filter((one) => permissions === undefined || maySeeNotice(one, permissions));
       return [workspaceId, { notices: seen, incomplete }];
     }),
   );
 }
 
-function guardedNotice(found: FoundNotice, dismissals: ReadonlyMap<string, Dismissal>): GuardedNotice {
+function guardedNotice(found: NamedNotice, dismissal: Dismissal | undefined): GuardedNotice {
   const { workspaceId: _, permission, cause: _cause, ...shown } = found;
-  const id = noticeId(found);
-  const dismissal = dismissals.get(id);
   return {
     permission,
     notice: {
-      id,
       ...shown,
       dismissed_at: dismissal?.dismissed_at ?? null,
       dismissed_by: dismissal?.dismissed_by ?? null,

@@ -21,24 +21,21 @@ export interface ServerAnswer {
 }
 
 /**
- * `unreachable`: the host has no address, or refuses connections. `private`: it is on a private network. `late`: no answer in
- * time. `circling`: too many redirects. `unasked`: not asked, or the DNS did not answer. The reason is a clause for people.
+ * `unreachable`: the host has no address, or refuses connections. `private`: it is on a private network. `timeout`: no answer
+ * in time. `redirect_loop`: too many redirects. `bad_redirect`: a redirect to no address. `unasked`: not asked, or the DNS did
+ * not answer. The reason is a clause for people.
  */
-export type ServerSilence = {
-  readonly outcome: "unreachable" | "private" | "late" | "circling" | "unasked";
+export type AskFailure = {
+  readonly outcome: "unreachable" | "private" | "timeout" | "redirect_loop" | "bad_redirect" | "unasked";
   readonly reason: string;
 };
 
-export type AskResult = ServerAnswer | ServerSilence;
-
-export interface AskOptions extends AddressSearch {
-  /** For all requests of one target together. Default: 6 seconds. */
-  readonly timeoutMs?: number;
-}
+export type AskResult = ServerAnswer | AskFailure;
 
 /** Some servers do not answer HEAD, which leaves the rest of the time for GET. */
 const HEAD_MS = 2_500;
-const TIMEOUT_MS = 6_000;
+/** For all requests of one target together. */
+export const ASKED_FOR_MS = 6_000;
 const MOST_REDIRECTS = 5;
 /** Octets of an image without Content-Length that are read. */
 const MOST_READ = 5 * 1024 * 1024;
@@ -48,63 +45,68 @@ const headers = {
   "user-agent": "Posthaste-Check/1 (checks the links of a mail for its author)",
   accept: "*/*",
 };
-const late: ServerSilence = { outcome: "late", reason: "it did not answer in time" };
+const timedOut: AskFailure = { outcome: "timeout", reason: "it did not answer in time" };
+
+/** GET may have an answer where HEAD has none of use. */
+const faultsOfHead: ReadonlySet<AskFailure["outcome"]> = new Set(["timeout", "bad_redirect"]);
 
 /** Never rejects. */
-export async function askServer(kind: AskedKind, url: URL, options: AskOptions): Promise<AskResult> {
-  const deadline = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
-  if (kind === "image") return follow("GET", url, deadline, options);
+export async function askServer(kind: AskedKind, url: URL, search: AddressSearch): Promise<AskResult> {
+  const deadline = AbortSignal.timeout(ASKED_FOR_MS);
+  if (kind === "image") return follow(kind, "GET", url, deadline, search);
   const brief = AbortSignal.any([deadline, AbortSignal.timeout(HEAD_MS)]);
-  const answer = await follow("HEAD", url, brief, options);
+  const answer = await follow(kind, "HEAD", url, brief, search);
   // Many servers refuse HEAD, or answer it wrongly.
-  const isFinal = answer.outcome === "answered" ? answer.status < 400 : answer.outcome !== "late";
-  return isFinal ? answer : follow("GET", url, deadline, options);
+  const isFinal = answer.outcome === "answered" ? answer.status < 400 : !faultsOfHead.has(answer.outcome);
+  return isFinal ? answer : follow(kind, "GET", url, deadline, search);
 }
 
 async function follow(
+  kind: AskedKind,
   method: "GET" | "HEAD",
   first: URL,
   deadline: AbortSignal,
-  options: AskOptions,
+  search: AddressSearch,
 ): Promise<AskResult> {
   const hops: string[] = [];
   for (let url = first; hops.length <= MOST_REDIRECTS; ) {
-    const answer = await orLate(deadline, askOnce(method, url, deadline, options));
+    const answer = await orTimeout(deadline, askOnce(kind, method, url, deadline, search));
     if ("outcome" in answer) return answer;
     const { location, ...rest } = answer;
     if (location === null) return { outcome: "answered", hops, ...rest };
     url = location;
     hops.push(url.href);
   }
-  return { outcome: "circling", reason: `it redirects more than ${MOST_REDIRECTS} times` };
+  return { outcome: "redirect_loop", reason: `it redirects more than ${MOST_REDIRECTS} times` };
 }
 
 type OneAnswer = Omit<ServerAnswer, "outcome" | "hops"> & { readonly location: URL | null };
 
 async function askOnce(
+  kind: AskedKind,
   method: "GET" | "HEAD",
   url: URL,
   deadline: AbortSignal,
-  { resolver, allowPrivate }: AskOptions,
-): Promise<OneAnswer | ServerSilence> {
+  { resolver, allowPrivate }: AddressSearch,
+): Promise<OneAnswer | AskFailure> {
   const refused = refusalOf(url, allowPrivate);
   if (refused !== null) return { outcome: "unasked", reason: refused };
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const found = await findPublicAddresses(host, { resolver, allowPrivate });
-  if (found.outcome !== "found") return silenceOf[found.outcome](host);
+  if (found.outcome !== "found") return failureOf[found.outcome](host);
   const request = { method, headers, addresses: found.addresses, deadline };
-  return outgoingRequest(url, request, (answer) => readAnswer(answer, method, url)).catch((fault: unknown) =>
-    deadline.aborted ? late : { outcome: "unreachable", reason: faultText(fault) },
+  return outgoingRequest(url, request, (answer) => readAnswer(answer, kind, url)).catch((fault: unknown) =>
+    deadline.aborted ? timedOut : { outcome: "unreachable", reason: faultText(fault) },
   );
 }
 
-const silenceOf = {
-  absent: (host: string): ServerSilence => ({ outcome: "unreachable", reason: `${host} has no address` }),
-  hidden: (host: string): ServerSilence => ({
+const failureOf = {
+  absent: (host: string): AskFailure => ({ outcome: "unreachable", reason: `${host} has no address` }),
+  hidden: (host: string): AskFailure => ({
     outcome: "private",
     reason: `${host} is on a private network`,
   }),
-  failed: (host: string): ServerSilence => ({
+  failed: (host: string): AskFailure => ({
     outcome: "unasked",
     reason: `the DNS did not answer for ${host}`,
   }),
@@ -117,14 +119,19 @@ function refusalOf({ protocol, port, username, password }: URL, allowPrivate: bo
   return allowPrivate || webPorts.has(port) ? null : `port ${port} is not asked`;
 }
 
-async function readAnswer(answer: IncomingMessage, method: string, url: URL): Promise<OneAnswer> {
+/** The body of a link is never read: a page may be endless. */
+async function readAnswer(
+  answer: IncomingMessage,
+  kind: AskedKind,
+  url: URL,
+): Promise<OneAnswer | AskFailure> {
   const { statusCode: status = 0, headers: fields } = answer;
-  const { location } = fields;
-  const isRedirect = [301, 302, 303, 307, 308].includes(status) && location !== undefined;
-  const next = isRedirect ? URL.parse(location, url.href) : null;
-  if (next !== null || method === "HEAD" || status !== 200) {
-    return { status, location: next, bytes: null, isImage: false };
+  if ([301, 302, 303, 307, 308].includes(status)) {
+    const location = fields.location === undefined ? null : URL.parse(fields.location, url.href);
+    if (location !== null) return { status, location, bytes: null, isImage: false };
+    return { outcome: "bad_redirect", reason: "it redirects without saying to which address" };
   }
+  if (kind === "link" || status !== 200) return { status, location: null, bytes: null, isImage: false };
   const stated = Number(fields["content-length"] ?? Number.NaN);
   const { bytes, start } = await readSome(answer, Number.isSafeInteger(stated) ? FIRST_OCTETS : MOST_READ);
   return {
@@ -165,14 +172,14 @@ function faultText(fault: unknown): string {
   return connectionFault(first).slice(0, 200).toWellFormed().replaceAll("\0", "");
 }
 
-/** The result of `promise`, or "late" when the deadline passes first. */
-async function orLate<Result>(
+/** The result of `promise`, or "timeout" when the deadline passes first. */
+async function orTimeout<Result>(
   deadline: AbortSignal,
   promise: Promise<Result>,
-): Promise<Result | ServerSilence> {
-  if (deadline.aborted) return late;
-  const passed = Promise.withResolvers<ServerSilence>();
-  const onAbort = () => passed.resolve(late);
+): Promise<Result | AskFailure> {
+  if (deadline.aborted) return timedOut;
+  const passed = Promise.withResolvers<AskFailure>();
+  const onAbort = () => passed.resolve(timedOut);
   deadline.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([promise, passed.promise]);

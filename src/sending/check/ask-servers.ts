@@ -8,7 +8,7 @@ import { createKeyedLimiter, createLimiter } from "#platform/concurrency.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { AddressSearch } from "#platform/network/find-public-addresses.ts";
 import { MINUTE_MS } from "#platform/time-units.ts";
-import { type AskedKind, type AskResult, askServer, type ServerSilence } from "./ask-server.ts";
+import { type AskedKind, type AskFailure, type AskResult, askServer } from "./ask-server.ts";
 
 /** What is asked, without the fragment of its address. */
 export interface AskedTarget {
@@ -23,8 +23,8 @@ const MOST_LATE = 3;
 const LATE_MS = 20_000;
 const MOST_AT_ONCE = 64;
 const MOST_OF_WORKSPACE = 8;
-const noTime: ServerSilence = { outcome: "unasked", reason: "there was no time left" };
-const isLate: ServerSilence = { outcome: "unasked", reason: "its server did not answer for other addresses" };
+const noTime: AskFailure = { outcome: "unasked", reason: "there was no time left" };
+const isLate: AskFailure = { outcome: "unasked", reason: "its server did not answer for other addresses" };
 
 export class TargetServers {
   readonly #search: AddressSearch;
@@ -55,7 +55,7 @@ export class TargetServers {
     deadline: number,
   ): Promise<readonly AskResult[]> {
     if (targets.length === 0) return [];
-    const over = Promise.withResolvers<ServerSilence>();
+    const over = Promise.withResolvers<AskFailure>();
     const timer = setTimeout(() => over.resolve(noTime), Math.max(0, deadline - performance.now()));
     const results = targets.map((target) =>
       Promise.race([
@@ -73,7 +73,7 @@ export class TargetServers {
         if (performance.now() > deadline) return noTime;
         if ((this.#late.get(origin) ?? 0) >= MOST_LATE) return isLate;
         const result = await askServer(kind, new URL(url), this.#search);
-        if (result.outcome === "late") this.#late.set(origin, (this.#late.get(origin) ?? 0) + 1, LATE_MS);
+        if (result.outcome === "timeout") this.#late.set(origin, (this.#late.get(origin) ?? 0) + 1, LATE_MS);
         return result;
       }),
     );

@@ -25,6 +25,11 @@ const web = createServer((request, response) => {
   const status = /^\/status\/(\d+)/.exec(path)?.[1];
   if (status !== undefined) answer(Number(status));
   else if (path === "/get-only") answer(request.method === "HEAD" ? 405 : 200);
+  else if (path === "/endless") {
+    response.writeHead(request.method === "HEAD" ? 405 : 200);
+    if (request.method === "HEAD") response.end();
+    else response.write("<p>Hello</p>");
+  } else if (path === "/bad-location") redirect("http://[");
   else if (path === "/moved") redirect("/fine");
   else if (path === "/elsewhere") redirect(`http://other.co:${port}/fine`);
   else if (path === "/circle") redirect("/circle");
@@ -81,6 +86,8 @@ describe("a link", () => {
     ["/status/500", "link_server_error", "warning"],
     ["/status/403", "link_refused", "info"],
     ["/circle", "link_redirect_loop", "error"],
+    ["/status/302", "link_unreachable", "error"],
+    ["/bad-location", "link_unreachable", "error"],
     ["/elsewhere", "link_redirects_elsewhere", "info"],
   ])("to %s has the finding %s at its line and column", async (path, code, severity) => {
     const answer = await check(`<p>Hello</p>\n  ${linkTo(at(path))}`);
@@ -90,10 +97,12 @@ describe("a link", () => {
     expect(answer.links).toEqual({ total: 1, checked: 1, left_out: 0 });
   });
 
-  test("that works has none: by HEAD, by GET where HEAD is refused, and with a redirect on its site", async () => {
-    const answer = await check(["/fine", "/get-only", "/moved"].map((path) => linkTo(at(path))).join(""));
+  test("that works has none: by HEAD, by GET where HEAD is refused, with an endless page, and redirected on its site", async () => {
+    const answer = await check(
+      ["/fine", "/get-only", "/endless", "/moved"].map((path) => linkTo(at(path))).join(""),
+    );
     expect(about(answer, "link")).toEqual([]);
-    expect(answer.links?.checked).toBe(3);
+    expect(answer.links?.checked).toBe(4);
     expect(requests).toEqual(expect.arrayContaining(["HEAD /fine", "HEAD /get-only", "GET /get-only"]));
     expect(requests).not.toContain("GET /fine");
   });
@@ -218,6 +227,7 @@ test("servers that never answer do not keep the check beyond ten seconds, and ar
   expect(performance.now() - begin - rendering).toBeLessThan(10_000);
   const slow = about(answer, "link").filter(({ code }) => code === "link_slow");
   expect(slow.length).toBeGreaterThan(0);
+  expect(slow[0]?.message).toContain("within 6 seconds");
   expect(answer.unchecked).toMatchObject([{ part: "links" }]);
   expect((answer.links?.checked ?? 0) + 30).toBeGreaterThanOrEqual(31);
 }, 60_000);

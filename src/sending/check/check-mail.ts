@@ -14,11 +14,16 @@ import { checkMarkup, type MarkupReading } from "./check-markup.ts";
 import { type ChosenTargets, chooseTargets } from "./choose-targets.ts";
 import { faultFinding, htmlFindings, type PlacedFinding, wholeFinding } from "./findings.ts";
 
+export interface MailToCheck extends MailToRender {
+  /** Whether a spam scanner gets the whole mail, which otherwise stays in the thread. */
+  readonly isScanned: boolean;
+}
+
 export interface MailCheck {
   readonly findings: readonly CheckFinding[];
   /** Links and images whose servers are asked. */
   readonly outside: ChosenTargets;
-  /** The whole mail for a spam scanner; null when it is larger than scanners take, or cannot be rendered. */
+  /** The whole mail for a spam scanner; null when none gets it, it is larger than scanners take, or cannot be rendered. */
   readonly message: Uint8Array | null;
   readonly subject: string;
   readonly previewText: string;
@@ -43,7 +48,7 @@ const MANY_PROGRAMS = 15;
 const leading = /^(?:Gmail|Apple Mail)/;
 const nothing: MarkupReading = { findings: [], targets: [], images: 0 };
 
-export async function checkMail(mail: MailToRender): Promise<MailCheck> {
+export async function checkMail(mail: MailToCheck): Promise<MailCheck> {
   const { campaign, files } = mail;
   const html = campaign.html_content ?? "";
   const map = html === "" ? null : mapOf(html);
@@ -68,7 +73,8 @@ export async function checkMail(mail: MailToRender): Promise<MailCheck> {
     ...sizeFindings(rendered),
   ];
   const { subject, sizeBytes: size, htmlBytes: htmlSize } = rendered;
-  const message = rendered.message.length > MOST_SCANNED ? null : rendered.message;
+  const isGiven = mail.isScanned && rendered.message.length <= MOST_SCANNED;
+  const message = isGiven ? rendered.message : null;
   return { findings, outside, message, subject, previewText, size, htmlSize };
 }
 

@@ -34,9 +34,9 @@ export function checkMarkup(html: string, { tags }: HtmlMap, contentIds: Readonl
     if (tag.element === "a" || tag.element === "area") {
       const href = value("href");
       if (href === undefined) continue;
-      const fault = linkFault(href) ?? (tag.element === "a" ? textFault(html, tag, href) : null);
-      if (fault !== null) findings.push({ ...fault, at: tag.start, url: href.slice(0, 2_000) });
-      if (isOutside(href) && fault?.code !== "link_placeholder")
+      const faults = [...linkFaults(href), ...(tag.element === "a" ? textFaults(html, tag, href) : [])];
+      findings.push(...faults.map((fault) => ({ ...fault, at: tag.start, url: href.slice(0, 2_000) })));
+      if (isOutside(href) && !isPlaceholder(href.trim()))
         targets.push({ kind: "link", url: href.trim(), at: tag.start });
     } else if (tag.element === "img") {
       images += 1;
@@ -95,80 +95,72 @@ function isPlaceholder(url: string): boolean {
   return exampleHost.test(new URL(url).hostname) || placeholderWords.test(url);
 }
 
-function linkFault(href: string): Fault | null {
+/** What is wrong with an address; of a placeholder nothing else, because it is replaced. */
+function linkFaults(href: string): Fault[] {
   const url = href.trim();
-  if (templateMark.test(url)) return null;
+  if (templateMark.test(url)) return [];
   if (url === "" || url === "#") {
-    return {
-      severity: "error",
-      code: "link_empty",
-      message: "A link leads nowhere.",
-      fix: "Give its address, or remove the link.",
-    };
+    const message = "A link leads nowhere.";
+    return [{ severity: "error", code: "link_empty", message, fix: "Give its address, or remove the link." }];
   }
-  if (url.startsWith("#") || /^(?:mailto|tel|sms):/i.test(url)) return null;
+  if (url.startsWith("#") || /^(?:mailto|tel|sms):/i.test(url)) return [];
   if (/^(?:javascript|data|file|vbscript):/i.test(url)) {
     const message = "Mail programs do not open a link with this scheme.";
-    return { severity: "error", code: "link_scheme", message, fix: "Use an https address." };
+    return [{ severity: "error", code: "link_scheme", message, fix: "Use an https address." }];
   }
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || parsed.host === "") {
-    return {
-      severity: "error",
-      code: "link_incomplete",
-      message: `The link "${url.slice(0, 100)}" is no complete address, so it does not work in a mail.`,
-      fix: "Write the whole address, beginning with https://.",
-    };
+    const message = `The link "${url.slice(0, 100)}" is no complete address, so it does not work in a mail.`;
+    const fix = "Write the whole address, beginning with https://.";
+    return [{ severity: "error", code: "link_incomplete", message, fix }];
   }
   const { hostname, protocol } = parsed;
   if (isPlaceholder(url)) {
-    return {
-      severity: "warning",
-      code: "link_placeholder",
-      message: `The link to ${hostname} looks like a placeholder.`,
-      fix: "Give the real address.",
-    };
+    const message = `The link to ${hostname} looks like a placeholder.`;
+    return [{ severity: "warning", code: "link_placeholder", message, fix: "Give the real address." }];
   }
+  const faults: Fault[] = [];
   if (/^[\d.]+$/.test(hostname) || hostname.startsWith("[")) {
     const message = "A link to an IP address looks like spam to filters.";
-    return { severity: "warning", code: "link_to_ip_address", message, fix: "Use a host name." };
+    faults.push({ severity: "warning", code: "link_to_ip_address", message, fix: "Use a host name." });
   }
   if (shorteners.has(hostname)) {
     const message = `Filters distrust links through the shortener ${hostname}.`;
-    return { severity: "warning", code: "link_shortened", message, fix: "Link to the target itself." };
+    faults.push({ severity: "warning", code: "link_shortened", message, fix: "Link to the target itself." });
   }
   if (protocol === "http:") {
     const message = `The link to ${hostname} is not encrypted.`;
-    return { severity: "info", code: "link_http", message, fix: "Use https if the site supports it." };
+    faults.push({
+      severity: "info",
+      code: "link_http",
+      message,
+      fix: "Use https if the site supports it.",
+    });
   }
-  return null;
+  return faults;
 }
 
 /** A link without text, or whose text is an address of another site than its target. */
-function textFault(html: string, tag: HtmlTag, href: string): Fault | null {
+function textFaults(html: string, tag: HtmlTag, href: string): Fault[] {
   const following = html.slice(tag.end, tag.end + LONGEST_LINK_TEXT);
   const end = following.search(/<\/a/i);
-  if (end === -1) return null;
+  if (end === -1) return [];
   const inner = following.slice(0, end);
-  if (/<img|<svg|<picture/i.test(inner) || templateMark.test(inner)) return null;
+  if (/<img|<svg|<picture/i.test(inner) || templateMark.test(inner)) return [];
   const text = decodeEntities(inner.replaceAll(/<[^>]*>/g, "")).trim();
   if (text === "") {
-    return {
-      severity: "warning",
-      code: "link_without_text",
-      message: "A link has no text, so readers cannot see or use it.",
-      fix: "Give it a text, or remove it.",
-    };
+    const message = "A link has no text, so readers cannot see or use it.";
+    return [
+      { severity: "warning", code: "link_without_text", message, fix: "Give it a text, or remove it." },
+    ];
   }
-  if (!isOutside(href) || !looksLikeAddress.test(text)) return null;
-  const [shown, target] = [getDomain(text), getDomain(href)];
-  if (shown === null || target === null || shown === target) return null;
-  return {
-    severity: "warning",
-    code: "link_misleading",
-    message: `A link shows ${shown} and leads to ${target}: filters and readers take this for phishing.`,
-    fix: "Show words in place of the address, or the address that the link leads to.",
-  };
+  if (!isOutside(href) || !looksLikeAddress.test(text)) return [];
+  // An IP address has no domain.
+  const [shown, target] = [getDomain(text), getDomain(href) ?? new URL(href.trim()).hostname];
+  if (shown === null || shown === target) return [];
+  const message = `A link shows ${shown} and leads to ${target}: filters and readers take this for phishing.`;
+  const fix = "Show words in place of the address, or the address that the link leads to.";
+  return [{ severity: "warning", code: "link_misleading", message, fix }];
 }
 
 function imageFault(src: string | undefined, contentIds: ReadonlySet<string>): Fault | null {

@@ -6,6 +6,7 @@ import type { Clock } from "#platform/clock.ts";
 import { createKeyedLimiter } from "#platform/concurrency.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { missingPermissions } from "#platform/http/authenticate.ts";
+import { need, permissionOf } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { takeQuota, useOf } from "#platform/limits/quota-store.ts";
 import type { AddressSearch } from "#platform/network/find-public-addresses.ts";
@@ -15,13 +16,14 @@ import { type LoadedMail, SAMPLE_SENDER } from "#sending/preview/load-mail.ts";
 import { type MailComposing, prepareMail } from "#sending/preview/prepare-mail.ts";
 import { type AskAside, createMailThread } from "#sending/preview/render-in-thread.ts";
 import { getMeterReading } from "#workspace/billing/meter.ts";
+import { billing } from "#workspace/billing/permission.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import type { AskedKind } from "./ask-server.ts";
 import { TargetServers } from "./ask-servers.ts";
 import { askSpamd, type SpamAnswer, type SpamdServer, type SpamReport } from "./ask-spamd.ts";
 import { type AudienceCount, countAudience } from "./audience-before-sending.ts";
 import type { AudienceBeforeSending, CampaignCheck, CheckFinding, CheckPart } from "./campaign-check.ts";
-import type { MailCheck } from "./check-mail.ts";
+import type { MailCheck, MailToCheck } from "./check-mail.ts";
 import { checkSender, checkSettings } from "./check-settings.ts";
 import type { ChosenTargets } from "./choose-targets.ts";
 import { costOf, durationOf } from "./cost-and-duration.ts";
@@ -42,7 +44,7 @@ const OUTSIDE_MS = 9_000;
 const LEAST_OUTSIDE_MS = 3_000;
 /** A rule with this many points is worth a change of the mail. */
 const MANY_POINTS = 1;
-const READ_BILLING = "billing:read";
+const READ_BILLING = permissionOf(need(billing, "read"));
 const kinds = { link: "links", image: "images" } as const satisfies Record<AskedKind, CheckPart>;
 const noReading: TargetReading = {
   findings: [],
@@ -52,14 +54,14 @@ const noReading: TargetReading = {
 
 export class MailChecker {
   readonly #deps: CampaignCheckDeps;
-  readonly #readContent: AskAside<MailCheck>;
+  readonly #readContent: AskAside<MailCheck, MailToCheck>;
   readonly #servers: TargetServers;
   /** A scanner works on few mails at a time. */
   readonly #takeTurnToScan = createKeyedLimiter<WorkspaceId>(1);
 
   constructor(deps: CampaignCheckDeps) {
     this.#deps = deps;
-    this.#readContent = createMailThread<MailCheck>(new URL("check-thread.ts", import.meta.url));
+    this.#readContent = createMailThread<MailCheck, MailToCheck>(new URL("check-thread.ts", import.meta.url));
     this.#servers = new TargetServers(deps.servers);
   }
 
@@ -104,11 +106,12 @@ export class MailChecker {
   ) {
     const person = await samplePerson(this.#deps.db, workspaceId, loaded.listId, now);
     const prepared = await prepareMail(this.#deps, loaded, { person, now, showsFiles: false });
-    const mail = await this.#readContent(workspaceId, prepared);
+    const isScanned = this.#deps.spamd !== null && !without.has("spam_score");
+    const mail = await this.#readContent(workspaceId, { ...prepared, isScanned });
     const deadline = Math.max(begin + OUTSIDE_MS, performance.now() + LEAST_OUTSIDE_MS);
     const [reading, spam] = await Promise.all([
       this.#askServers(workspaceId, mail.outside, without, { now, deadline }),
-      without.has("spam_score") ? null : this.#scan(workspaceId, mail, deadline),
+      isScanned ? this.#scan(workspaceId, mail, deadline) : null,
     ]);
     const { counts } = reading;
     const countOf = (kind: AskedKind) => {

@@ -1,6 +1,6 @@
 /** Findings about links and images, from what their servers answered. */
 import { getDomain } from "tldts";
-import type { AskedKind, AskResult, ServerAnswer } from "./ask-server.ts";
+import { ASKED_FOR_MS, type AskedKind, type AskResult, type ServerAnswer } from "./ask-server.ts";
 import type { CheckFinding, Severity } from "./campaign-check.ts";
 import type { PlacedTarget } from "./choose-targets.ts";
 import { wholeFinding } from "./findings.ts";
@@ -87,12 +87,13 @@ function faultsOf({ kind, url }: PlacedTarget, result: AskResult): Fault[] {
     case "unasked":
       return [];
     case "unreachable":
+    case "bad_redirect":
       return [broken("error", "unreachable", `cannot be reached: ${result.reason}`)];
     case "private":
       return [broken("error", "private", `cannot be reached by readers: ${result.reason}`)];
-    case "late":
-      return [broken("warning", "slow", "gave no answer within seconds")];
-    case "circling":
+    case "timeout":
+      return [broken("warning", "slow", `gave no answer within ${ASKED_FOR_MS / 1000} seconds`)];
+    case "redirect_loop":
       return [broken("error", "redirect_loop", `cannot be reached: ${result.reason}`)];
     case "answered":
       return [

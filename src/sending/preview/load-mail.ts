@@ -4,7 +4,9 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
+import { need, permissionOf } from "#platform/http/endpoint.ts";
 import { newId } from "#platform/ids.ts";
+import { autoresponders } from "#sending/autoresponders/autoresponder.ts";
 import { listSteps } from "#sending/autoresponders/steps-store.ts";
 import { findAutoresponder } from "#sending/autoresponders/store.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
@@ -20,7 +22,7 @@ import type { OrderedMail } from "./rendered-mail.ts";
 /** The sender of content that has none yet. */
 export const SAMPLE_SENDER = "sender@example.com";
 /** The content of an autoresponder is not shown to a key for campaigns alone. */
-const READ_AUTORESPONDERS = "autoresponders:read";
+const READ_AUTORESPONDERS = permissionOf(need(autoresponders, "read"));
 
 /** A mail with what is needed to write it, and to choose its reader. */
 export interface LoadedMail {

@@ -1,9 +1,11 @@
 /** What a preview and a check need to write a mail: the person as whom it is written, and how the mail is composed. */
+import { subscribers } from "#audience/subscribers/permission.ts";
 import type { FindIdentity } from "#delivery/compose/compose-leased-message.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
+import { need, permissionOf } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { fieldNames, optionsOf } from "#sending/content/compile-for-workspace.ts";
 import {
@@ -19,7 +21,7 @@ import type { MailToRender } from "./render-mail.ts";
 import type { RenderOrder } from "./rendered-mail.ts";
 
 /** Subscribers are personal data, which a key for campaigns alone does not see. */
-const READ_PEOPLE = "subscribers:read";
+const READ_PEOPLE = permissionOf(need(subscribers, "read"));
 
 export interface MailComposing {
   readonly db: Database;
