@@ -201,7 +201,9 @@ function differs(current: Campaign, { attachments, ...changes }: Partial<Campaig
   if (changes.warnings !== undefined && !isDeepStrictEqual(changes.warnings, current.warnings)) return true;
   return campaignFieldNames.some(
     (name) =>
-      name !== "attachments" && changes[name] !== undefined && !isDeepStrictEqual(changes[name], current[name]),
+      name !== "attachments" &&
+      changes[name] !== undefined &&
+      !isDeepStrictEqual(changes[name], current[name]),
   );
 }
 
