@@ -64,7 +64,8 @@ export const Job = Type.Object(
     skipped: Type.Integer({ description: "Rows that changed nothing." }),
     counts: described(Counts, "The same rows by their outcome."),
     result: Type.Unknown({
-      description: "The result of the job; null until it has ended, and if the result is a file. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough.",
+      description:
+        "The result of the job; null until it has ended, and if the result is a file. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough.",
     }),
     error: nullable(Type.String({ description: "Why it failed." })),
     download_url: nullable(Type.String({ description: "Path of the result file." })),
