@@ -186,7 +186,7 @@ async function change(
   const changed = { ...current, ...changes };
   return deps.db.transaction(async (tx) => {
     if (changesAudience) await requireAudience(tx, workspaceId, { body: whole, settings: changed }, now);
-    // The draft in its revision stays as it is: an approval of it stays valid, and nobody's copy is out of date.
+    // The draft keeps its revision: its approval and the versions that other callers have read stay valid.
     if (!differs(current, changes)) return true;
     const write = () => changeDraft(tx, workspaceId, current, changes, changesAudience ? changed : null, now);
     const isLarge = largeFields.some((name) => changes[name] !== undefined);
