@@ -11365,7 +11365,7 @@ export interface components {
             } & {
                 [key: string]: number;
             };
-            /** @description The result of the job; null until it has ended, and if the result is a file. */
+            /** @description The result of the job; null until it has ended, and if the result is a file. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough. */
             result: unknown;
             /** @description Why it failed. */
             error: string | null;

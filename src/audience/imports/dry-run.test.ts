@@ -137,3 +137,20 @@ it("a dry run refuses what the import refuses", async () => {
   const job = await ended(await dryRun(await newList(), "First,Last\nA,B\n"));
   expect(job).toMatchObject({ status: "failed", error: expect.stringContaining("no column named Email") });
 });
+
+it("a dry run that query and form contradict each other about is refused", async () => {
+  const { status, body } = await dryRun(await newList(), "Email\na@x.example\n", { dry_run: "false" });
+  expect([status, body.details[0].field]).toEqual([400, "dry_run"]);
+});
+
+it("an import that fails has all counts", async () => {
+  const job = await ended(await call("POST", ...(await unreadable())));
+  const counts = { created: 0, updated: 0, unchanged: 0, duplicates: 0, invalid: 0 };
+  expect(job).toMatchObject({ status: "failed", counts });
+});
+
+async function unreadable(): Promise<[string, FormData]> {
+  const form = new FormData();
+  form.append("csvFile", new Blob(["Name\nAnn\n"]), "people.csv");
+  return [`/mailing-lists/${await newList()}/subscribers/import-async`, form];
+}

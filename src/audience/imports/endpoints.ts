@@ -9,9 +9,9 @@ import { encodingDescription, readEncodingName } from "#platform/csv/encodings.t
 import { TooManyCells } from "#platform/csv/read.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { dateFormatDescription, readDateFormat } from "#platform/dates/input-date-format.ts";
-import { ApiError, notFound } from "#platform/errors.ts";
+import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { flagField } from "#platform/http/request/query.ts";
+import { flagField, type QueryField } from "#platform/http/request/query.ts";
 import { fileField, type UploadedFile } from "#platform/http/request/uploads.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
@@ -106,10 +106,8 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
         "Starts a background job and answers 202 with its id. Follow it at `GET /jobs/{job_id}`; rows that were refused are in the file of `GET /jobs/{job_id}/errors`. Existing people are updated. A worse status is never replaced by `active` unless `resubscribe` is true. `mapping` says which field each column is for; without it the header does, and `file` of the answer shows the columns with suggestions to begin a mapping with. Use `dry_run` first to see what the file would change. No subscriber events are sent.",
       needs,
       query: {
-        dry_run: flagField(
-          false,
+        dry_run: dryRunField(
           "Only report what the import would do: the job changes nothing, and its result is the report.",
-          true,
         ),
       },
       body: ImportForm,
@@ -129,7 +127,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
           trigger_autoresponders: body.trigger_autoresponders ?? false,
           encoding: readEncodingName(body.encoding) ?? null,
           date_format: readDateFormat(body.date_format) ?? null,
-          dry_run: query.dry_run || body.dry_run === true,
+          dry_run: readDryRun(query.dry_run, body.dry_run),
           status: body.status ?? null,
           opt_out_column: body.opt_out_column ?? null,
           mapping: body.mapping ?? null,
@@ -148,6 +146,24 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       },
     }),
   ];
+}
+
+/** A flag that is false if absent, and true without a value; undefined if absent. */
+function dryRunField(description: string): QueryField<boolean | undefined> {
+  const flag = flagField(false, description, true);
+  return {
+    schema: flag.schema,
+    read: (text, name) => (text === undefined ? undefined : flag.read(text, name)),
+  };
+}
+
+/** @throws ApiError VALIDATION_ERROR if query and form contradict each other */
+function readDryRun(inQuery: boolean | undefined, inForm: boolean | undefined): boolean {
+  if (inQuery !== undefined && inForm !== undefined && inQuery !== inForm) {
+    const message = `dry_run is ${inQuery} in the query and ${inForm} in the form: send one of them`;
+    throw invalid({ field: "dry_run", message });
+  }
+  return inQuery ?? inForm ?? false;
 }
 
 /**

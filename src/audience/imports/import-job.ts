@@ -56,6 +56,8 @@ export function importHandler({
     }
 
     async function readUpload() {
+      // A file that cannot be read ends the job with these.
+      report({ counts: { created: 0, updated: 0, unchanged: 0, duplicates: 0, invalid: 0 } });
       await using upload = await openInput();
       const fields = await listSettledFields(db, workspaceId, place.mailingListId);
       const target = await openTarget(db, workspaceId, fields);

@@ -312,7 +312,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
     ignoreBodies(scope);
     await scope.register(multipart);
     for (const endpoint of options.endpoints.filter(isForm)) {
-      add(scope, endpoint, formLimit(endpoint.bodyLimit ?? BODY_LIMIT));
+      add(scope, endpoint, formLimit(endpoint.body, endpoint.bodyLimit ?? BODY_LIMIT));
     }
   });
   // Within the scope of the API, so that requests to unknown paths are authenticated first, like all others.

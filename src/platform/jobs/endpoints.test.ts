@@ -265,6 +265,25 @@ describe("the list of jobs", () => {
   });
 });
 
+describe("the values of people in a job's result", () => {
+  it("are only shown to callers who may read what the job is about", async () => {
+    const id = await endedJob("completed");
+    const result = {
+      rows: 1,
+      columns: [{ column: "Email", samples: ["ann@example.test"] }],
+      examples: { new: [{ line: 2, email: "ann@example.test" }] },
+    };
+    await database.run(sql`update jobs set result = ${JSON.stringify(result)}::jsonb where id = ${id}`);
+    const resultsFor = async (key: Parameters<typeof api.call>[2]) => [
+      (await api.call("GET", `/jobs/${id}`, key)).body.data.result,
+      (await api.call("GET", "/jobs", key)).body.data.jobs[0].result,
+    ];
+    expect(await resultsFor(keyWith("subscribers:read"))).toEqual([result, result]);
+    const shown = { rows: 1, columns: [{ column: "Email" }] };
+    expect(await resultsFor(keyWith("jobs:read"))).toEqual([shown, shown]);
+  });
+});
+
 describe("the files of a job", () => {
   it("are downloads of its CSV", async () => {
     const id = await endedJob("completed", {

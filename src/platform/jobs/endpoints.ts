@@ -64,7 +64,8 @@ export const Job = Type.Object(
     skipped: Type.Integer({ description: "Rows that changed nothing." }),
     counts: described(Counts, "The same rows by their outcome."),
     result: Type.Unknown({
-      description: "The result of the job; null until it has ended, and if the result is a file.",
+      description:
+        "The result of the job; null until it has ended, and if the result is a file. Its `examples` and the `samples` of its columns are only there for callers who may read what the job is about: `jobs:read` is not enough.",
     }),
     error: nullable(Type.String({ description: "Why it failed." })),
     download_url: nullable(Type.String({ description: "Path of the result file." })),
@@ -173,7 +174,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
           countJobs(db, workspaceId, filter),
         ]);
         const page = walk.shown(rows, total, ({ id }) => id);
-        return { jobs: page.rows.map(describe), pagination: page.pagination };
+        return { jobs: page.rows.map((job) => shownTo(caller, job)), pagination: page.pagination };
       },
     }),
     endpoint({
@@ -186,7 +187,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       needs: need(jobs, "read", "handler"),
       answer: Job,
       message: "Job",
-      handle: async ({ caller, params }) => describe(await get(caller, params.job_id, "read")),
+      handle: async ({ caller, params }) => shownTo(caller, await get(caller, params.job_id, "read")),
     }),
     endpoint({
       id: "downloadJobResult",
@@ -236,7 +237,8 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       message: (job) => (job.status === "cancelled" ? "Job cancelled" : "The job will stop shortly"),
       async handle({ caller, params }) {
         const job = await get(caller, params.job_id, "write");
-        return describe(
+        return shownTo(
+          caller,
           (await cancel(caller.workspaceId, job.id)) ?? (await ended(db, caller.workspaceId, job.id)),
         );
       },
@@ -274,6 +276,26 @@ function whyNoFile({ id, status, failed, errors_file }: JobRow, kind: JobFileKin
   return failed === 0
     ? "No row was rejected, so there is no errors file"
     : `The job has no errors file: ${record} says how it ended`;
+}
+
+/** A job as this caller may see it: only those who may read what it is about see values of people in its result. */
+function shownTo({ permissions }: Caller, job: JobRow): Static<typeof Job> {
+  const mayReadValues = missingPermissions(permissions, [job.permission]).length === 0;
+  return describe(mayReadValues ? job : { ...job, result: withoutValues(job.result) });
+}
+
+/** The result of an import without the rows and cells that it quotes. */
+function withoutValues(result: unknown): unknown {
+  if (typeof result !== "object" || result === null) return result;
+  const { examples: _, columns, ...shown } = result as Record<string, unknown>;
+  if (!Array.isArray(columns)) return columns === undefined ? shown : { ...shown, columns };
+  return { ...shown, columns: columns.map(withoutSamples) };
+}
+
+function withoutSamples(column: unknown): unknown {
+  if (typeof column !== "object" || column === null) return column;
+  const { samples: _, ...shown } = column as Record<string, unknown>;
+  return shown;
 }
 
 function describe(job: JobRow): Static<typeof Job> {

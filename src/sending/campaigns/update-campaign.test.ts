@@ -57,6 +57,21 @@ describe("PATCH of a campaign", () => {
     expect((await patch(before.id, {})).body.data).toEqual(before);
   });
 
+  test("with the values that the draft has changes nothing, not even the revision", async () => {
+    const before = await create({
+      from_name: "Shop",
+      design: { a: 1 },
+      scheduled_at: "2999-01-01T00:00:00Z",
+    });
+    const { name, subject, html_content, design, scheduled_at, mailing_list_id } = before;
+    const same = { name, subject, html_content, design, scheduled_at, mailing_list_id };
+    const answer = await patch(before.id, same);
+    expect([answer.status, answer.body.data]).toEqual([200, before]);
+    expect((await patch(before.id, { ...same, design: { a: 2 } })).body.data.revision).toBe(
+      before.revision + 1,
+    );
+  });
+
   test("with unknown fields alone is refused, and beside a known one ignores them", async () => {
     const before = await create();
     const { status, body } = await patch(before.id, { colour: "red" });

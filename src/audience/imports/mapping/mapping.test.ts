@@ -242,7 +242,7 @@ test("a mapping that is no JSON, has other fields or is over its limits is refus
     const { status, body } = await upload(list, file, { mapping });
     return [status, body.details?.[0]?.field, body.details?.[0]?.message];
   };
-  expect(await refusal("email")).toEqual([400, "mapping", expect.stringContaining("is no JSON")]);
+  expect(await refusal("email")).toEqual([400, "mapping", "mapping is not valid JSON"]);
   expect(await refusal('{"Email":"email"}')).toEqual([
     400,
     "mapping[0].column",
@@ -367,4 +367,31 @@ test("a file that fits no mapping yet still shows its columns", async () => {
   expect(await ended(answer)).toMatchObject({ status: "failed" });
   const empty = await upload(list, "", { dry_run: "true" });
   expect(empty.body.data.file).toBeNull();
+});
+
+test.each(["null", '"x"', "1", "{}"])("the mapping %s is no array", async (mapping) => {
+  const { status, body } = await upload(await newList(), "Email\na@x.example\n", { mapping });
+  expect([status, body.details]).toEqual([400, [{ field: "mapping", message: "mapping must be an array" }]]);
+});
+
+test("a mapping with half a character is refused", async () => {
+  const mapping = String.raw`[{"column":"\ud800","field":"email"}]`;
+  const { status, body } = await upload(await newList(), "Email\na@x.example\n", { mapping });
+  expect([status, body.details[0].field]).toEqual([400, "mapping"]);
+});
+
+test.each([
+  ["opted_out", "Left"],
+  ["opted_out", "ignore"],
+  [null, "Left"],
+])("mapping a column to %s and opt_out_column=%s contradict each other", async (field, opt_out_column) => {
+  const mapping = JSON.stringify([
+    { column: "Email", field: "email" },
+    { column: "Left", field },
+  ]);
+  const { status, body } = await upload(await newList(), "Email,Left\na@x.example,yes\n", {
+    mapping,
+    opt_out_column,
+  });
+  expect([status, body.details[0].field]).toEqual([400, "opt_out_column"]);
 });

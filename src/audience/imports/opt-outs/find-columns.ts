@@ -71,8 +71,30 @@ export async function findOptOutColumns(
   most: LookLimit = WHOLE,
 ): Promise<OptOutColumn[]> {
   const { optOuts } = columns;
+  refuseDecidedTwice(header, columns, choice);
   const found = await findByNames(file, header, columns, choice, most);
   return [...optOuts, ...found.filter(({ place }) => !optOuts.some((one) => one.place === place))];
+}
+
+/** @throws ApiError VALIDATION_ERROR for an opt_out_column that decides what the mapping decides already */
+function refuseDecidedTwice(
+  { cells: header }: CsvRow,
+  { optOuts, ignored }: DecidedColumns,
+  choice: OptOutChoice,
+): void {
+  const named = chosenNames(choice);
+  const field = "opt_out_column";
+  const [mapped] = optOuts;
+  if (named.includes(IGNORE)) {
+    if (mapped === undefined) return;
+    const message = `opt_out_column=ignore says that no column counts, and mapping says that "${shownName(mapped.header)}" counts: send one of the two`;
+    throw invalid({ field, message });
+  }
+  const decided = [...optOuts, ...ignored];
+  const twice = namedColumns(header, named).find((one) => decided.some(({ place }) => place === one.place));
+  if (twice === undefined) return;
+  const message = `mapping decides about the column "${shownName(twice.header)}" already: leave it out of opt_out_column or of mapping`;
+  throw invalid({ field, message });
 }
 
 async function findByNames(

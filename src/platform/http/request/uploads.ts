@@ -16,6 +16,7 @@ import { ApiError, invalid, overloaded } from "#platform/errors.ts";
 import { newId } from "#platform/ids.ts";
 import { tempFolder } from "#platform/process/temp-files.ts";
 import { hasCome } from "./body-budget.ts";
+import { parsedJson } from "./json-body.ts";
 import { flagField } from "./query.ts";
 import { type BodyEvents, bodyReader } from "./validate.ts";
 
@@ -34,13 +35,13 @@ export interface Form extends AsyncDisposable {
   readonly body: unknown;
 }
 
-/** Bytes for everything but the file: boundaries, headers of the parts, other fields. */
-const FRAME_BYTES = 192 * 1024;
+/** Bytes for everything but the file and JSON: boundaries, headers of the parts, other fields. */
+const FRAME_BYTES = 64 * 1024;
 const LONGEST_FIELD = 1_000;
 /** Bytes of a field that is JSON. */
 const LONGEST_JSON = 128 * 1024;
 const LONGEST_NAME = 255;
-const MOST = { fields: 20, files: 1, parts: 21, fieldSize: LONGEST_JSON, headerPairs: 20 };
+const MOST = { fields: 20, files: 1, parts: 21, headerPairs: 20 };
 const MIB = 1024 ** 2;
 
 /** Shape of the field that is a file. */
@@ -60,9 +61,18 @@ function propertiesOf(body: TSchema | undefined) {
   return properties;
 }
 
+/** The fields of a type. @param ofItems the type of the items of an array */
+function namesOfType(shape: TSchema | undefined, wanted: string, ofItems?: string): ReadonlySet<string> {
+  const named = Object.entries(propertiesOf(shape)).filter(
+    ([, { type, items }]) => type === wanted && (ofItems === undefined || items?.type === ofItems),
+  );
+  return new Set(named.map(([name]) => name));
+}
+
 /** Largest size of the whole request, in bytes. */
-export function formLimit(fileLimit: number): number {
-  return fileLimit + FRAME_BYTES;
+export function formLimit(shape: TSchema | undefined, fileLimit: number): number {
+  const hasJson = namesOfType(shape, "array", "object").size > 0;
+  return fileLimit + FRAME_BYTES + (hasJson ? LONGEST_JSON : 0);
 }
 
 /**
@@ -78,15 +88,11 @@ export function formReader(
   const field = fileFieldOf(shape) ?? "";
   const { [field]: _, ...texts } = propertiesOf(shape);
   const readTexts = bodyReader(Type.Object({ ...texts, [field]: Type.Optional(Type.Unknown()) }));
-  const namesOfType = (wanted: string, ofItems?: string) =>
-    new Set(
-      Object.keys(texts).filter((name) => {
-        const { type, items } = texts[name] ?? {};
-        return type === wanted && (ofItems === undefined || items?.type === ofItems);
-      }),
-    );
-  const [flags, lists] = [namesOfType("boolean"), namesOfType("array", "string")];
-  const listsOfObjects = namesOfType("array", "object");
+  const flags = namesOfType(shape, "boolean");
+  const lists = namesOfType(shape, "array", "string");
+  const listsOfObjects = namesOfType(shape, "array", "object");
+  const fieldSize = listsOfObjects.size > 0 ? LONGEST_JSON : LONGEST_FIELD;
+  const requestLimit = formLimit(shape, fileLimit);
   const folder = tempFolder(dataDir);
 
   /**
@@ -97,7 +103,7 @@ export function formReader(
     let file: UploadedFile | undefined;
     const values = new Map<string, unknown>();
     const unknown = new Set<string>();
-    for await (const part of request.parts({ limits: { ...MOST, fileSize: fileLimit } })) {
+    for await (const part of request.parts({ limits: { ...MOST, fieldSize, fileSize: fileLimit } })) {
       const { fieldname: name } = part;
       if (part.type === "file") {
         if (name !== field) throw invalid({ field, message: `Send the file in the field ${field}` });
@@ -130,7 +136,7 @@ export function formReader(
   return async (request, events) => {
     const path = join(folder, newId());
     try {
-      requireForm(request, field, fileLimit);
+      requireForm(request, field, { fileLimit, requestLimit });
       await mkdir(folder, { recursive: true, mode: 0o700 });
       meter(request);
       const body = await receive(request, path, events);
@@ -156,9 +162,13 @@ function meter(request: FastifyRequest): void {
 const flag = flagField(false, "");
 
 /** Checks the headers before the form is read. */
-function requireForm(request: FastifyRequest, field: string, fileLimit: number): void {
+function requireForm(
+  request: FastifyRequest,
+  field: string,
+  { fileLimit, requestLimit }: { readonly fileLimit: number; readonly requestLimit: number },
+): void {
   const { headers } = request;
-  if (Number(headers["content-length"] ?? 0) > formLimit(fileLimit)) throw tooLarge(fileLimit);
+  if (Number(headers["content-length"] ?? 0) > requestLimit) throw tooLarge(fileLimit);
   if (!request.isMultipart()) {
     throw new ApiError("VALIDATION_ERROR", `Send multipart/form-data with the file in the field ${field}`);
   }
@@ -184,20 +194,14 @@ interface TextPart {
 function objectsOf(field: string, { value, valueTruncated }: TextPart): unknown[] {
   if (valueTruncated)
     throw invalid({ field, message: `${field} must have at most ${LONGEST_JSON / 1024} KB` });
-  const objects = typeof value === "string" ? parsed(field, value) : [value].flat();
-  if (JSON.stringify(objects).includes(String.raw`\u0000`))
-    throw invalid({ field, message: `${field} must not contain NUL characters` });
-  return objects;
-}
-
-function parsed(field: string, text: string): unknown[] {
+  // What the form's parser has parsed is checked like a body.
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "");
   if (text.trim() === "") return [];
-  try {
-    return [JSON.parse(text) as unknown].flat();
-  } catch (fault) {
-    const why = (fault as SyntaxError).message;
-    throw invalid({ field, message: `${field} must be a JSON array of objects, and is no JSON: ${why}` });
-  }
+  const given = parsedJson(field, text);
+  if (Array.isArray(given)) return given;
+  const isObject = typeof given === "object" && given !== null && Object.keys(given).length > 0;
+  if (!isObject) throw invalid({ field, message: `${field} must be an array` });
+  return [given];
 }
 
 function textOf(field: string, part: TextPart): string {

@@ -68,6 +68,8 @@ test("asking again changes nothing until the draft is changed", async () => {
   const [notice] = await noticesFor(sender.call, id);
   expect((await sender.call("POST", `/notices/${notice.id}/dismiss`)).status).toBe(200);
   expect(await noticesFor(sender.call, id)).toEqual([]);
+  const same = await editor.call("PATCH", `/campaigns/${id}`, { subject: first.body.data.subject });
+  expect(same.body.data).toEqual(first.body.data);
   const changed = await editor.call("PATCH", `/campaigns/${id}`, { subject: "Other news" });
   expect(changed.body.data).toMatchObject({ approval_requested_at: null, approval_message: null });
   const third = await ask(id, {});

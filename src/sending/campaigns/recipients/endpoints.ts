@@ -12,6 +12,7 @@ import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, permissionOf } from "#platform/http/endpoint.ts";
 import { JobLabel, JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { omittable } from "#platform/shapes.ts";
+import { requireLink } from "#sending/campaigns/analytics/require-link.ts";
 import { campaigns } from "#sending/campaigns/campaign.ts";
 import { requireCampaignState } from "#sending/campaigns/lifecycle/lifecycle.ts";
 import { findAudienceList } from "#sending/campaigns/store.ts";
@@ -55,7 +56,8 @@ const RecipientExport = Type.Object(
     format: omittable(Type.Enum(["csv"], { description: "The format of the file: `csv`." })),
     label: JobLabel,
   },
-  { $id: "CampaignRecipientExport" },
+  // A misspelt filter would be ignored, and everyone be taken.
+  { $id: "CampaignRecipientExport", additionalProperties: false },
 );
 
 const CampaignSegment = Type.Object(
@@ -73,8 +75,10 @@ const CampaignSegment = Type.Object(
     ),
     ...engagement,
   },
-  { $id: "CampaignSegment" },
+  { $id: "CampaignSegment", additionalProperties: false },
 );
+
+const segmentFilters = `a segment takes the filters ${Object.keys(engagement).join(", ")}`;
 
 interface Dependencies extends StorageDeps {
   readonly db: Database;
@@ -102,6 +106,7 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
       errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller: { workspaceId, actor }, params, body }) {
         const { name } = await requireCampaignState(db, workspaceId, params.id);
+        await requireLink(db, workspaceId, params.id, body.link);
         const { format: _, label, ...given } = body;
         const filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
         return db.transaction(async (tx) => {
@@ -123,6 +128,7 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
         "The segment has rules on what people did with the campaign, so it follows later opens and clicks. `list_id` is needed when the campaign was not sent to one list.",
       needs: need(segmentsResource, "write"),
       body: CampaignSegment,
+      advise: () => segmentFilters,
       answer: Segment,
       status: 201,
       message: "Segment created",
@@ -131,6 +137,7 @@ export function campaignRecipientEndpoints(deps: Dependencies): Endpoint[] {
         requirePermissions(caller, [permissionOf(need(campaigns, "read"))]);
         const { workspaceId } = caller;
         await requireCampaignState(db, workspaceId, params.id);
+        await requireLink(db, workspaceId, params.id, body.link);
         if (body.list_id != null) await requireKnownList(db, workspaceId, body.list_id);
         const listId = body.list_id ?? (await findAudienceList(db, workspaceId, params.id));
         if (listId === undefined) {
