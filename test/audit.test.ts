@@ -9,10 +9,12 @@ import { bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
 import { before, bodies, type Owner } from "./support/contract-examples.ts";
 import { eventually } from "./support/eventually.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
+import { startOpenIdProvider } from "./support/openid-provider.ts";
 import { startService } from "./support/service.ts";
 
 const stripe = await startFakeStripe();
-const service = await startService({ env: stripe.env });
+const openId = await startOpenIdProvider();
+const service = await startService({ env: { ...stripe.env, ...openId.env } });
 const { database, clock, workspaceId } = service;
 const person = await service.newPerson(["*:*"], { isOperator: true });
 const owner: Owner = { workspaceId, call: service.call, person, database, clock };
