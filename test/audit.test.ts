@@ -186,6 +186,10 @@ it("the log is filtered, walked by cursor, downloaded, and needs its permission"
   );
   expect((await service.call("GET", "/audit-events?to=2020-01-01")).body.data).toEqual([]);
   expect((await service.call("GET", "/audit-events?from=yesterday")).status).toBe(400);
+  for (const path of ["/audit-events", "/audit-events/export"]) {
+    const unknown = await service.call("GET", `${path}?operation=createMailingLists`);
+    expect([unknown.status, unknown.body.details[0].field]).toEqual([400, "operation"]);
+  }
   const csv = await service.call("GET", "/audit-events/export?operation=createMailingList");
   expect(csv.body.split("\r\n")[0]).toMatch(/^at,actor_kind,/);
   const other = await service.newWorkspace();
