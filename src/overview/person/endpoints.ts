@@ -12,12 +12,11 @@ import { cursorFields, textField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { Continued } from "#platform/http/route-handler.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { lockStart } from "#platform/jobs/job-record-store.ts";
+import { findOpenJobWith, lockStart } from "#platform/jobs/job-record-store.ts";
 import { JobStarted, requireFewOpen, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { activityKinds, MOST_MESSAGES_READ } from "./activities-store.ts";
 import { activityPage, PersonActivity } from "./activity.ts";
 import { ERASURE_JOB, type ErasureInput } from "./erasure-job.ts";
-import { findOpenErasure } from "./erasures-store.ts";
 import { personLines } from "./person-copy.ts";
 
 interface Dependencies {
@@ -116,7 +115,10 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
         };
         return db.transaction(async (tx) => {
           await lockStart(tx, workspaceId, ERASURE_JOB);
-          const open = await findOpenErasure(tx, workspaceId, input);
+          const open = await findOpenJobWith(tx, workspaceId, ERASURE_JOB, {
+            subscriber_id: input.subscriber_id,
+            suppress: input.suppress,
+          });
           if (open !== undefined) return { job_id: open, status: "pending" } as const;
           await requireFewOpen(tx, workspaceId, ERASURE_JOB, "erasures");
           return startJob(tx, workspaceId, { type: ERASURE_JOB, needs: writes, input, origin: { actor } });
