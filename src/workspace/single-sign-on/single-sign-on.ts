@@ -70,7 +70,10 @@ export class SingleSignOn {
     const proof = { state: newToken(), nonce: newToken(), verifier: newToken() };
     try {
       const url = await this.#provider.signInUrl(proof, this.#redirectUri(), asksAgain);
-      return { url: url.href, expires_at: keepBegun(cookies, secrets, { ...proof, returnTo, asksAgain }, clock.now()) };
+      return {
+        url: url.href,
+        expires_at: keepBegun(cookies, secrets, { ...proof, returnTo, asksAgain }, clock.now()),
+      };
     } catch (fault) {
       if (!(fault instanceof ProviderFault)) throw fault;
       log.warn({ reason: fault.message }, "the OpenID provider does not answer");
