@@ -9,10 +9,12 @@ import { bodyFor, callOf, fill, idsFor } from "./support/contract-calls.ts";
 import { before, bodies, type Owner } from "./support/contract-examples.ts";
 import { eventually } from "./support/eventually.ts";
 import { startFakeStripe } from "./support/fake-stripe.ts";
+import { startOpenIdProvider } from "./support/openid-provider.ts";
 import { startService } from "./support/service.ts";
 
 const stripe = await startFakeStripe();
-const service = await startService({ env: stripe.env });
+const openId = await startOpenIdProvider();
+const service = await startService({ env: { ...stripe.env, ...openId.env } });
 const { database, clock, workspaceId } = service;
 const person = await service.newPerson(["*:*"], { isOperator: true });
 const owner: Owner = { workspaceId, call: service.call, person, database, clock };
@@ -184,6 +186,10 @@ it("the log is filtered, walked by cursor, downloaded, and needs its permission"
   );
   expect((await service.call("GET", "/audit-events?to=2020-01-01")).body.data).toEqual([]);
   expect((await service.call("GET", "/audit-events?from=yesterday")).status).toBe(400);
+  for (const path of ["/audit-events", "/audit-events/export"]) {
+    const unknown = await service.call("GET", `${path}?operation=createMailingLists`);
+    expect([unknown.status, unknown.body.details[0].field]).toEqual([400, "operation"]);
+  }
   const csv = await service.call("GET", "/audit-events/export?operation=createMailingList");
   expect(csv.body.split("\r\n")[0]).toMatch(/^at,actor_kind,/);
   const other = await service.newWorkspace();

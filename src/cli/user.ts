@@ -78,6 +78,17 @@ export function addUserCommands(program: Command, options: CliOptions): void {
     }
   }
 
+  /** How a person signs in where passwords are switched off: no link is printed there. */
+  function noteWithoutPasswords(asJson = false): void {
+    const config = readConfig(environment);
+    if (asJson || config.PASSWORD_LOGIN === "on") return;
+    const way =
+      config.OIDC_ISSUER === null
+        ? "Without OIDC_ISSUER only people who have a passkey can sign in: configure single sign-on, or set PASSWORD_LOGIN=on."
+        : `They sign in with ${config.OIDC_NAME}, whose account must have this address, or with a passkey.`;
+    stdout.write(`\nPasswords are switched off (PASSWORD_LOGIN=off). ${way}\n`);
+  }
+
   /** A link, unless a password is given or passwords are switched off. */
   const linkFor = (tx: Queryable, userId: string, { passwordStdin }: PasswordOptions) =>
     passwordStdin || readConfig(environment).PASSWORD_LOGIN === "off"
@@ -115,6 +126,7 @@ export function addUserCommands(program: Command, options: CliOptions): void {
         }),
       );
       show({ ...made.row }, made.path, given.json ?? false);
+      noteWithoutPasswords(given.json);
     });
 
   user
@@ -144,6 +156,7 @@ export function addUserCommands(program: Command, options: CliOptions): void {
         }),
       );
       show({ ...changed.row }, changed.path, given.json ?? false);
+      noteWithoutPasswords(given.json);
     });
 
   user

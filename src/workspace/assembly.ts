@@ -76,7 +76,7 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
     ...workspaceSettingsEndpoints({ db, clock, plans, ...hooks }),
     ...operatorEndpoints({ db, clock, plans, ...hooks }),
     ...installationUserEndpoints({ db, clock, ...hooks }),
-    ...auditEndpoints({ db, clock }),
+    ...auditEndpoints({ db, clock, ...hooks }),
     ...topUpEndpoints({ db, clock, log, gateway, publicUrl }),
   ];
 }

@@ -42,13 +42,16 @@ type Interception = Parameters<TestOpenIdProvider["intercept"]>[0];
 
 /**
  * @param hasClaimsInToken whether the ID token has the address; otherwise only the UserInfo endpoint has it
+ * @param hasAuthTime whether the ID token says when the person signed in, also when it was not asked for
  * @param redirectUri of the client; by default that of a service on any port of 127.0.0.1
  */
 export async function startOpenIdProvider({
   hasClaimsInToken = false,
+  hasAuthTime = true,
   redirectUri,
 }: {
   readonly hasClaimsInToken?: boolean;
+  readonly hasAuthTime?: boolean;
   readonly redirectUri?: string;
 } = {}): Promise<TestOpenIdProvider> {
   const server = createServer();
@@ -65,7 +68,7 @@ export async function startOpenIdProvider({
       client_id,
       client_secret: SECRET,
       application_type: redirectUri === undefined ? "native" : "web",
-      require_auth_time: true,
+      require_auth_time: hasAuthTime,
       redirect_uris: [redirectUri ?? "http://127.0.0.1/single-sign-on/finish"],
     })),
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name", "groups"] },

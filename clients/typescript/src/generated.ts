@@ -960,7 +960,7 @@ export interface paths {
         put?: never;
         /**
          * Make a role of permissions that you hold
-         * @description A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.
+         * @description A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace, without regard to case.
          *
          *     Needs the permission `roles:write`.
          */
@@ -4614,7 +4614,7 @@ export interface paths {
         put?: never;
         /**
          * Erase the personal data of one person, in the background; counts and messages stay without it
-         * @description Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.
+         * @description Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept. While a job with the same `suppress` erases the person, the answer names that job and starts no other.
          *
          *     Needs the permission `subscribers:write`.
          */

@@ -467,7 +467,7 @@ export interface Operations {
   listRoles(input?: CallOptions): Call<Data<"listRoles">>;
   /**
    * Make a role of permissions that you hold.
-   * A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.
+   * A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace, without regard to case.
    *
    * Needs the permission `roles:write`.
    *
@@ -2370,7 +2370,7 @@ export interface Operations {
   exportSubscriberData(input: { id: string; query?: Query<"exportSubscriberData"> } & CallOptions): Call<Data<"exportSubscriberData">>;
   /**
    * Erase the personal data of one person, in the background; counts and messages stay without it.
-   * Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.
+   * Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept. While a job with the same `suppress` erases the person, the answer names that job and starts no other.
    *
    * Needs the permission `subscribers:write`.
    *

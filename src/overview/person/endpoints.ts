@@ -12,7 +12,8 @@ import { cursorFields, textField } from "#platform/http/request/query.ts";
 import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
 import { Continued } from "#platform/http/route-handler.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { JobStarted, requirePlace, startJob } from "#platform/jobs/start-or-cancel-job.ts";
+import { findOpenJobWith, lockStart } from "#platform/jobs/job-record-store.ts";
+import { JobStarted, requireFewOpen, startJob } from "#platform/jobs/start-or-cancel-job.ts";
 import { activityKinds, MOST_MESSAGES_READ } from "./activities-store.ts";
 import { activityPage, PersonActivity } from "./activity.ts";
 import { ERASURE_JOB, type ErasureInput } from "./erasure-job.ts";
@@ -95,7 +96,7 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
       summary:
         "Erase the personal data of one person, in the background; counts and messages stay without it",
       description:
-        "Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept.",
+        "Suppresses the address unless `suppress` is false, cancels waiting mail, erases the message log of the address and deletes the person. Counters and outcomes stay without personal data. The result of the job says what was erased and what was kept. While a job with the same `suppress` erases the person, the answer names that job and starts no other.",
       needs: writes,
       confirmed: true,
       body: ErasureRequest,
@@ -113,7 +114,13 @@ export function personEndpoints({ db, clock, historyOf }: Dependencies): Endpoin
           started_by: actor.name,
         };
         return db.transaction(async (tx) => {
-          await requirePlace(tx, workspaceId, ERASURE_JOB, "erasures");
+          await lockStart(tx, workspaceId, ERASURE_JOB);
+          const open = await findOpenJobWith(tx, workspaceId, ERASURE_JOB, {
+            subscriber_id: input.subscriber_id,
+            suppress: input.suppress,
+          });
+          if (open !== undefined) return { job_id: open, status: "pending" } as const;
+          await requireFewOpen(tx, workspaceId, ERASURE_JOB, "erasures");
           return startJob(tx, workspaceId, { type: ERASURE_JOB, needs: writes, input, origin: { actor } });
         });
       },

@@ -356,9 +356,19 @@ describe("the erasure of a person", () => {
     expect(await tablesWith(email)).toEqual(["suppression_entries"]);
   });
 
+  test("of one person is one job, also when it is asked for several times at once", async () => {
+    const { id } = await person();
+    const other = await person();
+    const [first, second, third] = await Promise.all([start(id), start(id), start(other.id)]);
+    expect(second).toBe(first);
+    expect(third).not.toBe(first);
+    await attempt(first);
+    expect((await call("POST", `/subscribers/${id}/erase`)).status).toBe(404);
+  });
+
   test("changes nothing when another run has erased the person", async () => {
     const { id } = await person();
-    const [first, second] = [await start(id), await start(id)];
+    const [first, second] = [await start(id), await start(id, { suppress: false })];
     await attempt(first);
     expect(await attempt(second)).toMatchObject({
       status: "completed",

@@ -205,6 +205,20 @@ export async function countOpenJobs(db: Queryable, workspaceId: WorkspaceId, typ
   return row?.count ?? 0;
 }
 
+/** The id of an open job whose input has these values. Call lockStart before, so that no such job starts meanwhile. */
+export async function findOpenJobWith(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  type: string,
+  values: Readonly<Record<string, unknown>>,
+): Promise<string | undefined> {
+  const row = await tx.row<{ id: string }>(sql`
+    select id from jobs
+    where workspace_id = ${workspaceId} and type = ${type} and ${isOpen} and input @> ${JSON.stringify(values)}::jsonb
+    limit 1`);
+  return row?.id;
+}
+
 const isUntouched = sql`status = 'pending' and run_number = 0`;
 
 /**

@@ -1,6 +1,7 @@
 /** The own account of a person over HTTP: profile, password, address. */
 import { Type } from "typebox";
 import { describeAudit } from "#platform/audit/pending-event.ts";
+import { inSavepoint } from "#platform/database/savepoint.ts";
 import { ApiError, invalid, required } from "#platform/errors.ts";
 import { requireConfirmed } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
@@ -22,7 +23,7 @@ import { LONGEST_NAME, readName } from "#workspace/read-display-name.ts";
 import { beginConfirmationAttempt, countVisit, endAttempt } from "#workspace/sign-in/attempts.ts";
 import { replacePassword } from "#workspace/sign-in/replace-password.ts";
 import { PersonAccount, personOf } from "#workspace/sign-in/session-shapes.ts";
-import { auditOf, type SignInDeps, sendOrPretend } from "#workspace/sign-in/sign-in.ts";
+import { auditOf, type SignInDeps } from "#workspace/sign-in/sign-in.ts";
 import { readTimezone } from "#workspace/workspaces/workspace.ts";
 
 const ADDRESS_LINK_MS = DAY_MS;
@@ -214,16 +215,29 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
       async handle({ caller: { actor }, body }) {
         const now = clock.now();
         const email = readPersonEmail(body.email);
+        if (email === actor.email) {
+          throw invalid({ field: "email", message: "email is your address already: send another one" });
+        }
         await requireQuota(db, useOf("addressChangesOfAccount", actor.id), now);
         const isFree = (await findUserByEmail(db, email)) === undefined;
         const token = newToken();
         const expires_at = new Date(now.getTime() + ADDRESS_LINK_MS);
         const mail = addressChangeMail(email, `${publicUrl()}/console/confirm-email#${token}`);
         const row = { purpose: "change_email", user_id: actor.id, email } as const;
-        // The answer does not reveal whether the address has an account.
-        await sendOrPretend(deps, mail, isFree, (tx) =>
-          insertLink(tx, hashToken(token), row, { now, expiresAt: expires_at }),
+        const notice = accountNotice(
+          actor.email,
+          "Another address was asked for",
+          "Your account was asked to use another address. It keeps this one until the other is confirmed.",
         );
+        await db.transaction(async (tx) => {
+          await sendAccountMail(tx, notice);
+          const askNewAddress = async () => {
+            await insertLink(tx, hashToken(token), row, { now, expiresAt: expires_at });
+            await sendAccountMail(tx, mail);
+          };
+          // Done and taken back for an address with an account: neither the answer nor its time reveals that.
+          await inSavepoint(tx, askNewAddress, { always: !isFree });
+        });
         return { email, expires_at };
       },
     }),
@@ -250,7 +264,8 @@ export function accountEndpoints(deps: AccountDeps): Endpoint[] {
               "The link was used, was replaced or has expired: ask for a new one",
             );
           }
-          describeAudit(auditOf(user));
+          const change = { field: "email", before: user.email, after: link.email, is_hidden: false };
+          describeAudit({ ...auditOf(user), changes: [change] });
           if (!(await updateUser(tx, user.id, { email: link.email }))) {
             throw new ApiError("CONFLICT", "Another person has this address");
           }

@@ -4,6 +4,7 @@ import { type Static, Type } from "typebox";
 import { auditActorKinds } from "#platform/audit/audit-event.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { ListPage } from "#platform/http/request/list-page.ts";
 import { choiceField, cursorFields, idField, textField, timeField } from "#platform/http/request/query.ts";
@@ -105,7 +106,30 @@ function shown(row: AuditRow): Static<typeof AuditEventShape> {
   };
 }
 
-export function auditEndpoints({ db, clock }: { readonly db: Database; readonly clock: Clock }): Endpoint[] {
+const textOf = (value: string | Date | undefined) => (value instanceof Date ? value.toISOString() : value);
+
+/** Operations that are no endpoints: pages. */
+const pages = ["finishSingleSignOn"];
+
+interface AuditDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** All endpoints of the API, whose ids are the operations. */
+  readonly endpoints: () => readonly Endpoint[];
+}
+
+export function auditEndpoints({ db, clock, endpoints }: AuditDeps): Endpoint[] {
+  /** @throws ApiError VALIDATION_ERROR, because no event would mean that nothing has happened */
+  function requireOperation({ operation }: GivenFilter): void {
+    // Commands of the command line are in lower case: "workspace set".
+    if (operation === undefined || /^[a-z -]+$/.test(operation) || pages.includes(operation)) return;
+    if (endpoints().some(({ id }) => id === operation)) return;
+    throw invalid({
+      field: "operation",
+      message: "operation must be an operation id of the API reference such as updateCampaign, or a command",
+    });
+  }
+
   async function page(
     operationId: string,
     workspaceId: WorkspaceId,
@@ -115,7 +139,8 @@ export function auditEndpoints({ db, clock }: { readonly db: Database; readonly 
       readonly after: string | undefined;
     },
   ) {
-    const given = Object.keys(filterFields).map((name) => query[name as keyof GivenFilter]?.toString());
+    requireOperation(query);
+    const given = Object.keys(filterFields).map((name) => textOf(query[name as keyof GivenFilter]));
     const walk = new ListPage({ ...query, page: 1 }, operationId, workspaceId, ...given);
     const rows = await listAuditEvents(db, workspaceId, filterOf(query), walk.page);
     const part = walk.shown(rows, 0, ({ id }) => id);
@@ -149,6 +174,7 @@ export function auditEndpoints({ db, clock }: { readonly db: Database; readonly 
       query: filterFields,
       answer: fileShape("text/csv", "One row an event, newest first; `changes` is JSON."),
       async handle({ caller, query }) {
+        requireOperation(query);
         const name = `audit-events-${clock.now().toISOString().slice(0, 10)}.csv`;
         return new FileAnswer(name, Readable.from(auditLines(db, caller.workspaceId, filterOf(query))));
       },

@@ -1,5 +1,6 @@
 /** The first owner of an installation, who has the link that the start of the service prints. */
 import { Type } from "typebox";
+import { describeAudit } from "#platform/audit/pending-event.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint } from "#platform/http/endpoint.ts";
 import {
@@ -82,6 +83,7 @@ export function firstOwnerEndpoints(deps: SignInDeps): Endpoint[] {
           const user = await createUser(tx, given, now);
           const workspace = await findFirstWorkspace(tx);
           if (workspace !== undefined) {
+            describeAudit({ workspaceId: workspace.id });
             await updateWorkspace(tx, { ...workspace, ...settings, updated_at: now });
             const owner = { userId: user.id, builtInRole: "owner", roleId: null };
             await insertWorkspaceMember(tx, workspace.id, owner, now);

@@ -29,8 +29,6 @@ const EDITOR = [
   "campaigns:write",
   "autoresponders:read",
   "autoresponders:write",
-  "templates:*",
-  "media:*",
   "verified_senders:read",
   "sending_domains:read",
   "reports:read",

@@ -66,6 +66,7 @@ export function removeExpiredLinks(db: Queryable, now: Date, most: number): Prom
       select token_hash from account_links where expires_at <= ${now} limit ${most})`);
 }
 
+/** Whether the installation has a person. */
 export async function hasUser(db: Queryable): Promise<boolean> {
   const row = await db.row(sql`select from users limit 1`);
   return row !== undefined;

@@ -464,6 +464,9 @@ describe("the own account", () => {
 
   test("gets a new address when its owner opens the mailed link; another person's address stays theirs", async () => {
     const browser = await signedIn();
+    const same = await browser.call("POST", "/me/email", { email: email.toUpperCase() });
+    expect([same.status, same.body.details[0].field]).toEqual([400, "email"]);
+    expect(await mailsTo(email)).toEqual([]);
     const taken = await browser.call("POST", "/me/email", { email: "person1@example.com" });
     const asked = await browser.call("POST", "/me/email", { email: `new.${email}` });
     expect([taken.status, asked.status]).toEqual([201, 201]);
@@ -472,7 +475,12 @@ describe("the own account", () => {
     expect((await confirm()).body.data).toEqual({ email: `new.${email}` });
     expect((await confirm()).status).toBe(404);
     expect((await browser.call("GET", "/me")).body.data.email).toBe(`new.${email}`);
-    expect(await mailsTo(email)).toMatchObject([{ subject: "Your address was changed" }]);
+    // Both requests get the same notice: it reveals nothing of the other person.
+    expect((await mailsTo(email)).map(({ subject }) => subject).toSorted()).toEqual([
+      "Another address was asked for",
+      "Another address was asked for",
+      "Your address was changed",
+    ]);
   });
 });
 
@@ -500,6 +508,10 @@ test("the first owner gets the first workspace and the installation, and the lin
     },
   ]);
   expect((await browser.call("GET", "/session")).status).toBe(200);
+  const log = await fresh.call("GET", "/audit-events?operation=createFirstOwner");
+  expect(log.body.data).toMatchObject([
+    { actor: { kind: "person", id: body.data.person.id }, resource: { name: given.email }, result: "done" },
+  ]);
   expect((await create(new TestBrowser(fresh.url))).status).toBe(404);
   expect(await issueWelcomePath(fresh.database, fresh.clock.now())).toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { invalid } from "#platform/errors.ts";
 import type { CookieJar } from "#platform/http/auth/session-cookie.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { MINUTE_MS } from "#platform/time-units.ts";
-import type { SignOnProof } from "./openid-provider.ts";
+import { type SignOnProof, TOLERANCE_SECONDS } from "./openid-provider.ts";
 
 const SIGN_ON_COOKIE = "posthaste_sign_on";
 const CONTEXT = "single sign-on";
@@ -15,6 +15,8 @@ const SIGN_ON_MS = 10 * MINUTE_MS;
 export interface BegunSignOn extends SignOnProof {
   /** Path to which the browser goes afterwards (readReturnPath). */
   readonly returnTo: string;
+  /** Whether the provider was to ask again who the person is. */
+  readonly asksAgain: boolean;
   /** Milliseconds since 1970. */
   readonly endsAt: number;
 }
@@ -40,6 +42,11 @@ export function findBegun(cookies: CookieJar, secrets: Secrets, now: Date): Begu
   // Only this file seals with the context.
   const begun = JSON.parse(opened.plain) as BegunSignOn;
   return begun.endsAt > now.getTime() ? begun : undefined;
+}
+
+/** Whether a person has proved who they are since the start. @param provedAt by the clock of the provider; null: unknown */
+export function isProvedSince(provedAt: Date | null, { endsAt }: BegunSignOn): boolean {
+  return provedAt !== null && provedAt.getTime() >= endsAt - SIGN_ON_MS - TOLERANCE_SECONDS * 1_000;
 }
 
 export function forgetBegun(cookies: CookieJar): void {

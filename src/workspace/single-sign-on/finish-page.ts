@@ -87,6 +87,7 @@ function sentences(name: string): Readonly<Record<SignOnFailure, string>> {
       "This browser has begun no sign-in, or it began more than ten minutes ago or at another address of this service. Please begin again.",
     invalid: `The answer of ${name} is not valid, or was used already. Please begin again.`,
     cancelled: `The sign-in at ${name} was cancelled or refused there.`,
+    not_asked_again: `${name} does not say that it asked you again who you are. Please sign out there, then begin again. If it lasts, tell the operator of this service.`,
     unavailable: `${name} does not answer as it should. Please try again shortly. If it lasts, tell the operator of this service, whose log has the reason.`,
     unverified: `${name} does not say that your address is verified. Please verify it there, or sign in another way.`,
     other_domain: "Your address is not of a domain that may sign in here.",

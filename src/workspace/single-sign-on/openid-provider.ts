@@ -19,7 +19,7 @@ const REQUEST_SECONDS = 5;
 const STEP_MS = 10_000;
 const MOST_OCTETS = 1024 * 1024;
 /** Clocks of the two machines may differ by this. */
-const TOLERANCE_SECONDS = 30;
+export const TOLERANCE_SECONDS = 30;
 /** The provider's metadata are read again after this time; when that fails, the known ones stay in use. */
 const METADATA_MS = HOUR_MS;
 const RETRY_MS = MINUTE_MS;
@@ -81,7 +81,8 @@ export class OpenIdProvider {
         nonce: proof.nonce,
         code_challenge: await calculatePKCECodeChallenge(proof.verifier),
         code_challenge_method: "S256",
-        ...(asksAgain && { prompt: "login" }),
+        // Core 1.0 section 3.1.2.1: with max_age, the ID token has auth_time.
+        ...(asksAgain && { prompt: "login", max_age: "0" }),
       });
       requireSafe(url);
       return url;

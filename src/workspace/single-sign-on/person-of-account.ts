@@ -8,6 +8,7 @@ import type { Queryable } from "#platform/database/pool.ts";
 import { requireBelowRowLimitUnderLock } from "#platform/database/row-limit-store.ts";
 import { accountNotice, type SendAccountMail } from "#workspace/people/account-mails.ts";
 import { createUser } from "#workspace/people/create-user.ts";
+import { hasUser } from "#workspace/people/links-store.ts";
 import { insertWorkspaceMember } from "#workspace/people/members-store.ts";
 import { findUserByEmail, lockUser, type User } from "#workspace/people/users-store.ts";
 import { LONGEST_NAME } from "#workspace/read-display-name.ts";
@@ -15,8 +16,8 @@ import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
 import { findFirstWorkspace } from "#workspace/workspaces/store.ts";
 import type { ProviderAccount } from "./provider-account.ts";
 import {
+  findUserIdOfAccount,
   hasExternalAccount,
-  hasUser,
   insertExternalAccount,
   isInvited,
   lockExternalAccount,
@@ -58,8 +59,12 @@ export async function personOfAccount(
     if (!domains.includes(domainOf(email))) return "other_domain";
   }
   await lockExternalAccount(tx, account);
-  const known = await useExternalAccount(tx, account, now);
-  if (known !== undefined) return activeUser(tx, known);
+  const known = await findUserIdOfAccount(tx, account);
+  if (known !== undefined) {
+    const user = await activeUser(tx, known);
+    if (typeof user !== "string") await useExternalAccount(tx, account, now);
+    return user;
+  }
   if (email === null) return "unverified";
   const found = await findUserByEmail(tx, email);
   if (found === undefined) return newPerson(tx, policy, account, email, now);

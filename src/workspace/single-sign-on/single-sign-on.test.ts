@@ -124,6 +124,29 @@ describe("a single sign-on", () => {
     expect(leftMs).toBeLessThan(6 * MINUTE_MS);
   });
 
+  test("confirms nothing when the provider does not say when the person proved it", async () => {
+    const silent = await startOpenIdProvider({ hasAuthTime: false });
+    const opened = await startService({ env: silent.env });
+    await createUser(opened.database, { email, name: "Ada", passwordHash: null }, opened.clock.now());
+    const browser = newBrowser(opened);
+    const subject = silent.account({ email, email_verified: true });
+    const back = await silent.signIn(await begin(browser), subject);
+    expect((await browser.open(pathOf(back))).status).toBe(303);
+    expect(await isSignedIn(browser)).toBe(true);
+    const refused = await browser.call("POST", "/me/authenticator-apps/setup", { name: "Phone" });
+    expect([refused.status, refused.body.code]).toEqual([403, "REAUTHENTICATION_REQUIRED"]);
+  });
+
+  test("asked for again is refused when the person proved it only before", async () => {
+    const subject = newAccount();
+    clock.set(new Date());
+    const { browser } = await signOn(subject, newBrowser(), { reauthenticate: true });
+    expect(await isSignedIn(browser)).toBe(true);
+    clock.set(new Date(Date.now() + MINUTE_MS));
+    const early = await signOn(subject, newBrowser(), { reauthenticate: true });
+    await expectRefused(early, 403, /does not say that it asked you again/);
+  });
+
   test("goes to the console when no path is named", async () => {
     const { page } = await signOn(newAccount());
     expect(page.headers.get("location")).toBe("/console");
@@ -155,7 +178,7 @@ describe("a single sign-on", () => {
 
   test("asks the provider for the password again on demand", async () => {
     const url = new URL(await begin(newBrowser(), { reauthenticate: true }));
-    expect(url.searchParams.get("prompt")).toBe("login");
+    expect([url.searchParams.get("prompt"), url.searchParams.get("max_age")]).toEqual(["login", "0"]);
     expect(new URL(await begin(newBrowser())).searchParams.get("prompt")).toBe(null);
   });
 
@@ -371,6 +394,11 @@ describe("a person is refused", () => {
     await updateUser(database, userId, { disabled_at: clock.now() });
     await expectRefused(await signOn(subject), 403, /disabled/);
     await expectRefused(await signOn(newAccount()), 403, /disabled/);
+    expect((await auditOf(userId)).map(({ result }) => result)).toEqual(["done"]);
+    const events = await database.rows(sql`
+      select operation, result from audit_events where operation = 'finishSingleSignOn' order by id desc limit 2`);
+    const refusal = { operation: "finishSingleSignOn", result: "refused" };
+    expect(events).toEqual([refusal, refusal]);
     const refusals = await database.rows(sql`
       select from audit_events where operation = 'finishSingleSignOn' and result = 'refused' and code = 'FORBIDDEN'`);
     expect(refusals.length).toBeGreaterThanOrEqual(2);

@@ -6,10 +6,9 @@ import type { Secrets } from "#platform/secrets/secrets.ts";
 import { insertAuditEvent } from "#workspace/audit/store.ts";
 import { newToken, type SessionRequest } from "#workspace/people/open-session.ts";
 import { updateSession } from "#workspace/people/sessions-store.ts";
-import type { User } from "#workspace/people/users-store.ts";
 import { countVisit } from "#workspace/sign-in/attempts.ts";
 import { type FirstStep, SignIn, type SignInDeps } from "#workspace/sign-in/sign-in.ts";
-import { type BegunSignOn, findBegun, forgetBegun, keepBegun } from "./begun-sign-on.ts";
+import { type BegunSignOn, findBegun, forgetBegun, isProvedSince, keepBegun } from "./begun-sign-on.ts";
 import type { OpenIdProvider } from "./openid-provider.ts";
 import { personOfAccount, type SignOnPolicy, type SignOnRefusal } from "./person-of-account.ts";
 import type { ProviderAccount } from "./provider-account.ts";
@@ -18,6 +17,8 @@ import { ProviderFault, type ProviderFaultKind } from "./provider-fault.ts";
 /** The page to which the provider sends the browser back: the redirect URI, relative to PUBLIC_URL. */
 export const FINISH_PATH = "/single-sign-on/finish";
 const RETRY_SECONDS = 10;
+/** A session that was confirmed then is not confirmed now. */
+const NEVER = new Date(0);
 
 export interface SingleSignOnDeps extends SignInDeps {
   readonly log: Log;
@@ -27,8 +28,11 @@ export interface SingleSignOnDeps extends SignInDeps {
   readonly policy: SignOnPolicy;
 }
 
-/** Why a sign-in failed: this browser has begun none, a fault of the provider, or a refusal of ours. */
-export type SignOnFailure = "not_begun" | ProviderFaultKind | SignOnRefusal;
+/**
+ * Why a sign-in failed: this browser has begun none, the provider has not asked again who the person is, a fault of the
+ * provider, or a refusal of ours.
+ */
+export type SignOnFailure = "not_begun" | "not_asked_again" | ProviderFaultKind | SignOnRefusal;
 
 /** Where the browser goes on, with the challenge of the second factor if one is missing; or why it does not. */
 export type FinishedSignOn =
@@ -66,7 +70,10 @@ export class SingleSignOn {
     const proof = { state: newToken(), nonce: newToken(), verifier: newToken() };
     try {
       const url = await this.#provider.signInUrl(proof, this.#redirectUri(), asksAgain);
-      return { url: url.href, expires_at: keepBegun(cookies, secrets, { ...proof, returnTo }, clock.now()) };
+      return {
+        url: url.href,
+        expires_at: keepBegun(cookies, secrets, { ...proof, returnTo, asksAgain }, clock.now()),
+      };
     } catch (fault) {
       if (!(fault instanceof ProviderFault)) throw fault;
       log.warn({ reason: fault.message }, "the OpenID provider does not answer");
@@ -92,6 +99,10 @@ export class SingleSignOn {
     const answer = new URL(`${this.#redirectUri()}?${query.toString()}`);
     try {
       const account = await this.#provider.accountOf(answer, begun);
+      if (begun.asksAgain && !isProvedSince(account.provedAt, begun)) {
+        log.warn({ request_id: requestId }, "the OpenID provider does not say that it has asked again");
+        return { failure: "not_asked_again" };
+      }
       return await this.#enter(account, begun, request);
     } catch (fault) {
       if (!(fault instanceof ProviderFault)) throw fault;
@@ -115,12 +126,16 @@ export class SingleSignOn {
       .run(() =>
         db.transaction(async (tx): Promise<FirstStep | SignOnRefusal> => {
           const user = await personOfAccount(tx, { policy, sendAccountMail }, account, now);
-          if (typeof user === "string") return user;
-          event.describe(detailsOf(user));
+          if (typeof user === "string") {
+            // A refusal is no sign-in: it is logged below.
+            event.close();
+            return user;
+          }
           const step = await this.#signIn.completeFirstStep(tx, user, request, { needsSecondFactor: true });
           // A session of the provider may be old: it confirms no more than the person proved there.
-          if ("sessionId" in step && account.provedAt !== null && account.provedAt < now) {
-            await updateSession(tx, step.sessionId, { confirmedAt: account.provedAt });
+          const confirmedAt = account.provedAt ?? NEVER;
+          if ("sessionId" in step && confirmedAt < now) {
+            await updateSession(tx, step.sessionId, { confirmedAt });
           }
           return step;
         }),
@@ -154,6 +169,3 @@ function eventOf({ client, requestId }: FinishRequest) {
     requestId,
   } as const;
 }
-
-const detailsOf = ({ id, name, email }: User) =>
-  ({ actor: { kind: "person", id, name }, resource: { id, name: email } }) as const;

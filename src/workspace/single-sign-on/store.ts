@@ -14,16 +14,24 @@ export async function lockExternalAccount(tx: Queryable, { issuer, subject }: Ac
   await tx.rows(sql`select pg_advisory_xact_lock(${key})`);
 }
 
-/** The user of an account, which is used now. */
+export async function findUserIdOfAccount(
+  tx: Queryable,
+  { issuer, subject }: Account,
+): Promise<string | undefined> {
+  const row = await tx.row<{ user_id: string }>(
+    sql`select user_id from external_accounts where issuer = ${issuer} and subject = ${subject}`,
+  );
+  return row?.user_id;
+}
+
+/** Notes that the account is used now. */
 export async function useExternalAccount(
   tx: Queryable,
   { issuer, subject }: Account,
   now: Date,
-): Promise<string | undefined> {
-  const row = await tx.row<{ user_id: string }>(sql`
-    update external_accounts set last_used_at = ${now} where issuer = ${issuer} and subject = ${subject}
-    returning user_id`);
-  return row?.user_id;
+): Promise<void> {
+  await tx.run(sql`
+    update external_accounts set last_used_at = ${now} where issuer = ${issuer} and subject = ${subject}`);
 }
 
 export async function insertExternalAccount(
@@ -55,9 +63,4 @@ export async function isInvited(tx: Queryable, email: string, now: Date): Promis
     sql`select from invitations where email = ${email} and expires_at > ${now} limit 1`,
   );
   return row !== undefined;
-}
-
-/** Whether the installation has a person. */
-export async function hasUser(tx: Queryable): Promise<boolean> {
-  return (await tx.row(sql`select from users limit 1`)) !== undefined;
 }

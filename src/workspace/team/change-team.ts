@@ -9,6 +9,18 @@ export interface TeamChangeDeps {
   readonly forgetKeys: () => void;
 }
 
+/** Runs the work in a transaction; changes of one team wait for each other. For changes that give or take no rights. */
+export function inTeamTransaction<Result>(
+  db: Database,
+  workspaceId: WorkspaceId,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction(async (tx) => {
+    await lockTeam(tx, workspaceId);
+    return work(tx);
+  });
+}
+
 /**
  * Runs the work in a transaction; changes of one team wait for each other. Commits, then clears this process's cache of
  * members; other processes follow within two seconds.
@@ -18,10 +30,7 @@ export async function changeTeam<Result>(
   workspaceId: WorkspaceId,
   work: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const result = await db.transaction(async (tx) => {
-    await lockTeam(tx, workspaceId);
-    return work(tx);
-  });
+  const result = await inTeamTransaction(db, workspaceId, work);
   forgetKeys();
   return result;
 }

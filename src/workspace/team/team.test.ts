@@ -49,6 +49,28 @@ test("teammates are listed with their roles, for people and keys", async () => {
   }
 });
 
+test("built-in roles hold only permissions of the catalogue, so that they can be copied", async () => {
+  const { body } = await call("GET", "/roles");
+  const builtIn = body.data.filter(({ is_built_in }: Record<string, unknown>) => is_built_in);
+  expect(builtIn).toHaveLength(8);
+  for (const { id, name, description, permissions } of builtIn) {
+    const copy = await call("POST", "/roles", { name: `Own ${name}`, description, permissions });
+    expect([copy.status, copy.body.error], id).toEqual([201, undefined]);
+  }
+});
+
+test("names of roles are unique without regard to case", async () => {
+  const make = (name: string) => call("POST", "/roles", { name, permissions: ["reports:read"] });
+  const first = await make("Écrivains");
+  const second = await make("Readers");
+  expect([first.status, second.status]).toEqual([201, 201]);
+  const same = await make("ÉCRIVAINS");
+  expect([same.status, same.body.code]).toEqual([409, "CONFLICT"]);
+  const path = `/roles/${second.body.data.id}`;
+  expect((await call("PATCH", path, { name: "écrivains" })).status).toBe(409);
+  expect((await call("PATCH", path, { name: "READERS" })).status).toBe(200);
+});
+
 test("a changed role applies to the next request", async () => {
   const teammate = await member("support");
   expect((await teammate.call("GET", "/campaigns")).status).toBe(403);

@@ -17,6 +17,7 @@ import { findSession } from "#workspace/people/store.ts";
 import { findUserByEmail } from "#workspace/people/users-store.ts";
 import { readName } from "#workspace/read-display-name.ts";
 import { SignIn, type SignInDeps } from "#workspace/sign-in/sign-in.ts";
+import { team } from "#workspace/team/permission.ts";
 import { lockTeam, teammateRoom } from "#workspace/team/teammate-store.ts";
 import type { InvitationMail } from "./invitation-mail.ts";
 import { requireInviterMayGrant } from "./inviter-authority.ts";
@@ -61,6 +62,8 @@ export async function acceptInvitation(
   const now = clock.now();
   const found = await findInvitationByToken(db, token, now);
   if (found === undefined) throw endedInvitation();
+  // As in the events of the teammates who invite, so that one filter finds all events of an invitation.
+  describeAudit({ resource: { kind: team.name, id: found.id, name: found.email } });
   const person = await signedInPerson(db, request.cookies, now);
   if (person !== undefined && person.email !== found.email) {
     throw new ApiError(
@@ -82,7 +85,7 @@ export async function acceptInvitation(
     describeAudit({
       actor: { kind: "person", id: user.id, name: user.name },
       workspaceId: invitation.workspaceId,
-      resource: { id: invitation.id, name: invitation.email },
+      resource: { kind: team.name, id: invitation.id, name: invitation.email },
     });
     return { user, invitation };
   });

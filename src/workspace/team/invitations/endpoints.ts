@@ -11,7 +11,7 @@ import { DAY_MS } from "#platform/time-units.ts";
 import { readPersonEmail } from "#workspace/people/create-user.ts";
 import { RoleField, roleValueOf } from "#workspace/people/granted-role.ts";
 import { newToken } from "#workspace/people/open-session.ts";
-import { changeTeam, type TeamChangeDeps } from "#workspace/team/change-team.ts";
+import { inTeamTransaction } from "#workspace/team/change-team.ts";
 import { lockAuthority, requireMayGrant } from "#workspace/team/escalation.ts";
 import { team } from "#workspace/team/permission.ts";
 import { readRole } from "#workspace/team/roles/read-role.ts";
@@ -106,7 +106,7 @@ const Joined = Type.Object(
   { $id: "JoinedWorkspace" },
 );
 
-export interface InvitationDeps extends AcceptDeps, TeamChangeDeps {
+export interface InvitationDeps extends AcceptDeps {
   /** PUBLIC_URL, or the address that the service listens on; without a trailing slash. */
   readonly publicUrl: () => string;
 }
@@ -163,7 +163,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       handle({ caller, body }) {
         const { workspaceId, actor } = caller;
         const email = readPersonEmail(body.email);
-        return changeTeam(deps, workspaceId, async (tx) => {
+        return inTeamTransaction(db, workspaceId, async (tx) => {
           const role = await readRole(tx, workspaceId, body.role);
           requireMayGrant(await lockAuthority(tx, caller, now()), role);
           if (await isTeammate(tx, workspaceId, email)) {
@@ -203,7 +203,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       message: `Invitation sent again; its link works for ${INVITATION_DAYS} days`,
       handle({ caller, params }) {
         const { workspaceId } = caller;
-        return changeTeam(deps, workspaceId, async (tx) => {
+        return inTeamTransaction(db, workspaceId, async (tx) => {
           const invitation = required(await lockInvitation(tx, workspaceId, params.id), "Invitation");
           requireMayGrant(await lockAuthority(tx, caller, now()), invitation.role);
           const token = newToken();
@@ -226,7 +226,7 @@ export function invitationEndpoints(deps: InvitationDeps): Endpoint[] {
       message: "Invitation revoked",
       handle({ caller, params }) {
         const { workspaceId } = caller;
-        return changeTeam(deps, workspaceId, async (tx) => {
+        return inTeamTransaction(db, workspaceId, async (tx) => {
           const invitation = required(await lockInvitation(tx, workspaceId, params.id), "Invitation");
           requireMayGrant(await lockAuthority(tx, caller, now()), invitation.role);
           await removeInvitation(tx, workspaceId, invitation.id);

@@ -55,6 +55,9 @@ test("a new person accepts with name and password, is signed in, and has the rol
   const { body } = await service.call("GET", "/team");
   expect(body.data).toContainEqual(expect.objectContaining({ email, name: "Grace Hopper", role: "support" }));
   expect((await accept({ token, ...newPerson })).status).toBe(404);
+  const query = `resource=team&resource_id=${invited.body.data.id}`;
+  const events: { operation: string }[] = (await service.call("GET", `/audit-events?${query}`)).body.data;
+  expect(events.map(({ operation }) => operation)).toEqual(["acceptInvitation", "inviteTeammate"]);
 });
 
 test("the stored invitation does not have its token", async () => {

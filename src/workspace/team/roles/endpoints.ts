@@ -1,7 +1,6 @@
 /** Roles over HTTP: the built-in ones, and those that a workspace makes of permissions. */
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
-import { isDuplicate } from "#platform/database/pool.ts";
 import { requireBelowRowLimit } from "#platform/database/row-limit-store.ts";
 import { ApiError, required } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
@@ -22,6 +21,7 @@ import { NewRole, permissionsInWords, RoleChanges, RoleShape } from "./role.ts";
 import {
   countHolders,
   findOwnRole,
+  hasRoleNamed,
   insertRole,
   listOwnRoles,
   lockOwnRole,
@@ -92,7 +92,7 @@ export function roleEndpoints(deps: RoleDeps): Endpoint[] {
       path: "/roles",
       summary: "Make a role of permissions that you hold",
       description:
-        "A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace.",
+        "A role holds permissions of the catalogue (`listPermissions`). A caller can only put into it what it holds itself. Names are unique in the workspace, without regard to case.",
       needs: need(rolesResource, "write"),
       confirmed: true,
       body: NewRole,
@@ -113,9 +113,10 @@ export function roleEndpoints(deps: RoleDeps): Endpoint[] {
           const authority = await lockAuthority(tx, caller, clock.now());
           requireMayGrant(authority, grantedRoleOfOwn(role));
           await requireBelowRowLimit(tx, caller.workspaceId, roleRoom);
+          if (await hasRoleNamed(tx, caller.workspaceId, role)) throw sameName();
           await insertRole(tx, caller.workspaceId, role);
           return shownRole(role, known, 0);
-        }).catch(refuseSameName);
+        });
       },
     }),
     endpoint({
@@ -143,10 +144,12 @@ export function roleEndpoints(deps: RoleDeps): Endpoint[] {
           const changed = { ...role, ...changes };
           const authority = await lockAuthority(tx, caller, clock.now());
           requireMayGrant(authority, grantedRoleOfOwn(role), grantedRoleOfOwn(changed));
+          if (changed.name !== role.name && (await hasRoleNamed(tx, caller.workspaceId, changed)))
+            throw sameName();
           await updateOwnRole(tx, caller.workspaceId, changed);
           const { members } = await usesOfRole(tx, caller.workspaceId, role.id);
           return shownRole(changed, known, members);
-        }).catch(refuseSameName);
+        });
       },
     }),
     endpoint({
@@ -202,8 +205,4 @@ function readRoleName(given: string): string {
 
 function sameName(): ApiError {
   return new ApiError("CONFLICT", "There is a role with this name already");
-}
-
-function refuseSameName(fault: unknown): never {
-  throw isDuplicate(fault) ? sameName() : fault;
 }
