@@ -613,7 +613,7 @@ export interface Operations {
   updateWorkspace(input: { body: Body<"updateWorkspace"> } & CallOptions): Call<Data<"updateWorkspace">>;
   /**
    * All workspaces with their figures, newest first (operators).
-   * Search by name or id. Figures are those of the present month.
+   * Search by part of the name, by id, or by the address of a teammate. Figures are those of the present month.
    *
    * For people who operate the installation. API keys cannot call this.
    *
@@ -2171,7 +2171,7 @@ export interface Operations {
   listRecipientDomains(input?: { query?: Query<"listRecipientDomains"> } & CallOptions): PagedCall<Data<"listRecipientDomains">, "stats">;
   /**
    * List the background jobs that the caller can see, newest first.
-   * Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
+   * Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs about what it may read (imports and exports with `subscribers:read`), or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.
    *
    * Needs the permission `jobs:read`.
    *

@@ -148,7 +148,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       path: "/jobs",
       summary: "List the background jobs that the caller can see, newest first",
       description:
-        "Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs whose work it could start, or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.",
+        "Work that takes longer than a request: imports, exports, validations of files, bulk actions and erasures. A caller sees the jobs about what it may read (imports and exports with `subscribers:read`), or all jobs with `jobs:read`. Filter by what a job is about and who started it; for long lists follow `pagination.next_cursor`.",
       needs: need(jobs, "read", "handler"),
       query: {
         type: choiceField(Object.keys(types), "Only jobs of this type."),
