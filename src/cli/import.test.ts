@@ -117,7 +117,13 @@ test("columns are mapped by header or position, and a file without a header is r
     "m.csv",
     "Ann,a@x.example,1\nBob,nobody,2\n",
     "--no-header",
-    ...["--map", "#2=email", "--map", "#1=first_name", "--map", "#3=", "--json"],
+    "--map",
+    "#2=email",
+    "--map",
+    "#1=first_name",
+    "--map",
+    "#3=",
+    "--json",
   );
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({

@@ -25,7 +25,8 @@ export async function formOf(body: Readonly<Record<string, unknown>>, fileField:
     } else if (Array.isArray(value) && value.some((one) => typeof one === "object")) {
       form.append(field, JSON.stringify(value));
     } else {
-      for (const one of [value ?? []].flat()) form.append(field, String(one));
+      for (const one of [value ?? []].flat() as (string | number | boolean)[])
+        form.append(field, String(one));
     }
   }
   return form;

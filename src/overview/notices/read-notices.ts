@@ -77,9 +77,10 @@ export async function readNotices(
   const found = new Map<WorkspaceId, { notices: NamedNotice[]; incomplete: NoticeKind[] }>(
     workspaceIds.map((id) => [id, { notices: [], incomplete: [] }]),
   );
-  for (const { kinds, permission, find } of noticeSources) {
+  for (const source of noticeSources) {
+    const { kinds, permission } = source;
     if (permissions !== undefined && !maySee(permission, kinds, permissions)) continue;
-    for (const [workspaceId, ofSource] of Map.groupBy(await find(look), (one) => one.workspaceId)) {
+    for (const [workspaceId, ofSource] of Map.groupBy(await source.find(look), (one) => one.workspaceId)) {
       const known = found.get(workspaceId);
       const named = ofSource.slice(0, MOST_OF_SOURCE).map((one) => ({ ...one, id: noticeId(one) }));
       known?.notices.push(...named);

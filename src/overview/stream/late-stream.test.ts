@@ -31,8 +31,9 @@ test("streams that the database let come too late take nothing of the limit on s
     await locker.query("commit");
     await eventually("the end of its statement", async () => !(await isBlocked()));
   }
-  locker.end();
-  await once(locker, "end");
+  const ended = once(locker, "end");
+  void locker.end();
+  await ended;
   for (let count = 0; count < 3; count += 1) {
     const reader = await EventReader.open(`${url}/api/v1${path}`, { key });
     readers.push(reader);
