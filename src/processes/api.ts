@@ -39,13 +39,12 @@ import { announceSuppressedSql } from "#webhooks/deliveries/announce-suppressed-
 import { announceFormAbuse, announceSubscriber } from "#webhooks/events/announce-non-message-events.ts";
 import { createLastUsed } from "#workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "#workspace/api-keys/store.ts";
-import { registerWorkspacePages } from "#workspace/assembly.ts";
+import { createPeopleParts, registerWorkspacePages } from "#workspace/assembly.ts";
 import { insertAuditEvent } from "#workspace/audit/store.ts";
 import { LimitNotices } from "#workspace/billing/log-reached-limits.ts";
 import { stripeOf } from "#workspace/billing/payments/stripe.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { findMembership, findSession } from "#workspace/people/store.ts";
-import { openIdProviderOf } from "#workspace/single-sign-on/openid-provider.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { createEngagementReactions, onResubscribed, onUnsubscribed } from "./reactions.ts";
 
@@ -122,25 +121,23 @@ export function createApi(
     onLimit: limitNotices.note,
   });
   const smsGateway = smsGatewayOf(config);
-  const parts = {
-    ...services,
-    database,
-    plans,
-    paymentGateway,
-    publicUrl,
-    ownHosts,
-    openIdProvider: openIdProviderOf(config, clock),
-    sendAccountMail: createAccountMailer(createPlatformMail(config.PLATFORM_SENDER, clock), clock),
-  };
   const forgetKeys = () => authenticator.forget();
-  const onPasswordHash = () => countHash("argon2id");
+  const people = createPeopleParts(
+    { ...services, database },
+    {
+      sendAccountMail: createAccountMailer(createPlatformMail(config.PLATFORM_SENDER, clock), clock),
+      forgetSessions: forgetKeys,
+      publicUrl,
+      onPasswordHash: () => countHash("argon2id"),
+    },
+  );
+  const parts = { ...services, database, plans, paymentGateway, publicUrl, ownHosts, people };
   const endpoints = createEndpoints({
     ...parts,
     acceptor,
     prober,
     hasSmsGateway: smsGateway !== null,
     forgetKeys,
-    onPasswordHash,
     onLimit: limitNotices.note,
   });
   const server = createServer({
@@ -185,7 +182,7 @@ export function createApi(
       });
       registerDocs(pages);
       registerHome(pages, { hasInbox: config.MAIL_MODE === "capture" });
-      registerWorkspacePages(pages, parts, { forgetKeys, onPasswordHash });
+      registerWorkspacePages(pages, parts);
       registerIdentityPages(pages, parts);
       registerAudiencePages(pages, parts, {
         ...signupMail(parts),

@@ -43,7 +43,6 @@ export interface EndpointParts extends WorkspaceParts, SendingParts, HygienePart
   readonly ownHosts: readonly string[];
   /** Empties the authenticator's cache of API keys. */
   readonly forgetKeys: () => void;
-  readonly onPasswordHash: () => void;
 }
 
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
@@ -56,7 +55,6 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...workspaceEndpoints(parts, {
       endpoints: () => endpoints,
       forgetKeys,
-      onPasswordHash: parts.onPasswordHash,
       onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
       onTeammateRemoved: (tx, workspaceId, person) => insertOriginName(tx, workspaceId, "api", person),
       sendInvitation: createInvitationMailer(sendPlatformMail, clock),

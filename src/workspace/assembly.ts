@@ -18,16 +18,16 @@ import { operatorEndpoints } from "./operator/endpoints.ts";
 import { installationUserEndpoints } from "./operator/users/endpoints.ts";
 import { passwordResetEndpoints } from "./password-reset/endpoints.ts";
 import { PasswordHasher } from "./passwords/hash-password.ts";
-import type { SendAccountMail } from "./people/account-mails.ts";
 import { secondFactorEndpoints } from "./second-factors/endpoints.ts";
 import { relyingPartyOf } from "./second-factors/passkeys.ts";
 import { SecondFactors } from "./second-factors/second-factors.ts";
 import { signInEndpoints } from "./sign-in/endpoints.ts";
 import { signInTasks } from "./sign-in/remove-expired.ts";
+import type { SignInDeps } from "./sign-in/sign-in.ts";
 import { singleSignOnEndpoints } from "./single-sign-on/endpoints.ts";
 import { registerFinishPage } from "./single-sign-on/finish-page.ts";
-import type { OpenIdProvider } from "./single-sign-on/openid-provider.ts";
-import { SingleSignOn } from "./single-sign-on/single-sign-on.ts";
+import { openIdProviderOf } from "./single-sign-on/openid-provider.ts";
+import { SingleSignOn, type SingleSignOnDeps } from "./single-sign-on/single-sign-on.ts";
 import { type TeamDeps, teamEndpoints } from "./team/endpoints.ts";
 import { type InvitationDeps, invitationEndpoints } from "./team/invitations/endpoints.ts";
 import { forgetEndedInvitations } from "./team/invitations/forget-ended.ts";
@@ -38,32 +38,28 @@ export interface WorkspaceParts extends ProcessContext {
   readonly plans: Plans;
   readonly paymentGateway: PaymentGateway | null;
   readonly publicUrl: () => string;
-  readonly sendAccountMail: SendAccountMail;
-  /** Null: no single sign-on. Shared by the endpoint that begins it and the page that finishes it. */
-  readonly openIdProvider: OpenIdProvider | null;
+  readonly people: PeopleParts;
+}
+
+/** What the operations of people share, made once for a process: the hasher limits how many hashes run at a time. */
+export interface PeopleParts extends Omit<SingleSignOnDeps, "policy"> {
+  /** Null: no provider is configured. */
+  readonly singleSignOn: SingleSignOn | null;
 }
 
 type ApiKeyHooks = Pick<Parameters<typeof apiKeyEndpoints>[0], "endpoints" | "forgetKeys" | "onRemoved">;
 
 /** The other wings' share in these endpoints. */
 export interface WorkspaceHooks extends ApiKeyHooks {
-  /** Called for each hash of a password that is computed. */
-  readonly onPasswordHash: () => void;
   readonly onTeammateRemoved: TeamDeps["onTeammateRemoved"];
   readonly sendInvitation: InvitationDeps["sendInvitation"];
 }
 
 export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks): Endpoint[] {
-  const { config, database: db, clock, log, plans, paymentGateway: gateway, publicUrl } = parts;
-  const { openIdProvider } = parts;
-  const people = peopleOf(parts, hooks);
+  const { database: db, clock, log, plans, paymentGateway: gateway, publicUrl, people } = parts;
   return [
-    ...signInEndpoints(people, { singleSignOnName: openIdProvider?.name ?? null }),
-    ...singleSignOnEndpoints({
-      ...people,
-      singleSignOn: openIdProvider && new SingleSignOn({ ...people, policy: config }, openIdProvider),
-      consolePath: consolePathOf(publicUrl),
-    }),
+    ...signInEndpoints(people, { singleSignOnName: people.singleSignOn?.name ?? null }),
+    ...singleSignOnEndpoints({ ...people, consolePath: consolePathOf(publicUrl) }),
     ...passwordResetEndpoints(people),
     ...firstOwnerEndpoints(people),
     ...accountEndpoints(people),
@@ -81,12 +77,17 @@ export function workspaceEndpoints(parts: WorkspaceParts, hooks: WorkspaceHooks)
   ];
 }
 
-/** What the operations of people share. */
-function peopleOf(
-  { config, database: db, clock, log, secrets, publicUrl, sendAccountMail }: Omit<WorkspaceParts, "plans">,
-  { onPasswordHash, forgetKeys }: Pick<WorkspaceHooks, "onPasswordHash" | "forgetKeys">,
-) {
-  return {
+interface PeopleOptions extends Pick<SignInDeps, "sendAccountMail" | "forgetSessions"> {
+  readonly publicUrl: () => string;
+  /** Called for each hash of a password that is computed. */
+  readonly onPasswordHash: () => void;
+}
+
+export function createPeopleParts(
+  { config, database: db, clock, log, secrets }: ProcessContext,
+  { sendAccountMail, forgetSessions, publicUrl, onPasswordHash }: PeopleOptions,
+): PeopleParts {
+  const people = {
     db,
     clock,
     log,
@@ -95,9 +96,11 @@ function peopleOf(
     hasPasswords: config.PASSWORD_LOGIN === "on",
     factors: new SecondFactors(secrets, () => relyingPartyOf(publicUrl())),
     sendAccountMail,
-    forgetSessions: forgetKeys,
+    forgetSessions,
     publicUrl,
   };
+  const provider = openIdProviderOf(config, clock);
+  return { ...people, singleSignOn: provider && new SingleSignOn({ ...people, policy: config }, provider) };
 }
 
 /** Paths of the console's pages: PUBLIC_URL may have a path of its own. */
@@ -106,20 +109,11 @@ function consolePathOf(publicUrl: () => string): (page: string) => string {
 }
 
 /** Registers the pages that a payment provider calls and that an OpenID provider returns to, if they are configured. */
-export function registerWorkspacePages(
-  pages: FastifyInstance,
-  parts: WorkspaceParts,
-  hooks: Pick<WorkspaceHooks, "onPasswordHash" | "forgetKeys">,
-): void {
-  const { config, database: db, clock, plans, paymentGateway: gateway, openIdProvider, publicUrl } = parts;
+export function registerWorkspacePages(pages: FastifyInstance, parts: WorkspaceParts): void {
+  const { database: db, clock, plans, paymentGateway: gateway, people, publicUrl } = parts;
   if (gateway) registerPaymentPages(pages, { db, clock, plans, gateway });
-  if (openIdProvider === null) return;
-  const people = peopleOf(parts, hooks);
-  registerFinishPage(pages, {
-    singleSignOn: new SingleSignOn({ ...people, policy: config }, openIdProvider),
-    name: openIdProvider.name,
-    consolePath: consolePathOf(publicUrl),
-  });
+  const { singleSignOn } = people;
+  if (singleSignOn) registerFinishPage(pages, { singleSignOn, consolePath: consolePathOf(publicUrl) });
 }
 
 export function workspaceRecurring({

@@ -2,7 +2,12 @@
  * The audit hook: every operation that is not a GET runs with a pending event, which is written in the transaction of its
  * change. Operations that send or only read say so in their declaration (`Operation.unaudited`).
  */
-import type { AuditActor, AuditEvent, InsertAuditEvent } from "#platform/audit/audit-event.ts";
+import {
+  type AuditActor,
+  type AuditEvent,
+  auditedAgent,
+  type InsertAuditEvent,
+} from "#platform/audit/audit-event.ts";
 import { changedFields, displayNameOf, idIn, isFields } from "#platform/audit/changed-fields.ts";
 import { PendingEvent } from "#platform/audit/pending-event.ts";
 import { ExpiringMap } from "#platform/cache.ts";
@@ -21,7 +26,6 @@ const REFUSAL_MS = 10 * MINUTE_MS;
 const MOST_REFUSALS = 10_000;
 /** Refusals of all callers that a process writes in a minute. */
 const MOST_REFUSALS_A_MINUTE = 100;
-const LONGEST_AGENT = 300;
 
 /** What the hook reads of a request. */
 export interface AuditedRequest {
@@ -95,10 +99,10 @@ export class AuditHook {
   noteRefusal(endpoint: Endpoint, request: AuditedRequest, fault: unknown, pending?: PendingEvent): void {
     if (!AuditHook.audits(endpoint) || !(fault instanceof ApiError) || !isRefusal(endpoint, fault)) return;
     const { actor } = request.caller;
-    const who = actor === null ? networkOf(request.client.ip) : actor.id;
+    const source = actor === null ? networkOf(request.client.ip) : actor.id;
     // Never the workspace that the path names: the caller has no rights there, and its members would see an act of an unknown person.
     const workspaceId = workspaceCaller(request.caller)?.workspaceId ?? null;
-    if (!this.#mayWrite(`${workspaceId ?? ""} ${who} ${endpoint.id} ${fault.code}`)) return;
+    if (!this.#mayWrite(`${workspaceId ?? ""} ${source} ${endpoint.id} ${fault.code}`)) return;
     const { database, insert, log } = this.#deps;
     const event = pending?.eventWith(undefined) ?? eventOf(endpoint, request, undefined, undefined);
     insert(database, { ...event, workspaceId, result: "refused", code: fault.code, changes: [] }).catch(
@@ -194,7 +198,7 @@ function eventOf(
       ? []
       : changedFields(isFields(before) ? before : undefined, asked, after, hidesValues),
     ip: client.ip,
-    agent: client.agent.slice(0, LONGEST_AGENT).replaceAll("\0", "").toWellFormed(),
+    agent: auditedAgent(client.agent),
     requestId,
   };
 }

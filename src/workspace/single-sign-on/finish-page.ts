@@ -6,14 +6,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "#platform/errors.ts";
 import { sendErrorPage } from "#platform/http/response/error-page.ts";
 import { html, sendPage } from "#platform/http/response/html-page.ts";
-import { FINISH_PATH, type SignOnFailure, type SingleSignOn } from "./single-sign-on.ts";
-
-const RETRY_SECONDS = 10;
+import { clientOf } from "#platform/http/route-handler.ts";
+import { FINISH_PATH, RETRY_SECONDS, type SignOnFailure, type SingleSignOn } from "./single-sign-on.ts";
 
 interface FinishPageDeps {
   readonly singleSignOn: SingleSignOn;
-  /** The operator's name of the provider. */
-  readonly name: string;
   /** Path of a page of the console, such as /sign-in. */
   readonly consolePath: (page: string) => string;
 }
@@ -28,9 +25,9 @@ export function registerFinishPage(server: FastifyInstance, deps: FinishPageDeps
     );
     // A HEAD request must not use up the code.
     pages.get(FINISH_PATH, { exposeHeadRoute: false }, async (request, reply) => {
-      const { ip, headers, cookies, id: requestId } = request;
-      const client = { ip, agent: headers["user-agent"] ?? "" };
-      const finished = await singleSignOn.finish({ client, cookies, requestId, query: queryOf(request) });
+      const { cookies, id: requestId } = request;
+      const query = queryOf(request);
+      const finished = await singleSignOn.finish({ client: clientOf(request), cookies, requestId, query });
       if (cookies.changes.length > 0) reply.header("Set-Cookie", [...cookies.changes]);
       if ("failure" in finished) return sendFailure(reply, deps, finished.failure);
       const { returnTo, challenge } = finished;
@@ -66,9 +63,9 @@ const statuses: Readonly<Partial<Record<SignOnFailure, number>>> = {
 /** @param reason in place of the usual sentence */
 function sendFailure(
   reply: FastifyReply,
-  { name, consolePath }: FinishPageDeps,
+  { singleSignOn, consolePath }: FinishPageDeps,
   failure: SignOnFailure,
-  reason = sentences(name)[failure],
+  reason = sentences(singleSignOn.name)[failure],
 ): FastifyReply {
   const status = statuses[failure] ?? 403;
   if (status === 503) reply.header("Retry-After", String(RETRY_SECONDS));

@@ -1,4 +1,5 @@
 /** Single sign-on: begins at the OpenID provider of the installation, and opens the session when the browser comes back. */
+import { auditedAgent } from "#platform/audit/audit-event.ts";
 import { PendingEvent } from "#platform/audit/pending-event.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { Log } from "#platform/log/log.ts";
@@ -16,7 +17,8 @@ import { ProviderFault, type ProviderFaultKind } from "./provider-fault.ts";
 
 /** The page to which the provider sends the browser back: the redirect URI, relative to PUBLIC_URL. */
 export const FINISH_PATH = "/single-sign-on/finish";
-const RETRY_SECONDS = 10;
+/** When a sign-in may be begun again after the provider did not answer. */
+export const RETRY_SECONDS = 10;
 /** A session that was confirmed then is not confirmed now. */
 const NEVER = new Date(0);
 
@@ -56,6 +58,11 @@ export class SingleSignOn {
     this.#signIn = new SignIn(deps);
   }
 
+  /** The operator's name of the provider. */
+  get name(): string {
+    return this.#provider.name;
+  }
+
   /**
    * Begins a sign-in: sets the cookie that lets this browser finish it.
    * @param returnTo read by readReturnPath
@@ -79,7 +86,7 @@ export class SingleSignOn {
       log.warn({ reason: fault.message }, "the OpenID provider does not answer");
       throw new ApiError(
         "INTERNAL_ERROR",
-        `${this.#provider.name} does not answer: try again shortly, or sign in another way`,
+        `${this.name} does not answer: try again shortly, or sign in another way`,
         { status: 503, headers: { "Retry-After": String(RETRY_SECONDS) } },
       );
     }
@@ -165,7 +172,7 @@ function eventOf({ client, requestId }: FinishRequest) {
     code: null,
     changes: [],
     ip: client.ip,
-    agent: client.agent.slice(0, 300).replaceAll("\0", "").toWellFormed(),
+    agent: auditedAgent(client.agent),
     requestId,
   } as const;
 }
