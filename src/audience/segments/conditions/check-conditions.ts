@@ -7,7 +7,7 @@ import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { CUSTOM, markedName } from "./bind-conditions.ts";
 import type { Segmentation } from "./bound-rule.ts";
 import { builtInFields } from "./built-in-fields.ts";
-import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
+import { type Condition, type Conditions, eachRule, readConditions, ruleFault } from "./conditions.ts";
 import { hasMorePeople, listDefinedNames, listHeldNames } from "./field-elsewhere-store.ts";
 import { type ListConditions, openBinder, referencesIn } from "./load-and-bind.ts";
 import { listCampaignIds, listNameable, listReferences, type Reference } from "./load-references-store.ts";
@@ -48,7 +48,7 @@ export async function checkConditions(
     conditions,
     segmentation,
     referenced_segments: referencesIn(conditions, "segment").map(({ id }) => id),
-    rule_count: [...eachCondition(conditions)].length,
+    rule_count: [...eachRule<Condition>(conditions)].length,
   };
   if (segmentId !== undefined || checked.referenced_segments.length > 0) {
     await checkReferences(db, workspaceId, { id: segmentId ?? newId(), ...checked });
@@ -103,7 +103,7 @@ async function unknownNames(
   defined: readonly string[],
 ): Promise<FieldFault[]> {
   const isDefined = new Set(defined);
-  const rules = Array.from(eachCondition(conditions)).flatMap(([path, { field }]) => {
+  const rules = Array.from(eachRule<Condition>(conditions)).flatMap(([path, { field }]) => {
     const name = markedName(field);
     return name === undefined || isDefined.has(name) ? [] : { path, name };
   });
