@@ -55,7 +55,8 @@ export async function recordChecks(
   const keys = await listDkimKeysOfDomain(tx, workspaceId, domain);
   const dkimSince = failingSince(keys, now);
   await recordKeys(tx, workspaceId, keys, checks, stateAfter, now);
-  const after = await updateDkimVerified(tx, workspaceId, domain, dkimSince);
+  // A loss is recorded below, with those of the other checks.
+  const after = await updateDkimVerified(tx, workspaceId, domain, null);
   if (after === undefined) return undefined;
   await updateLostChecks(tx, workspaceId, before.id, lostAfter(before, after, dkimSince, now));
   return { before, after };
