@@ -26,12 +26,15 @@ export interface PeopleData {
 
 /** The line of personLine with another name: John Smith, or for nine of ten people a name that few others have. */
 function namedLine(number: number, id: string): string {
-  const [at = "", key = "", email = "", , , ...rest] = personLine(number, id).split("\t");
+  const [at = "", key = "", email = "", commonFirst = "", commonLast = "", ...rest] = personLine(
+    number,
+    id,
+  ).split("\t");
   const isNamesake = number % NAMESAKE === 0;
   const [first, last] = isNamesake
     ? ["John", "Smith"]
     : number % 10 === 1
-      ? [personLine(number, id).split("\t")[3] ?? "", personLine(number, id).split("\t")[4] ?? ""]
+      ? [commonFirst, commonLast]
       : [rareName(number % 4_999), rareName((number * 7) % 19_997)];
   const domain = email.slice(email.indexOf("@"));
   return [at, key, `${first}.${last}${number}${domain}`.toLowerCase(), first, last, ...rest].join("\t");

@@ -19,7 +19,7 @@ const mail = (localPart: string, body = "Hello\r\n") => ({
   smtpUtf8: false,
 });
 
-/** The lines as a reader sees them: who, and what. */
+/** The lines without their times: the side that sent each, and its text. */
 const said = (transcript: Transcript) => transcript.lines.map(({ from, text }) => `${from}: ${text}`);
 
 async function open(port: number, options: Partial<SessionOptions> = {}) {

@@ -1,6 +1,6 @@
 /**
  * The SMTP conversation of an attempt as it is stored: one record a line, with the milliseconds since the record before
- * (the first: since 1970) in base 36, who said it, and the text. Half the size of JSON, and written for each message.
+ * (the first: since 1970) in base 36, the side that sent it, and the text. Half the size of JSON, and written for each message.
  */
 import type { TranscriptLine } from "#smtp-client/transcript.ts";
 

@@ -72,7 +72,7 @@ export async function hasUser(db: Queryable): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Makes others who add a user wait for the end of the transaction. */
+/** Makes other transactions that add a user wait for the end of this one. */
 export async function lockUsers(tx: Queryable): Promise<void> {
   await tx.run(sql`lock table users in share row exclusive mode`);
 }

@@ -56,7 +56,7 @@ const RecipientExport = Type.Object(
     format: omittable(Type.Enum(["csv"], { description: "The format of the file: `csv`." })),
     label: JobLabel,
   },
-  // A misspelt filter would be ignored, and everyone be taken.
+  // A misspelt filter would be ignored, and the export would have all recipients.
   { $id: "CampaignRecipientExport", additionalProperties: false },
 );
 
